@@ -22,6 +22,8 @@ export interface ServicePreset {
   command: string[] | null
   /** Absolute path of the data in the container. */
   data_path: string
+  /** Its data has the password with which it began. */
+  keeps_password: boolean
   /** It has an address of its own at the edge, `NAME--SLUG.localhost`. */
   is_public: boolean
   /** By name; the password is filled in when they are read. */
@@ -57,6 +59,7 @@ export const servicePresets = {
       'printf "requirepass %s\\nappendonly yes\\nport 6379\\ndir /data\\n" "${REDIS_PASSWORD:?}" | exec docker-entrypoint.sh redis-server -',
     ],
     data_path: '/data',
+    keeps_password: false,
     is_public: false,
     variables: ({ host, port, password }) => ({
       REDIS_URL: `redis://:${password}@${host}:${port}`,
@@ -75,6 +78,7 @@ export const servicePresets = {
     entrypoint: null,
     command: null,
     data_path: '/var/lib/mysql',
+    keeps_password: true,
     is_public: false,
     variables: ({ host, port, password }) => ({
       MYSQL_URL: `mysql://app:${password}@${host}:${port}/app`,
@@ -103,6 +107,7 @@ export const servicePresets = {
     entrypoint: ['/bin/sh', '-c'],
     command: ['mkdir -p /data/buckets/app /data/metadata && exec versitygw posix /data/buckets'],
     data_path: '/data',
+    keeps_password: false,
     is_public: true,
     variables: ({ host, port, password, public_url }) => ({
       S3_ENDPOINT: `http://${host}:${port}`,

@@ -41,6 +41,14 @@ export function deleteSealedColumns(tx: Tx) {
     repositories: tx
       .all(tables.selectFrom('projects').select('slug').where('sealed_repo_credentials', 'is not', null).orderBy('slug'))
       .map((row) => row.slug),
+    registries: tx.all(
+      tables
+        .selectFrom('registries as r')
+        .innerJoin('projects as p', 'p.id', 'r.project_id')
+        .select((eb) => ['p.slug', eb.fn<string>('group_concat', ['r.host', eb.val(', ')]).as('hosts')])
+        .groupBy('p.id')
+        .orderBy('p.slug'),
+    ),
     authorities: tx.run(tables.deleteFrom('authorities')),
     domains: tx.run(
       tables
@@ -50,7 +58,7 @@ export function deleteSealedColumns(tx: Tx) {
     ),
     remotes: tx.run(tables.updateTable('remotes').set({ sealed_token: null }).where('sealed_token', 'is not', null)),
   }
-  for (const table of ['env_vars', 'idempotency_keys'] as const) tx.run(tables.deleteFrom(table))
+  for (const table of ['env_vars', 'registries', 'idempotency_keys'] as const) tx.run(tables.deleteFrom(table))
   tx.run(tables.updateTable('projects').set({ sealed_repo_credentials: null }))
   tx.run(tables.deleteFrom('settings').where('key', '=', 'key_check'))
   return lost
@@ -67,4 +75,36 @@ export function replaceDatabasePasswords(tx: Tx, sealNew: (dbName: string) => Ui
         .where('db_name', '=', db_name),
     )
   return databases.length
+}
+
+/** Gives every managed service and mailbox a new encrypted password. Returns the projects with managed services and their names. */
+export function replaceServicePasswords(
+  tx: Tx,
+  sealNew: (table: 'managed_services' | 'mailboxes', row: string) => Uint8Array,
+): { slug: string; names: string[] }[] {
+  for (const { project_id } of tx.all(tables.selectFrom('mailboxes').select('project_id')))
+    tx.run(
+      tables
+        .updateTable('mailboxes')
+        .set({ sealed_password: sealNew('mailboxes', project_id) })
+        .where('project_id', '=', project_id),
+    )
+  const services = tx.all(
+    tables
+      .selectFrom('managed_services as s')
+      .innerJoin('projects as p', 'p.id', 's.project_id')
+      .select(['s.project_id', 's.name', 'p.slug'])
+      .orderBy('p.slug')
+      .orderBy('s.name'),
+  )
+  for (const { project_id, name } of services)
+    tx.run(
+      tables
+        .updateTable('managed_services')
+        .set({ sealed_password: sealNew('managed_services', `${project_id} ${name}`) })
+        .where('project_id', '=', project_id)
+        .where('name', '=', name),
+    )
+  const slugs = [...new Set(services.map(({ slug }) => slug))]
+  return slugs.map((slug) => ({ slug, names: services.filter((one) => one.slug === slug).map(({ name }) => name) }))
 }

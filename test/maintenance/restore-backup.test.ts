@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 /** What a restore refuses, and that it then leaves nothing behind. */
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -270,6 +271,12 @@ describe('the key', () => {
     const file = join(folder, 'secrets.tar.gz')
     const answered = { account_id: '', key: 'key' }
     const response = { status: 201, headers: {}, body: '{}' }
+    const registryColumn = { table: 'registries', column: 'sealed_password', row: 'prj_1 ghcr.io' }
+    const serviceColumn = (name: string) => ({ table: 'managed_services', column: 'sealed_password', row: `prj_1 ${name}` })
+    const readColumn = (store: Store, sql: string) =>
+      store.db.readSync((tx) => tx.statement(sql).all() as { name: string; sealed_password: Uint8Array }[])
+    const registries = 'SELECT host AS name, sealed_password FROM registries'
+    const services = 'SELECT name, sealed_password FROM managed_services ORDER BY name'
     const keptIn = (store: Store, by = sealer) => createIdempotencyStore({ db: store.db, sealer: by, clock: systemClock })
     await forgeBackup(folder, file, {
       async fill(store) {
@@ -285,6 +292,14 @@ describe('the key', () => {
           tx.statement(
             "INSERT INTO databases (project_id, branch, driver, db_name, db_user, sealed_password, is_ready, created_at) VALUES ('prj_1', '', 'process', 'p_1', 'p_1', ?, 1, ?)",
           ).run(sealer.seal({ table: 'databases', column: 'sealed_password', row: 'p_1' }, 'old'), at)
+          tx.statement("INSERT INTO registries VALUES ('prj_1', 'ghcr.io', 'me', ?, ?)").run(sealer.seal(registryColumn, 'hunter2'), at)
+          for (const name of ['mariadb', 'redis'])
+            tx.statement('INSERT INTO managed_services (project_id, name, sealed_password, created_at, removed_at) VALUES (?, ?, ?, ?, NULL)').run(
+              'prj_1',
+              name,
+              sealer.seal(serviceColumn(name), 'old'),
+              at,
+            )
           tx.statement("INSERT INTO authorities VALUES ('aut_1', 'pem', ?, ?)").run(
             sealer.seal({ table: 'authorities', column: 'sealed_key', row: 'aut_1' }, 'pem'),
             at,
@@ -305,6 +320,14 @@ describe('the key', () => {
     expect((await restore(file, withKey, { key_file: keyFile })).lost).toEqual([])
     const whole = await openStore({ data_dir: withKey, after_crash: false })
     expect(await keptIn(whole).find(answered)).toEqual({ fingerprint: 'print', response })
+    // They are in the backup as they were sealed, and nowhere in the open.
+    const [kept] = readColumn(whole, registries)
+    expect(sealer.unseal(registryColumn, kept!.sealed_password)).toBe('hunter2')
+    expect(gunzipSync(readFileSync(file)).includes('hunter2')).toBe(false)
+    expect(readColumn(whole, services).map(({ name, sealed_password }) => sealer.unseal(serviceColumn(name), sealed_password))).toEqual([
+      'old',
+      'old',
+    ])
     await whole.close()
     rmSync(withKey, { recursive: true })
 
@@ -313,6 +336,8 @@ describe('the key', () => {
     expect(lost).toEqual([
       'Variables of one: A, B. Set them again.',
       'Repository credentials of one. Enter them again.',
+      'Credentials of one for ghcr.io. Enter them again.',
+      'Passwords of the managed services of one. New passwords were generated. MariaDB’s data has the old one: restore a dump into it.',
       'The local certificate authority. Run homeport trust to trust the new one.',
       expect.stringContaining('Registrant data and transfer codes of purchased domains'),
       'Database passwords. New passwords were generated; the data is intact.',
@@ -321,6 +346,9 @@ describe('the key', () => {
     const store = await openStore({ data_dir: into, after_crash: false })
     const [row] = store.db.readSync((tx) => tx.statement('SELECT sealed_password FROM databases').all() as { sealed_password: Uint8Array }[])
     expect(made.unseal({ table: 'databases', column: 'sealed_password', row: 'p_1' }, row!.sealed_password)).toMatch(/^[\w-]{43}$/)
+    expect(readColumn(store, registries)).toEqual([])
+    for (const { name, sealed_password } of readColumn(store, services))
+      expect(made.unseal(serviceColumn(name), sealed_password)).toMatch(/^[\w-]{43}$/)
     expect(store.db.readSync((tx) => tx.statement('SELECT hostname, sealed_registrant FROM owned_domains').get())).toEqual({
       hostname: 'sea.test',
       sealed_registrant: null,

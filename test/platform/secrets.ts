@@ -194,6 +194,10 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       secrets.set('database password', database.body.database.password)
       const person = await ask<{ token: string }>('POST', '/instance/users', { email: 'friend@example.com' }, { isHandout: true })
       secrets.set('token', person.body.token)
+      const registry = { host: 'registry.example.com', username: 'me', password: createSecret('registry') }
+      expect((await ask('POST', '/instance/projects/teller/registries', registry)).status).toBe(200)
+      await ask('POST', '/instance/projects/teller/registries', { ...registry, host: 'not a host' })
+      secrets.set('registry password', registry.password)
       const purge = await ask<{ token: string }>('POST', '/v1/projects/teller/cache/token', undefined, { isHandout: true })
       secrets.set('purge token', purge.body.token)
     })
@@ -271,7 +275,17 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
         'projects/teller/cache/log',
       ]
       for (const path of reads) await ask('GET', `/v1/${path}`)
-      for (const path of ['session', 'settings', 'doctor', 'users', 'disk', 'backups', 'dumps', 'projects/teller/watching'])
+      for (const path of [
+        'session',
+        'settings',
+        'doctor',
+        'users',
+        'disk',
+        'backups',
+        'dumps',
+        'projects/teller/watching',
+        'projects/teller/registries',
+      ])
         await ask('GET', `/instance/${path}`)
       for (const path of ['/healthz', '/openapi.json', '/docs']) await ask('GET', path)
     })
@@ -332,7 +346,15 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
         'the runtime log',
         'what it printed',
       ])
-      expect([...secrets.keys()]).toEqual(['variable', 'preview variable', 'git credential', 'database password', 'token', 'purge token'])
+      expect([...secrets.keys()]).toEqual([
+        'variable',
+        'preview variable',
+        'git credential',
+        'database password',
+        'token',
+        'registry password',
+        'purge token',
+      ])
     })
 
     test.for(['the answers', 'the build streams', 'the runtime log', 'the instance’s events', 'what it printed'])('not in %s', (sink) =>

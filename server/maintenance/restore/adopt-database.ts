@@ -1,9 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { getPreset, isPresetName } from '../../contract/service-presets.ts'
 import { newSecret } from '../../lib/token.ts'
 import { openSqlite } from '../../store/sqlite.ts'
-import { deleteSealedColumns, replaceDatabasePasswords, resetInstance, rewriteArtifacts } from '../../store/restored-database.ts'
+import {
+  deleteSealedColumns,
+  replaceDatabasePasswords,
+  replaceServicePasswords,
+  resetInstance,
+  rewriteArtifacts,
+} from '../../store/restored-database.ts'
 import { migrate } from '../../store/migrate.ts'
 import { migrations } from '../../store/migrations/index.ts'
 import type { Tx } from '../../store/store.ts'
@@ -55,10 +62,18 @@ function relocateArtifact(artifact: string, { staging, into, is_foreign }: Adopt
 
 function deleteSecrets(tx: Tx, newSealer: Sealer): string[] {
   const deleted = deleteSealedColumns(tx)
-  const databases = replaceDatabasePasswords(tx, (row) => newSealer.seal({ table: 'databases', column: 'sealed_password', row }, newSecret()))
+  const sealNew = (table: string, row: string) => newSealer.seal({ table, column: 'sealed_password', row }, newSecret())
+  const databases = replaceDatabasePasswords(tx, (row) => sealNew('databases', row))
+  const services = replaceServicePasswords(tx, sealNew)
   return [
     ...deleted.variables.map(({ slug, keys }) => `Variables of ${slug}: ${keys}. Set them again.`),
     ...deleted.repositories.map((slug) => `Repository credentials of ${slug}. Enter them again.`),
+    ...deleted.registries.map(({ slug, hosts }) => `Credentials of ${slug} for ${hosts}. Enter them again.`),
+    ...services.map(({ slug, names }) => {
+      const stored = names.filter(isPresetName).filter((name) => getPreset(name).keeps_password)
+      const advice = stored.map((name) => ` ${getPreset(name).label}’s data has the old one: restore a dump into it.`).join('')
+      return `Passwords of the managed services of ${slug}. New passwords were generated.${advice}`
+    }),
     ...(deleted.authorities > 0 ? ['The local certificate authority. Run homeport trust to trust the new one.'] : []),
     ...(deleted.domains > 0 ? ['Registrant data and transfer codes of purchased domains. The registrar has both.'] : []),
     ...(deleted.remotes > 0 ? ['Tokens of connected instances. Enter a new token for each in the dashboard.'] : []),
