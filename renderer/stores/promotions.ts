@@ -1,8 +1,8 @@
 import { create } from 'zustand'
 import type { ApiError } from '../../server/client/api-error.ts'
+import type { PromotionReportLine } from '../../server/client/promotion/report.ts'
+import type { PromotionStepName } from '../../server/client/promotion/request.ts'
 import type { Transfer } from '../api/use-upload.ts'
-
-export type PromotionStepName = 'source' | 'project' | 'variables' | 'upload' | 'deploy'
 
 export interface PromotionStep {
   name: PromotionStepName
@@ -23,6 +23,8 @@ export interface Promotion {
   steps: PromotionStep[]
   transfer: Transfer | null
   problem: ApiError | null
+  /** What was carried, what was not and why. */
+  report: PromotionReportLine[]
   /** Path of the target's deployment. */
   deployment_id: string | null
   /** While running: cancels and undoes the changes at the target. Afterwards: undoes them. */

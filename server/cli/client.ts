@@ -9,6 +9,8 @@ import { sendHttpRequest } from './http-request.ts'
 
 export interface ApiClient {
   readonly url: string
+  /** The API of another instance in the list of this one, which adds the token for it. */
+  through(remoteId: string): ApiClient
   /** Rejects after `timeout_ms`. */
   call<Id extends OperationId>(id: Id, input: CallInput<Id>, timeout_ms?: number): Promise<CallOutput<Id>>
   /** Streams a file to the instance. There is no timeout; `signal` aborts the upload. */
@@ -49,6 +51,8 @@ export function createApiClient(options: { url: string; token: string | undefine
 
   return {
     url: baseUrl,
+
+    through: (remoteId) => createApiClient({ ...options, url: `${baseUrl}/remote/${encodeURIComponent(remoteId)}` }),
 
     call: (id, input, timeout_ms = defaultTimeout_ms) => client.call(id, { ...input, signal: AbortSignal.timeout(timeout_ms) }),
 

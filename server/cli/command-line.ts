@@ -28,6 +28,7 @@ import { metrics } from './metrics.ts'
 import { open } from './open.ts'
 import { password } from './password.ts'
 import { previews } from './previews.ts'
+import { promote, pull } from './promote.ts'
 import { services } from './services.ts'
 import { volumes } from './volumes.ts'
 import { projects } from './projects.ts'
@@ -77,6 +78,8 @@ export const clientCommands = {
   team,
   tokens,
   instances,
+  promote,
+  pull,
   billing,
   settings,
   backup,

@@ -72,7 +72,8 @@ async function promptToken(context: CommandContext, origin: string): Promise<str
   return token
 }
 
-async function findRemote(context: CommandContext, selector: string): Promise<Remote> {
+/** An instance of the list, by its ID, name, URL or host. */
+export async function findRemote(context: CommandContext, selector: string): Promise<Remote> {
   const { remotes } = await context.connect().call('listRemotes', {})
   const matches = remotes.filter((one) => [one.id, one.name, one.origin, new URL(one.origin).host].includes(selector))
   const [one, other] = matches

@@ -37,6 +37,8 @@ export interface OperationSpec {
   body?: z.ZodType
   /** Instead of `body`: a file, either as the request body with one of these types or as the field `file` of a form. It is streamed to the handler. */
   upload?: { types: readonly string[]; max_bytes: number }
+  /** It may take minutes with much data, so that clients wait longer. */
+  is_slow?: true
   success: SuccessResponse
   errors: readonly ErrorCode[]
   /**

@@ -136,6 +136,7 @@ export const volumeOperations = {
     params: volumeParams,
     query: z.object({ branch }),
     body: z.strictObject({ snapshot_id: z.string() }),
+    is_slow: true,
     success: {
       status: 200,
       json: z.object({ before: volumeSnapshot.nullable().describe('The files that were replaced; null when the volume did not exist.') }),
@@ -152,6 +153,7 @@ export const volumeOperations = {
     access: 'caller',
     params: volumeParams,
     query: z.object({ branch, snapshot: z.string().optional() }),
+    is_slow: true,
     success: { status: 200, content_type: 'application/gzip', is_stream: true },
     errors: ['invalid_input', 'project_not_found', 'volume_not_found', 'snapshot_not_found'],
   }),
@@ -177,6 +179,7 @@ export const volumeOperations = {
       types: ['application/gzip', 'application/zip', 'application/x-gzip', 'application/x-zip-compressed', 'application/octet-stream'],
       max_bytes: limits.volume_upload.packed_bytes,
     },
+    is_slow: true,
     success: {
       status: 200,
       json: z.object({

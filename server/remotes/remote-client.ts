@@ -54,10 +54,19 @@ export interface RemoteTimeouts {
   probe_ms: number
   read_ms: number
   change_ms: number
+  /** For operations that are slow with much data. */
+  slow_ms: number
   idle_ms: number
   stream_idle_ms: number
 }
-const defaultTimeouts: RemoteTimeouts = { probe_ms: 15_000, read_ms: 30_000, change_ms: 180_000, idle_ms: 30_000, stream_idle_ms: 60_000 }
+const defaultTimeouts: RemoteTimeouts = {
+  probe_ms: 15_000,
+  read_ms: 30_000,
+  change_ms: 180_000,
+  slow_ms: 6 * 3_600_000,
+  idle_ms: 30_000,
+  stream_idle_ms: 60_000,
+}
 const pngSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
 export function createRemoteClient(options: {
@@ -105,7 +114,7 @@ export function createRemoteClient(options: {
           path: spec.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(remoteCall.params[name] ?? '')) + search,
           headers: buildRequestHeaders(remoteCall.operation, target.token, remoteCall.headers),
           body: remoteCall.body,
-          head_timeout_ms: spec.method === 'GET' ? timeouts.read_ms : timeouts.change_ms,
+          head_timeout_ms: spec.is_slow ? timeouts.slow_ms : spec.method === 'GET' ? timeouts.read_ms : timeouts.change_ms,
           idle_timeout_ms: 'events' in spec.success ? timeouts.stream_idle_ms : timeouts.idle_ms,
           signal: AbortSignal.any([remoteCall.signal, controller.signal]),
         })

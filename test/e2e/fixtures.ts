@@ -144,6 +144,16 @@ export async function uploadArchive(to: TestPlatform, slug: string, archive: Buf
   expect((await to.waitForEnd(slug, deployment_id)).status).toBe('ready')
 }
 
+/** Replaces the files of a volume. */
+export async function uploadIntoVolume(to: TestPlatform, slug: string, volume: string, archive: Buffer): Promise<void> {
+  const response = await fetch(`${to.handle.api_url}/instance/projects/${slug}/volumes/${volume}/upload`, {
+    method: 'POST',
+    body: new Uint8Array(archive),
+    headers: { authorization: `Bearer ${to.handle.instance.token}`, 'content-type': 'application/gzip' },
+  })
+  expect(response.status, await response.text()).toBe(200)
+}
+
 /** A server without dependencies that greets, and talks about it. */
 export function greetingAppFiles(greeting: string, build = `console.log('compiled ${greeting}')`): Record<string, string> {
   return {

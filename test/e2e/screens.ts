@@ -12,6 +12,7 @@ import { withLongResponses } from './long-responses.ts'
 import { planScreens } from './plan-screens.ts'
 import type { Screen } from './screen.ts'
 import type { SeededIds } from './seeded-platform.ts'
+import { promotionScreens } from './promotion-screens.ts'
 import { serviceScreens } from './service-screens.ts'
 import { terminalScreens } from './terminal-screens.ts'
 import { volumeScreens } from './volume-screens.ts'
@@ -88,6 +89,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   },
   { name: 'drop', path: 'projects/harbour-shop', alters_page: true, act: dragFileOver },
   { name: 'promote', path: 'projects/harbour-shop?do=promote', before: withFakeRemote, act: openNewPromotion },
+  ...promotionScreens,
   { name: 'project-stop', path: 'projects/harbour-shop?do=stop' },
   {
     name: 'promote-again',

@@ -1,7 +1,7 @@
 import { TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Button } from '../../components/button.tsx'
-import type { SettingName, SettingComparison, VariableComparison } from './compare.ts'
+import type { SettingName, SettingComparison, VariableComparison } from '../../../server/client/promotion/compare.ts'
 import { formatEnvironments, formatSetting, settingLabels } from './promotion-format.ts'
 import styles from './promotion.module.css'
 

@@ -1,7 +1,19 @@
 import { Anchor, Rocket } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
-import { usePromotionSource, usePromotionTarget, type SourceProject, type TargetProject } from '../../api/promotion-sides.ts'
+import { toPromotionClient, usePromotionSource, usePromotionTarget } from '../../api/promotion-sides.ts'
+import {
+  compareSettings,
+  compareVariables,
+  listMissingSettings,
+  readPromotedSettings,
+  reversedChanges,
+  selectedChanges,
+  type SettingName,
+} from '../../../server/client/promotion/compare.ts'
+import { chooseParts, listNotCarried, noData, offerParts, type PartChoice } from '../../../server/client/promotion/parts.ts'
+import type { PromotionRequest } from '../../../server/client/promotion/request.ts'
+import type { SourceProject, TargetProject } from '../../../server/client/promotion/sides.ts'
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import type { CallInput } from '../../../server/client/operation-types.ts'
@@ -15,11 +27,10 @@ import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback
 import { firstLine } from '../../lib/format.ts'
 import { projectBadge } from '../../components/status.tsx'
 import { DeploymentLine } from '../../components/deployment-line.tsx'
-import { type SettingName, selectedChanges, compareSettings, compareVariables } from './compare.ts'
 import { SettingDifferences, VariableDifferences, PromotionWarnings } from './differences.tsx'
+import { PromotedPartsFields } from './parts-fields.tsx'
 import { startPromotion } from './run-promotion.ts'
 import { TargetProjectField, TargetInstanceField } from './target-fields.tsx'
-import type { PromotionRequest } from './promotion-steps.ts'
 import { useDebouncedValue } from '../../lib/use-debounced-value.ts'
 import { promotionWarnings } from './promotion-format.ts'
 import styles from './promotion.module.css'
@@ -84,12 +95,16 @@ function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormPr
   const targetSlug = useDebouncedValue(typed.trim())
   const [chosenSettings, setChosenSettings] = useState<ReadonlySet<SettingName> | null>(null)
   const [chosenVariables, setChosenVariables] = useState<ReadonlySet<string>>(new Set())
+  const [choice, setChoice] = useState<PartChoice>(noData)
   const source = usePromotionSource(from, slug, deploymentId)
   const target = usePromotionTarget(to, targetSlug)
   const isSettled = targetSlug === typed.trim()
   const sourceProject = source.data
   const targetProject = isSettled ? target.data : undefined
-  const rows = sourceProject && targetProject ? compareSettings(sourceProject.project, targetProject.project) : []
+  const ours = sourceProject && readPromotedSettings(sourceProject.project, sourceProject)
+  const theirs = targetProject?.project ? readPromotedSettings(targetProject.project, targetProject) : null
+  const rows = ours && targetProject ? compareSettings(ours, theirs) : []
+  const offer = sourceProject && targetProject && offerParts(sourceProject, targetProject)
   const variables = sourceProject && targetProject ? compareVariables(sourceProject.variables, targetProject.variables) : []
   const missing = variables.filter(({ difference, key }) => difference === 'only_here' && chosenVariables.has(key)).map(({ key }) => key)
   const settings = chosenSettings ?? new Set(rows.map(({ setting }) => setting))
@@ -98,17 +113,21 @@ function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormPr
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const found = sourceProject && targetProject && toPromotionSource(sourceProject, targetProject.is_instance ? from.name : null)
-    if (!found || blocker !== null) return
+    if (!found || !offer || blocker !== null) return
+    const parts = chooseParts(sourceProject, offer, choice)
     const request: PromotionRequest = {
-      from: { client: from.client, slug },
-      to: { client: to.client, slug: targetSlug },
+      from: { client: toPromotionClient(from.client), slug },
+      to: { client: toPromotionClient(to.client), slug: targetSlug },
       source: found,
       new_name: targetProject.project ? null : sourceProject.project.name,
       settings: selectedChanges(rows, settings),
-      before: Object.fromEntries(rows.map(({ setting, target: value }) => [setting, value])),
+      before: reversedChanges(rows),
       variables: new Set(missing),
+      parts,
     }
-    startPromotion(from, to, request)
+    const missingSettings = ours && theirs ? listMissingSettings(ours, theirs) : []
+    const decisions = { variables, chosenVariables: new Set(missing), missingSettings, offer, parts }
+    startPromotion(from, to, request, listNotCarried(sourceProject, decisions))
     onDone()
   }
 
@@ -128,6 +147,7 @@ function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormPr
           )}
           <SettingDifferences rows={rows} names={{ from: from.name, to: to.name }} chosen={settings} onChoose={setChosenSettings} />
           <VariableDifferences rows={variables} names={{ from: from.name, to: to.name }} chosen={chosenVariables} onChoose={setChosenVariables} />
+          {offer && <PromotedPartsFields offer={offer} names={{ from: from.name, to: to.name }} choice={choice} onChoose={setChoice} />}
           <PromotionWarnings warnings={promotionWarnings(sourceProject, targetProject, { from: from.name, to: to.name })} />
         </>
       ) : (

@@ -1,9 +1,9 @@
 import { runtimes } from '../../../server/contract/runtimes.ts'
-import type { SourceProject, TargetProject } from '../../api/promotion-sides.ts'
+import type { SourceProject, TargetProject } from '../../../server/client/promotion/sides.ts'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import { plans } from '../../../server/contract/plans.ts'
 import { environmentLabel } from '../../lib/environments.ts'
-import type { SettingName, SettingComparison } from './compare.ts'
+import type { SettingComparison, SettingName } from '../../../server/client/promotion/compare.ts'
 
 export const settingLabels: Record<SettingName, string> = {
   name: 'Name',
@@ -14,12 +14,26 @@ export const settingLabels: Record<SettingName, string> = {
   memory_limit_mb: 'Memory',
   always_warm: 'Always warm',
   caching_enabled: 'Edge cache',
+  health_path: 'Health check path',
+  health_timeout_s: 'Health check timeout',
+  cpu_limit: 'CPU cores',
+  preview_volumes: 'Volumes of previews',
+  watch_paths: 'Watch paths',
+  deploys_pushes: 'Deploy pushes',
+  previews: 'Previews of branches',
+  preview_databases: 'Databases of previews',
+  pull_requests: 'Previews of pull requests',
+  pull_request_secrets: 'Secrets for pull requests',
 }
 
 /** A setting's value, as its page shows it. */
 export function formatSetting({ setting }: SettingComparison, value: SettingComparison['source']): string {
   if (typeof value === 'boolean') return value ? 'on' : 'off'
-  if (setting === 'memory_limit_mb') return `${value} MB`
+  if (setting === 'memory_limit_mb') return `${String(value)} MB`
+  if (setting === 'health_timeout_s') return `${String(value)} s`
+  if (setting === 'preview_volumes') return value === 'snapshot' ? 'a snapshot of production' : 'empty'
+  if (Array.isArray(value)) return value.join(', ') || 'all files'
+  if (value === null) return 'default'
   if (value === 'auto') return 'detected'
   return value === '' ? 'none' : String(value)
 }
@@ -45,21 +59,9 @@ export function promotionWarnings(source: SourceProject, target: TargetProject, 
     warnings.push(`The ${target.plan} plan on ${names.to} does not include always warm: the app may sleep there.`)
   if (source.project.memory_limit_mb > plan.memory_mb)
     warnings.push(`The ${target.plan} plan on ${names.to} allows at most ${plan.memory_mb} MB of memory, so the app gets that.`)
-  if (source.has_database)
-    warnings.push(
-      target.has_database
-        ? `Each project has its own database: no data is copied from ${names.from}.`
-        : `The database on ${names.from} is not copied and there is none on ${names.to}: create one there before the app needs it.`,
-    )
-  if (source.domains.length > 0) warnings.push(`Domains are not moved: ${formatList(source.domains)}.`)
   if (source.runtime !== null && target.runtime !== null && source.runtime !== target.runtime)
     warnings.push(
       `It runs ${runtimes[source.runtime].placement} on ${names.from} and ${runtimes[target.runtime].placement} on ${names.to}: Node and system packages may differ.`,
     )
   return warnings
-}
-
-const maxListed = 3
-function formatList(names: string[]): string {
-  return names.length > maxListed ? `${names.slice(0, maxListed).join(', ')} and ${names.length - maxListed} more` : names.join(', ')
 }

@@ -1,6 +1,7 @@
-import { promotionsStorageKey, type PromotionStepName } from '../../stores/promotions.ts'
+import type { PromotionReportLine } from '../../../server/client/promotion/report.ts'
+import type { PromotionProgress, PromotionRequest, PromotionStepName } from '../../../server/client/promotion/request.ts'
+import { promotionsStorageKey } from '../../stores/promotions.ts'
 import { readPreference, writePreference } from '../../stores/ui.ts'
-import type { PromotionProgress, PromotionRequest } from './promotion-steps.ts'
 
 /** The state that another page needs to resume or undo a promotion. It contains no variable values and no sources. */
 export interface StoredPromotion {
@@ -11,6 +12,8 @@ export interface StoredPromotion {
   done: Omit<PromotionProgress, 'archive'>
   steps_done: PromotionStepName[]
   is_given_up: boolean
+  /** Missing in what an earlier version of the dashboard has stored. */
+  not_carried?: PromotionReportLine[]
 }
 
 export function readStoredPromotions(): StoredPromotion[] {

@@ -1,7 +1,9 @@
 import { ArrowRight, RotateCw, X } from 'lucide-react'
 import { useLocation } from 'wouter'
 import { instanceBasePath } from '../../lib/instance-path.ts'
-import { type Promotion, type PromotionStepName, usePromotions } from '../../stores/promotions.ts'
+import { reportOutcomeLabels, type PromotionReportLine } from '../../../server/client/promotion/report.ts'
+import type { PromotionStepName } from '../../../server/client/promotion/request.ts'
+import { type Promotion, usePromotions } from '../../stores/promotions.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { formatBytes } from '../../lib/format.ts'
@@ -96,6 +98,7 @@ function PromotionCard({ promotion }: { promotion: Promotion }) {
         </p>
       )}
       {state === 'done' && <p role="status">{`Done. ${to.slug} is being built on ${to.name}.`}</p>}
+      {state === 'done' && <PromotionReport lines={promotion.report} />}
       {problem && (
         <>
           <p>
@@ -110,6 +113,28 @@ function PromotionCard({ promotion }: { promotion: Promotion }) {
   )
 }
 
+const outcomes = ['not_carried', 'kept', 'carried'] as const
+
+/** What was carried, what was not and why; what needs attention first. */
+function PromotionReport({ lines }: { lines: PromotionReportLine[] }) {
+  return outcomes.map((outcome) => {
+    const own = lines.filter((line) => line.outcome === outcome)
+    if (own.length === 0) return null
+    return (
+      <section key={outcome} className={styles.report} aria-label={reportOutcomeLabels[outcome]}>
+        <h3>{reportOutcomeLabels[outcome]}</h3>
+        <ul>
+          {own.map(({ item, note }) => (
+            <li key={item}>
+              {item} <span className="text-subtle">{note}</span>
+            </li>
+          ))}
+        </ul>
+      </section>
+    )
+  })
+}
+
 const stepStateBadges: Record<Promotion['steps'][number]['state'], StatusBadgeData> = {
   waiting: stepBadge('pending'),
   running: stepBadge('running'),
@@ -120,18 +145,26 @@ const stepStateBadges: Record<Promotion['steps'][number]['state'], StatusBadgeDa
 const promotionStepLabels: Record<PromotionStepName, string> = {
   source: 'Source',
   project: 'Project',
+  services: 'Services',
+  volumes: 'Volumes',
+  database: 'Database',
   variables: 'Variables',
   upload: 'Upload',
   deploy: 'Deploy',
+  data: 'Data of services',
 }
 
 function runningStepLabel(name: PromotionStepName, to: string): string {
   return {
     source: 'Fetching the source',
     project: `Preparing the project on ${to}`,
+    services: `Adding services on ${to}`,
+    volumes: `Copying volumes to ${to}`,
+    database: `Copying the database to ${to}`,
     variables: `Sending the variables to ${to}`,
     upload: `Uploading to ${to}`,
     deploy: `Deploying on ${to}`,
+    data: `Waiting for the deployment on ${to}, then copying data`,
   }[name]
 }
 

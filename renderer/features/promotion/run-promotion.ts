@@ -1,20 +1,26 @@
 import { navigate } from 'wouter/use-browser-location'
+import type { Deployment } from '../../../server/contract/deployments.ts'
 import { upsertDeployment, upsertProject, removeProject } from '../../api/query-cache.ts'
+import { type PromotionReportLine, putReportLine } from '../../../server/client/promotion/report.ts'
+import type { PromotionProgress, PromotionRequest } from '../../../server/client/promotion/request.ts'
+import { promotionStepNames, promotionSteps } from '../../../server/client/promotion/steps.ts'
+import { undoPromotion } from '../../../server/client/promotion/undo.ts'
+import { toPromotionClient } from '../../api/promotion-sides.ts'
 import { toApiError } from '../../lib/api-error.ts'
+import { createIdempotencyKey } from '../../lib/idempotency-key.ts'
 import { createRateEstimator } from '../../api/use-upload.ts'
 import { instanceBasePath } from '../../lib/instance-path.ts'
 import { type InstanceConnection, useConnection } from '../../stores/connection.ts'
 import { type Promotion, promotionKey, usePromotions } from '../../stores/promotions.ts'
 import { useUi } from '../../stores/ui.ts'
 import { removeStoredPromotion, acquirePromotionLock, storePromotion, type StoredPromotion, readStoredPromotions } from './promotion-storage.ts'
-import { type PromotionProgress, type PromotionRequest, promotionSteps, promotionStepNames, undoPromotion } from './promotion-steps.ts'
 
 /** Runs the steps of a promotion, independent of the open page. After a failure it waits for a retry or for the changes to be undone. */
-export function startPromotion(from: InstanceConnection, to: InstanceConnection, request: PromotionRequest): void {
+export function startPromotion(from: InstanceConnection, to: InstanceConnection, request: PromotionRequest, notCarried: PromotionReportLine[]): void {
   const key = promotionKey(from.id, request.from.slug)
   if (usePromotions.getState().promotions.some((one) => one.key === key && one.state !== 'done')) return
   void acquirePromotionLock(key, { ifAvailable: true }).then((release) => {
-    if (release) createPromotion({ from, to, request, release }).retry()
+    if (release) createPromotion({ from, to, request, release, notCarried }).retry()
     else {
       const text = `Another dashboard window is already promoting ${request.from.slug}.`
       useUi.getState().showToast({ kind: 'failed', text, request_id: null, of: from.id })
@@ -43,10 +49,10 @@ async function resumePromotion(key: string): Promise<void> {
   const request: PromotionRequest = {
     ...rest,
     variables: new Set(variables),
-    from: { client: from.client, slug: stored.from.slug },
-    to: { client: to.client, slug: stored.to.slug },
+    from: { client: toPromotionClient(from.client), slug: stored.from.slug },
+    to: { client: toPromotionClient(to.client), slug: stored.to.slug },
   }
-  createPromotion({ from, to, request, release, stored })
+  createPromotion({ from, to, request, release, stored, notCarried: stored.not_carried ?? [] })
 }
 
 function createPromotion({
@@ -55,12 +61,15 @@ function createPromotion({
   request,
   release,
   stored,
+  notCarried,
 }: {
   from: InstanceConnection
   to: InstanceConnection
   request: PromotionRequest
   release: () => void
   stored?: StoredPromotion
+  /** Known before the first step. */
+  notCarried: PromotionReportLine[]
 }): Promotion {
   const { put, remove } = usePromotions.getState()
   const key = promotionKey(from.id, request.from.slug)
@@ -78,6 +87,7 @@ function createPromotion({
     transfer: null,
     problem: null,
     deployment_id: null,
+    report: [],
     cancel: () => (promotion.state === 'running' ? controller.abort() : void rollBack()),
     retry: () => void (promotion.is_given_up ? rollBack() : run()),
   }
@@ -90,7 +100,8 @@ function createPromotion({
     const { archive: _archive, ...progress } = done
     const steps_done = promotion.steps.filter(({ state }) => state === 'done').map(({ name }) => name)
     const sides = { from: { id: from.id, slug: request.from.slug }, to: { id: to.id, slug: request.to.slug } }
-    storePromotion({ key, ...sides, wish: { ...rest, variables: [...variables] }, done: progress, steps_done, is_given_up: promotion.is_given_up })
+    const wish = { ...rest, variables: [...variables] }
+    storePromotion({ key, ...sides, wish, done: progress, steps_done, is_given_up: promotion.is_given_up, not_carried: notCarried })
   }
   const finish = () => {
     removeStoredPromotion(key)
@@ -105,6 +116,7 @@ function createPromotion({
     controller = new AbortController()
     update({ state: 'running', problem: null })
     window.addEventListener('beforeunload', preventUnload)
+    let started: Deployment | undefined
     try {
       for (const [index, { name, state }] of promotion.steps.entries()) {
         if (state === 'done') continue
@@ -115,13 +127,21 @@ function createPromotion({
           update({ transfer: { name: request.from.slug, sent, total: total ?? 0, ...estimateRate(sent, total ?? Infinity, performance.now()) } })
           void window.homeport?.setProgress(total ? Math.min(1, sent / total) : null)
         }
-        const { note, deployment, project } = await promotionSteps[name](request, done, { signal: controller.signal, onProgress, persist })
+        const { note, deployment, project } = await promotionSteps[name](request, done, {
+          signal: controller.signal,
+          onProgress,
+          persist,
+          pause: (ms) => pause(ms, controller.signal),
+          createKey: createIdempotencyKey,
+        })
         update({ transfer: null })
         updateStep(index, { state: 'done', note })
         if (project) upsertProject(to.cache, project)
-        if (deployment) complete(deployment.id, () => upsertDeployment(to.cache, deployment))
-        else controller.signal.throwIfAborted()
+        if (deployment) upsertDeployment(to.cache, (started = deployment))
+        // The source is sent, so that a cancelation that comes later has nothing to stop.
+        if (!started || index + 1 < promotion.steps.length) controller.signal.throwIfAborted()
       }
+      if (done.deployment_id !== undefined) complete(done.deployment_id)
     } catch (error) {
       const failed = promotion.steps.findIndex(({ state }) => state === 'running')
       update({ transfer: null })
@@ -134,15 +154,16 @@ function createPromotion({
     }
   }
 
-  const complete = (id: string, updateCache: () => void) => {
-    updateCache()
+  const complete = (id: string) => {
     delete done.archive
     finish()
-    update({ state: 'done', deployment_id: id })
+    // What a step reports replaces what was expected.
+    const report = (done.report ?? []).reduce(putReportLine, notCarried)
+    update({ state: 'done', deployment_id: id, report })
     const projectPath = `${instanceBasePath(from.id)}/projects/${request.from.slug}`
     // A user who is on another page meanwhile stays there.
     if (location.pathname !== projectPath && !location.pathname.startsWith(`${projectPath}/`)) return
-    remove(key)
+    if (report.length === 0) remove(key)
     navigate(`${instanceBasePath(to.id)}/projects/${request.to.slug}/deployments/${encodeURIComponent(id)}`)
   }
 
@@ -164,6 +185,12 @@ function createPromotion({
   put(promotion)
   return promotion
 }
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => (clearTimeout(timer), reject(signal.reason as Error)), { once: true })
+  })
 
 /** The browser warns before leaving the page, because the promotion would stop halfway. */
 function preventUnload(event: BeforeUnloadEvent): void {

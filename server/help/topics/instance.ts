@@ -102,7 +102,8 @@ export const instanceTopics: HelpArticle[] = [
     id: 'instances',
     title: 'Other instances',
     summary: 'Add another Homeport, promote or pull projects, and what to do if it does not respond.',
-    keywords: 'remote instance promote pull production server connect remote_unreachable remote_token_refused switch',
+    keywords:
+      'remote instance promote pull production server connect remote_unreachable remote_token_refused switch copy move volume service database',
     body: [
       '[[/instances|Instances]] lists this instance and any others that you add with their URL and an API token. The colour of the frame shows which instance you are looking at.',
       {
@@ -117,12 +118,21 @@ export const instanceTopics: HelpArticle[] = [
       'To send a project to another instance or to a hosted account, choose Promote in the project’s menu; to fetch one, choose Pull to this machine. Homeport first shows the commit, the settings that differ and the names of the variables, and then uploads exactly what the deployment was built from.',
       {
         list: [
-          'Settings are copied unless you deselect them. Variable values are copied only if you select them, one by one. Nothing is deleted on the other instance.',
+          'Settings are copied unless you deselect them, with watch paths, health checks, limits and previews. Variable values are copied only if you select them, one by one. Nothing is deleted on the other instance.',
+          'Managed services, the mail catcher, the PostgreSQL database and paths that are kept are added there before the deployment, with passwords of their own.',
+          'Data is copied only if you select it: volumes with their sizes, and databases as dumps. Data that the other side has is kept, unless you choose to replace it; then a snapshot or a dump of it is taken first.',
+          'At the end, a list says what was carried, what was not, and what to do: values of write-only variables and passwords of registries cannot be read, so add them there. An instance of an earlier version may lack an operation; the list names it.',
           'A step failed: the message says what is done. Try again continues from there, Undo changes reverts everything.',
           'You closed the page: the dashboard offers to resume or undo the promotion when you open it again in the same browser.',
           'A hosted account does not provide sources: its projects are pulled from their Git URL, at the head of the branch.',
         ],
       },
+      {
+        run: 'npx homeport promote my-app production --variables all --volumes uploads --databases all',
+        note: 'production is a name of homeport instances',
+      },
+      { run: 'npx homeport pull my-app production', note: 'asks for each volume and database' },
+      'After a failure, run the same command again: what is there already is kept.',
       { run: 'npx homeport deployments source ID --out app.tar.gz', note: 'downloads the source of a deployment' },
     ],
   },

@@ -1,6 +1,7 @@
 import { expect } from '@playwright/test'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
-import { greetingAppFiles } from '../fixtures.ts'
+import { createTarGz } from '../../support/archives.ts'
+import { greetingAppFiles, uploadIntoVolume } from '../fixtures.ts'
 import { type StoryContext, recordRequestUrls, goTo, createReadyProject } from './story-context.ts'
 
 /** What runs here goes to another instance, is deployed on there, and what runs there comes back. */
@@ -9,6 +10,10 @@ export async function promoteAndPull(story: StoryContext): Promise<void> {
   const remote = await startSecondPlatform()
   const repository = createRepository(greetingAppFiles('from the quay'))
   await createReadyProject(story, { slug: 'voyager', name: 'Voyager', repo_url: repository.url })
+  await platform.api('PATCH', '/instance/projects/voyager/mail', { is_enabled: true })
+  await platform.api('POST', '/instance/projects/voyager/volumes', { path: 'cargo' })
+  await expect.poll(async () => (await newest('voyager')).finished_at).not.toBeNull()
+  await uploadIntoVolume(platform, 'voyager', 'cargo', createTarGz([{ name: 'lantern.txt', data: 'lit' }]))
   await platform.api('POST', '/v1/projects/voyager/env-vars', { vars: [{ key: 'TIDES', value: 'high' }] })
   await expect.poll(async () => (await newest('voyager')).finished_at).not.toBeNull()
   const { token } = (await remote.api<{ token: string }>('POST', '/v1/tokens', { name: 'Of the quay' })).body
@@ -32,13 +37,26 @@ export async function promoteAndPull(story: StoryContext): Promise<void> {
   await expect(dialog.getByText('No project has this slug. A new project is created.')).toBeVisible()
   await inputDriver.press(dialog.getByRole('checkbox', { name: 'TIDES' }))
   await expect(dialog.getByRole('checkbox', { name: 'TIDES' })).toBeChecked()
+  await expect(dialog.getByText('Added on Lagoon before the deployment: the mail catcher.')).toBeVisible()
+  const cargo = dialog.getByRole('checkbox', { name: /^Volume cargo\s*3 bytes$/ })
+  await expect(cargo).not.toBeChecked()
+  await inputDriver.press(cargo)
+  await expect(cargo).toBeChecked()
   await inputDriver.press(dialog.getByRole('button', { name: 'Promote to Lagoon' }))
   await expect(dashboard).toHaveURL(/\/app\/on\/[^/]+\/projects\/voyager\/deployments\/dpl_/)
   await expect(front).toContainText('Lagoon')
   await expect(dashboard.getByTestId('report-head')).toContainText('Current')
   expect((await remote.fetchEdge('voyager.localhost')).body).toContain('from the quay')
+  expect((await remote.api('GET', '/instance/projects/voyager/mail')).body).toMatchObject({ catcher: { is_enabled: true } })
+  expect((await remote.api('GET', '/instance/projects/voyager/volumes/cargo/files')).body).toMatchObject({ entries: [{ name: 'lantern.txt' }] })
   const there = (await remote.api<{ env_vars: EnvVar[] }>('GET', '/v1/projects/voyager/env-vars')).body.env_vars
   expect(there.map(({ key, value }) => [key, value])).toEqual([['TIDES', 'high']])
+  // What was carried stays in sight until it is dismissed.
+  const report = dashboard.getByRole('region', { name: 'voyager to Lagoon' })
+  await expect(report.getByRole('region', { name: 'Carried', exact: true })).toContainText('Files of the volume cargo 1 file.')
+  await expect(report.getByRole('region', { name: 'Not carried' })).toContainText('The repository Pushes are deployed here.')
+  await inputDriver.press(report.getByRole('button', { name: 'Dismiss' }))
+  await expect(report).toHaveCount(0)
   if (bridge) {
     // The dock showed how far it was, and does so no more.
     const shown = bridge.argumentsOf('setProgress').map(([value]) => value)

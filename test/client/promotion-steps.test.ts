@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type ApiClient, createApiClient } from '../../renderer/api/api-client.ts'
-import { type PromotionProgress, promotionSteps, undoPromotion, type PromotionRequest } from '../../renderer/features/promotion/promotion-steps.ts'
+import { createApiClient } from '../../renderer/api/api-client.ts'
+import { toPromotionClient } from '../../renderer/api/promotion-sides.ts'
+import type { PromotionClient } from '../../server/client/promotion/client.ts'
+import type { PromotionProgress, PromotionRequest } from '../../server/client/promotion/request.ts'
+import { promotionSteps } from '../../server/client/promotion/steps.ts'
+import { undoPromotion } from '../../server/client/promotion/undo.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { sharedPlatform, type SharedPlatform } from '../support/shared-platform.ts'
 import { makeRepository } from '../support/repository.ts'
@@ -31,8 +35,8 @@ test('a canceled promotion brings back what served, although the build of its va
     headers.set('authorization', `Bearer ${platform.owner.token}`)
     return fetch(url, { ...init, headers })
   })
-  const real = createApiClient({ base_url: platform.handle.api_url, onSignedOut: () => {}, onTokenRefused: () => {} })
-  const client: ApiClient = {
+  const real = toPromotionClient(createApiClient({ base_url: platform.handle.api_url, onSignedOut: () => {}, onTokenRefused: () => {} }))
+  const client: PromotionClient = {
     ...real,
     async call(id, input) {
       // The build is quicker than the request to cancel it.
@@ -50,7 +54,7 @@ test('a canceled promotion brings back what served, although the build of its va
     variables: new Set(['BROUGHT']),
   }
   const done: PromotionProgress = {}
-  const context = { signal: new AbortController().signal, onProgress: () => {}, persist: () => {} }
+  const context = { signal: new AbortController().signal, onProgress: () => {}, persist: () => {}, pause: async () => {}, createKey: () => 'key' }
   for (const name of ['project', 'variables'] as const) await promotionSteps[name](request, done, context)
   await undoPromotion(request, done)
 

@@ -1,16 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type PromotedSettings,
-  selectedChanges,
-  compareSettings,
-  compareVariables,
-  type SettingName,
-} from '../../renderer/features/promotion/compare.ts'
-import type { VariableScope } from '../../renderer/api/promotion-sides.ts'
+import { type PromotedSettings, selectedChanges, compareSettings, compareVariables, type SettingName } from '../../server/client/promotion/compare.ts'
+import type { VariableScope } from '../../server/client/promotion/sides.ts'
 import { forEachSeed } from '../support/seeds.ts'
 
-const corpus = new URL('corpus/seeds.json', import.meta.url)
+const corpus = new URL('../renderer/corpus/seeds.json', import.meta.url)
 
 const here: PromotedSettings = {
   name: 'Shop',
@@ -56,7 +50,7 @@ describe('settings', () => {
 
   it('change there only what differs and was chosen', () => {
     const rows = compareSettings(here, { ...here, name: 'Berth', memory_limit_mb: 256 })
-    expect(selectedChanges(rows, new Set<SettingName>(['memory_limit_mb', 'node_version']))).toEqual({ memory_limit_mb: 1024 })
+    expect(selectedChanges(rows, new Set<SettingName>(['memory_limit_mb', 'node_version']))).toEqual({ updateProject: { memory_limit_mb: 1024 } })
     expect(selectedChanges(rows, new Set())).toEqual({})
   })
 
@@ -68,7 +62,7 @@ describe('settings', () => {
           expect(new Set(rows.map(({ setting }) => setting))).toEqual(new Set(Object.keys(ours)))
           const after = {
             ...Object.fromEntries(rows.map(({ setting, target }) => [setting, target])),
-            ...selectedChanges(rows, new Set(rows.map(({ setting }) => setting))),
+            ...Object.assign({}, ...Object.values(selectedChanges(rows, new Set(rows.map(({ setting }) => setting))))),
           }
           expect(after).toEqual(ours)
           expect(compareSettings(ours, ours).every(({ difference }) => difference === 'same')).toBe(true)
