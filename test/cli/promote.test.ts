@@ -62,7 +62,9 @@ test('a new project there gets source, settings, services, variables and the vol
     ['uploads', { service: null, path: '/app/public/uploads' }],
   ])
   const { env_vars } = (await away.api<{ env_vars: (EnvVar & { is_build_secret: boolean })[] }>('GET', '/instance/projects/guests/env-vars')).body
-  expect(env_vars.map(({ key, value, is_build_secret }) => [key, value, is_build_secret]).toSorted()).toEqual([
+  expect(
+    env_vars.map(({ key, value, is_build_secret }) => [key, value, is_build_secret]).toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+  ).toEqual([
     ['BUILD_KEY', 'swordfish', true],
     ['TIDES', 'high', false],
   ])

@@ -68,7 +68,7 @@ async function withWillingRemote(page: Page): Promise<void> {
   })
 }
 
-async function promoteToBerth(page: Page): Promise<void> {
+async function promoteWithData(page: Page): Promise<void> {
   await openNewPromotion(page)
   await page.getByRole('checkbox', { name: /^Volume uploads/ }).check()
   await page.getByRole('button', { name: 'Promote to Berth' }).click()
@@ -77,5 +77,5 @@ async function promoteToBerth(page: Page): Promise<void> {
 
 export const promotionScreens: Screen[] = [
   { name: 'promote-data', path: 'projects/harbour-shop?do=promote', before: withServicesHere, act: chooseData },
-  { name: 'promote-done', path: 'projects/harbour-shop?do=promote', alters_page: true, before: withWillingRemote, act: promoteToBerth },
+  { name: 'promote-done', path: 'projects/harbour-shop?do=promote', alters_page: true, before: withWillingRemote, act: promoteWithData },
 ]

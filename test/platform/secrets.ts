@@ -15,6 +15,7 @@ import { fetchFromEdge, createTempFolder, type RunningInstance, startInstance } 
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { chromiumPath, dockerSocket } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
+import { tellingApp } from './secrets-app.ts'
 
 const createSecret = (name: string) => `HPSENT_${name}/+ ${newId('evt')}"é%`
 
@@ -37,27 +38,6 @@ export function encodingsOf(secret: string): string[] {
       ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
     ]),
   ]
-}
-
-const leakScript = `
-  const all = [process.env.SECRET, process.env.DATABASE_URL, process.env.DATABASE_URL && decodeURIComponent(new URL(process.env.DATABASE_URL).password)].filter(Boolean)
-  for (const one of all) {
-    console.log('plain', one); console.error('percent', encodeURIComponent(one)); console.log('base64', Buffer.from(one).toString('base64'))
-    for (const before of ['a', 'ab']) console.log('shifted', Buffer.from(before + one).toString('base64'))
-    console.log(JSON.stringify({ one })); console.error(new Error('failed with ' + one).stack); console.log('coloured \\u001b[31m' + one + '\\u001b[0m')
-    process.stdout.write('half ' + one.slice(0, 9)); process.stdout.write(one.slice(9) + '\\n')
-  }
-  if (!all.length) console.log('nothing to tell')`
-
-const app = {
-  'package.json': JSON.stringify({ name: 'teller', private: true, scripts: { build: 'node build.js', start: 'node server.js' } }),
-  'shout.js': leakScript,
-  'build.js': `require('./shout.js'); if (require('node:fs').existsSync('fail-build')) process.exit(3)`,
-  'server.js': `require('./shout.js'); if (require('node:fs').existsSync('fail-start')) process.exit(4)
-    require('node:http').createServer((q, r) => {
-      if (q.url === '/shout') { console.log('asked', process.env.SECRET); r.statusCode = 500 }
-      r.setHeader('content-type', 'text/html'); r.end('<h1>' + process.env.SECRET.length + '</h1>')
-    }).listen(process.env.PORT)`,
 }
 
 export function secretLeakSuite(runtime: 'process' | 'docker'): void {
@@ -171,7 +151,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       watch = setInterval(scanProcesses, 50)
       mkdirSync(tempFolder)
       instance = await start()
-      repository = makeRepository({ ...app, 'fail-build': 'x' })
+      repository = makeRepository({ ...tellingApp, 'fail-build': 'x' })
       host = await startGitServer({ root: dirname(repository.folder), credentials: { username: 'me', password: secrets.get('git credential')! } })
       await ask('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, rate_limit_anonymous: 1_000_000 })
       follow('the instance’s events', '/instance/events')

@@ -19,6 +19,7 @@ export const settingLabels: Record<SettingName, string> = {
   cpu_limit: 'CPU cores',
   preview_volumes: 'Volumes of previews',
   watch_paths: 'Watch paths',
+  public_ports: 'Further ports',
   deploys_pushes: 'Deploy pushes',
   previews: 'Previews of branches',
   preview_databases: 'Databases of previews',
@@ -32,7 +33,7 @@ export function formatSetting({ setting }: SettingComparison, value: SettingComp
   if (setting === 'memory_limit_mb') return `${String(value)} MB`
   if (setting === 'health_timeout_s') return `${String(value)} s`
   if (setting === 'preview_volumes') return value === 'snapshot' ? 'a snapshot of production' : 'empty'
-  if (Array.isArray(value)) return value.join(', ') || 'all files'
+  if (Array.isArray(value)) return value.join(', ') || (setting === 'watch_paths' ? 'all files' : 'none')
   if (value === null) return 'default'
   if (value === 'auto') return 'detected'
   return value === '' ? 'none' : String(value)

@@ -100,8 +100,8 @@ function createPromotion({
     const { archive: _archive, ...progress } = done
     const steps_done = promotion.steps.filter(({ state }) => state === 'done').map(({ name }) => name)
     const sides = { from: { id: from.id, slug: request.from.slug }, to: { id: to.id, slug: request.to.slug } }
-    const wish = { ...rest, variables: [...variables] }
-    storePromotion({ key, ...sides, wish, done: progress, steps_done, is_given_up: promotion.is_given_up, not_carried: notCarried })
+    const stored_request = { ...rest, variables: [...variables] }
+    storePromotion({ key, ...sides, wish: stored_request, done: progress, steps_done, is_given_up: promotion.is_given_up, not_carried: notCarried })
   }
   const finish = () => {
     removeStoredPromotion(key)

@@ -1,0 +1,21 @@
+const leakScript = `
+  const all = [process.env.SECRET, process.env.DATABASE_URL, process.env.DATABASE_URL && decodeURIComponent(new URL(process.env.DATABASE_URL).password)].filter(Boolean)
+  for (const one of all) {
+    console.log('plain', one); console.error('percent', encodeURIComponent(one)); console.log('base64', Buffer.from(one).toString('base64'))
+    for (const before of ['a', 'ab']) console.log('shifted', Buffer.from(before + one).toString('base64'))
+    console.log(JSON.stringify({ one })); console.error(new Error('failed with ' + one).stack); console.log('coloured \\u001b[31m' + one + '\\u001b[0m')
+    process.stdout.write('half ' + one.slice(0, 9)); process.stdout.write(one.slice(9) + '\\n')
+  }
+  if (!all.length) console.log('nothing to tell')`
+
+/** An app that tells its secrets in every writing, when it is built and while it runs. */
+export const tellingApp = {
+  'package.json': JSON.stringify({ name: 'teller', private: true, scripts: { build: 'node build.js', start: 'node server.js' } }),
+  'shout.js': leakScript,
+  'build.js': `require('./shout.js'); if (require('node:fs').existsSync('fail-build')) process.exit(3)`,
+  'server.js': `require('./shout.js'); if (require('node:fs').existsSync('fail-start')) process.exit(4)
+    require('node:http').createServer((q, r) => {
+      if (q.url === '/shout') { console.log('asked', process.env.SECRET); r.statusCode = 500 }
+      r.setHeader('content-type', 'text/html'); r.end('<h1>' + process.env.SECRET.length + '</h1>')
+    }).listen(process.env.PORT)`,
+}
