@@ -47,6 +47,9 @@ async function stopServers(context: CommandContext, client: ApiClient, slug: str
   return exitCodes.success
 }
 
+/** Services of a branch with its own data may have to start first. */
+const openTimeout_ms = 300_000
+
 type OpenedSession = CallOutput<'createDevSession'>
 type EndReason = 'stopped' | 'closed' | 'project_stopped'
 
@@ -62,18 +65,22 @@ async function runServer(context: CommandContext, client: ApiClient, folder: str
   const fill = (text: string) => text.replaceAll('{port}', String(port))
   const [file = '', ...args] = plan.command.map(fill)
   const open = (): Promise<OpenedSession> =>
-    client.call('createDevSession', {
-      params: { slug },
-      body: {
-        folder,
-        branch: worktree.branch,
-        is_linked_worktree: worktree.is_linked,
-        command: [file, ...args].join(' ').slice(0, 500),
-        framework: plan.framework,
-        port,
-        host_header: plan.host_header,
+    client.call(
+      'createDevSession',
+      {
+        params: { slug },
+        body: {
+          folder,
+          branch: worktree.branch,
+          is_linked_worktree: worktree.is_linked,
+          command: [file, ...args].join(' ').slice(0, 500),
+          framework: plan.framework,
+          port,
+          host_header: plan.host_header,
+        },
       },
-    })
+      openTimeout_ms,
+    )
   const { session, variables, left_out, notes } = await open()
   const note = (line: string) => context.terminal.err(line)
   note(`${plan.explanation}. Starting: ${[file, ...args].join(' ')}`)

@@ -6,7 +6,7 @@ import { formatBytes, formatRelativeTime, formatTable } from './terminal.ts'
 const copyTimeout_ms = 6 * 3_600_000
 
 export const fork: CliCommand = {
-  summary: 'Gives a branch its own copy of production’s volumes and database.',
+  summary: 'Gives a branch its own copy of production’s volumes, managed services and database.',
   usage: ['fork SLUG', 'fork SLUG BRANCH [--from BRANCH]', 'fork SLUG BRANCH --remove'],
   options: {
     from: '=BRANCH copy the data of this branch’s preview instead of production’s',

@@ -14,6 +14,7 @@ export const devSession = z.object({
   is_production_address: z.boolean().describe('It has the address of the project. False: an address of its own, named like a preview.'),
   folder: z.string(),
   branch: z.string().nullable(),
+  fork_branch: z.string().nullable().describe('The branch whose own copy of production’s data it uses; null: none.'),
   command: z.string(),
   framework: z.string().nullable(),
   port,
@@ -49,7 +50,7 @@ export const devOperations = {
     group: 'Instance',
     summary: 'Give the address of a project to a development server',
     description:
-      'Only for programs of the machine on which the instance runs. The address shows a page until the session is `running`. The session ends with the stream of its events, or when that is not opened within 15 s. A linked worktree, and every session but the first, has an address of its own. `variables` are those of the project with addresses for this machine; write-only ones are left out.',
+      'Only for programs of the machine on which the instance runs. The address shows a page until the session is `running`. The session ends with the stream of its events, or when that is not opened within 15 s. A linked worktree, and every session but the first, has an address of its own. If the branch has its own copy of production’s data, its managed services and ready images are started with that copy, unless its preview runs them. `variables` are those of the project with addresses for this machine; write-only ones are left out.',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -73,7 +74,7 @@ export const devOperations = {
         notes: z.array(z.string()),
       }),
     },
-    errors: ['invalid_input', 'project_not_found', 'dev_session_exists', 'dev_server_not_local', 'forbidden'],
+    errors: ['invalid_input', 'project_not_found', 'dev_session_exists', 'dev_server_not_local', 'service_not_started', 'forbidden'],
   }),
   updateDevSession: operation({
     method: 'PATCH',

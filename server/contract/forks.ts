@@ -51,7 +51,7 @@ export const forkOperations = {
     summary: 'Give a branch its own copy of production’s data',
     description: [
       'Copies all volumes, those of managed services among them, and the PostgreSQL database, all of one moment: production is frozen while they are copied, and its requests wait.',
-      'The preview of the branch is stopped meanwhile. Without a preview, the data waits for it; development servers of the branch use the database at once.',
+      'The preview of the branch is stopped meanwhile. Without a preview, the data waits for it; development servers of the branch use it at once. Managed services have passwords of their own in each branch.',
       'Data that the branch had is replaced; snapshots and a dump of it are taken first. If the copy fails or is interrupted, the branch keeps the data that it had.',
     ].join(' '),
     access: 'caller',
@@ -73,7 +73,15 @@ export const forkOperations = {
           .describe('The new deployment of the preview, which gets the address of a database that it did not have before.'),
       }),
     },
-    errors: ['invalid_input', 'project_not_found', 'build_in_progress', 'database_unavailable', 'storage_full', 'runtime_unavailable'],
+    errors: [
+      'invalid_input',
+      'project_not_found',
+      'build_in_progress',
+      'dev_session_exists',
+      'database_unavailable',
+      'storage_full',
+      'runtime_unavailable',
+    ],
   }),
   removeFork: operation({
     method: 'DELETE',
@@ -86,6 +94,6 @@ export const forkOperations = {
     params: projectParams,
     query: z.object({ branch }),
     success: { status: 200, json: z.object({ deployment_id: z.string().nullable() }) },
-    errors: ['invalid_input', 'project_not_found', 'fork_not_found', 'build_in_progress', 'runtime_unavailable'],
+    errors: ['invalid_input', 'project_not_found', 'fork_not_found', 'build_in_progress', 'dev_session_exists', 'runtime_unavailable'],
   }),
 }

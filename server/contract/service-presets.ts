@@ -42,6 +42,20 @@ const health = (script: string): ServicePreset['health'] => ({
   start_period_s: 60,
 })
 
+/**
+ * A copy of production's data has production's passwords, so those of the environment are set before the server listens. A mark beside the data says
+ * whose they are. The passwords come from a pipe, so that they are in no argument and no file.
+ */
+const startMariadb = `
+hash=$(printf %s "$MARIADB_PASSWORD" | sha256sum | cut -c 1-64)
+mark=/var/lib/mysql/.homeport-password
+if [ -d /var/lib/mysql/mysql ] && [ "$(cat "$mark" 2>/dev/null)" != "$hash" ]; then
+  printf "FLUSH PRIVILEGES;\\nALTER USER IF EXISTS 'app'@'%%' IDENTIFIED BY '%s';\\nALTER USER IF EXISTS 'root'@'localhost' IDENTIFIED BY '%s';\\n" \\
+    "$MARIADB_PASSWORD" "$MARIADB_ROOT_PASSWORD" | mariadbd --user=mysql --bootstrap || exit
+fi
+printf %s "$hash" >"$mark"
+exec docker-entrypoint.sh mariadbd`
+
 const variable = (name: string): TemplatePart[] => [{ variable: name, operator: null, word: [] }]
 
 /** The presets by the name of their service, which is also its host name. Adding one is adding an entry. */
@@ -76,7 +90,7 @@ export const servicePresets = {
     image: 'mariadb:10.11',
     port: 3306,
     entrypoint: null,
-    command: null,
+    command: ['sh', '-c', startMariadb],
     data_path: '/var/lib/mysql',
     keeps_password: true,
     is_public: false,

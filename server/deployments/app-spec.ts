@@ -3,12 +3,14 @@ import { parsePublicPorts } from '../lib/public-ports.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentRun } from './deployment-run.ts'
 import { createHealthRequest } from './health-request.ts'
+import { updateManagedServices } from './managed-services.ts'
 import { createServiceSpecs } from './service-spec.ts'
 import { type AppSpec, getEnvironmentId } from './supervised-app.ts'
 import { createAppVariables } from './variables.ts'
 import type { Version } from './version.ts'
 
-export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' | 'secrets' | 'context'>, version: Version): AppSpec {
+export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' | 'secrets' | 'context'>, built: Version): AppSpec {
+  const version = updateManagedServices(built)
   const { deployment, secrets, context } = run
   const project = { ...run.project, ...toProjectColumns(version.settings) }
   const plan = context.store.db.readSync((tx) => context.getPlanLimits(tx, project.account_id))
@@ -20,6 +22,7 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
   const { main, services } = createServiceSpecs(version, {
     environment_id,
     deployment_id: deployment.id,
+    target: deployment.target,
     variables,
     memory_mb,
     cpus,

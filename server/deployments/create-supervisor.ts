@@ -248,6 +248,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     await Promise.all([stop(candidate), services.stopVersion(app.spec.deployment_id)]).finally(() => draining.delete(candidate))
   }
 
+  const heldImages = new Map<string, AppSpec>()
   const environments = createEnvironments(context, {
     listApps: () => apps.values(),
     findApp: (spec) => apps.get(getSlotKey(spec)),
@@ -257,6 +258,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     wake: (app) => idle.wake(app, 'setting'),
     checkIsolation,
     services,
+    heldImages,
     logs: runtimeLogs,
   })
 
@@ -347,7 +349,9 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       const app = apps.get(slotKey)
       apps.delete(slotKey)
       if (app) await stopApp(app)
-      await services.stopEnvironment(getEnvironmentId({ project_id: projectId, target: 'preview', branch }))
+      const environmentId = getEnvironmentId({ project_id: projectId, target: 'preview', branch })
+      heldImages.delete(environmentId)
+      await services.stopEnvironment(environmentId)
       runtimeLogs.close({ project_id: projectId, target: 'preview', branch })
     },
     async stopAll(names) {
@@ -360,6 +364,9 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
           await stopApp(app, (candidate) => stopReplica(candidate, shutdownGrace_ms))
           await services.stopEnvironment(app.spec.environment_id, shutdownGrace_ms)
         }),
+        ...[...heldImages.values()].map(
+          async ({ runtime, environment_id }) => names.includes(runtime) && services.stopEnvironment(environment_id, shutdownGrace_ms),
+        ),
         // Whoever drains a candidate reports its failures.
         ...[...draining].map((candidate) => stopReplica(candidate, 0).catch(() => {})),
       ])

@@ -6,10 +6,13 @@ import type { HostHeader, Route } from '../edge/edge.ts'
 import { createHostLabels } from '../lib/branch-label.ts'
 import { isoTime, type Timer } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
+import { findFork } from '../store/forks.ts'
 import { findPreview, findPreviewByHost } from '../store/previews.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentContext } from './context.ts'
-import { type DevVariables, readDevVariables } from './dev-variables.ts'
+import { type DevVariables, getForkServiceHost, readDevVariables } from './dev-variables.ts'
+import { closeForkServices, openForkServices } from './fork-services.ts'
+import { nameEnvironment } from './supervised-app.ts'
 import type { Supervisor } from './supervisor.ts'
 
 /** What features can do with development servers. The URLs of a session are the caller's matter. */
@@ -45,6 +48,8 @@ interface LiveSession {
   host_header: HostHeader
   /** The environment whose services it uses. */
   environment_id: string | null
+  /** Hosts of services that were started for it. */
+  service_hosts: string[]
   followers: number
   /** Ends a session that nobody follows. */
   lease: Timer | undefined
@@ -74,14 +79,24 @@ export function createDevSessions(context: DeploymentContext, supervisor: Superv
   const close = (session: LiveSession, reason: EndReason): void => {
     if (!sessions.delete(session.facts.id)) return
     session.lease?.cancel()
-    edge.removeDevelopmentRoute(session.facts.host)
-    if (session.environment_id !== null) context.environmentsInUse.delete(session.facts.id)
+    for (const host of [session.facts.host, ...session.service_hosts]) edge.removeDevelopmentRoute(host)
+    if (session.environment_id !== null) {
+      context.environmentsInUse.delete(session.facts.id)
+      closeForkServices(context, supervisor, session.environment_id)
+    }
     session.ended.resolve(reason)
     publish(session.project_id)
   }
 
+  const useEnvironment = (session: LiveSession, environmentId: string): void => {
+    session.environment_id = environmentId
+    context.environmentsInUse.set(session.facts.id, environmentId)
+  }
+
+  const readOwner = (project_id: string) => context.routes.getRouteMetadata({ project_id, deployment_id: null, target: 'production', branch: null })
+
   const setRoute = ({ project_id, facts, host_header }: LiveSession, address?: { host: string; port: number }): void => {
-    const owner = context.routes.getRouteMetadata({ project_id, deployment_id: null, target: 'production', branch: null })
+    const owner = readOwner(project_id)
     const route: Extract<Route, { kind: 'development' | 'page' }> = address
       ? { ...owner, kind: 'development', ...address, host_header }
       : { ...owner, kind: 'page', page: 'dev_starting' }
@@ -116,6 +131,8 @@ export function createDevSessions(context: DeploymentContext, supervisor: Superv
           `A development server of ${request.folder} is already running at ${existing.facts.host}. Stop it with: homeport dev ${project.slug} --stop`,
         )
       const { host, branch } = chooseHost(project, request)
+      const named = branch ?? request.branch
+      const fork_branch = named !== null && store.db.readSync((tx) => findFork(tx, project.id, named)) ? named : null
       const session: LiveSession = {
         project_id: project.id,
         facts: {
@@ -125,6 +142,7 @@ export function createDevSessions(context: DeploymentContext, supervisor: Superv
           is_production_address: branch === null,
           folder: request.folder,
           branch: request.branch,
+          fork_branch,
           command: request.command,
           framework: request.framework,
           port: request.port,
@@ -132,17 +150,32 @@ export function createDevSessions(context: DeploymentContext, supervisor: Superv
         },
         host_header: request.host_header,
         environment_id: null,
+        service_hosts: [],
         followers: 0,
         lease: undefined,
         ended: Promise.withResolvers(),
       }
       sessions.set(session.facts.id, session)
       try {
-        const { environment, ...variables } = await readDevVariables(context, supervisor, project, { branch, host })
+        if (fork_branch !== null) useEnvironment(session, nameEnvironment({ project_id: project.id, branch: fork_branch }))
+        const fork = fork_branch === null ? undefined : await openForkServices(context, supervisor, project, { branch: fork_branch, host })
+        const { environment, fork_endpoints, ...variables } = await readDevVariables(context, supervisor, project, {
+          branch: fork_branch ?? branch,
+          host,
+          fork,
+        })
+        // It may have been ended while the services were starting.
+        require(project.id, session.facts.id)
         if (environment) {
-          session.environment_id = environment.environment_id
-          context.environmentsInUse.set(session.facts.id, environment.environment_id)
-          supervisor.wake(project.id, environment.deployment_id)
+          useEnvironment(session, environment.environment_id)
+          if (!fork) supervisor.wake(project.id, environment.deployment_id)
+        }
+        for (const one of fork_endpoints.filter(({ is_public }) => is_public)) {
+          const serviceHost = getForkServiceHost(context, project.slug, host, one.name)
+          if (serviceHost === undefined) continue
+          session.service_hosts.push(serviceHost)
+          const route = { ...readOwner(project.id), kind: 'development', host: one.host, port: one.port, host_header: 'public' } as const
+          edge.setDevelopmentRoute(serviceHost, route)
         }
         setRoute(session)
         session.lease = clock.setTimeout(() => close(session, 'closed'), lease_ms)

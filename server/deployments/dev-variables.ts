@@ -1,9 +1,11 @@
 import { fillEnvironment } from '../contract/environment-template.ts'
 import { getPreset, isPresetName } from '../contract/service-presets.ts'
+import { createServiceLabel } from '../lib/public-ports.ts'
 import { listEnvVarsForTarget } from '../store/deployments.ts'
 import { listManagedServices } from '../store/managed-services.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentContext } from './context.ts'
+import { readServicePassword } from './managed-services.ts'
 import { type AppSpec, nameEnvironment } from './supervised-app.ts'
 import type { EnvironmentState, Supervisor } from './supervisor.ts'
 import { getServiceUrl } from './variables.ts'
@@ -18,6 +20,7 @@ export interface DevVariables {
 /** A service other than the main one, at its address for programs of this machine. */
 interface ServiceEndpoint {
   name: string
+  is_public: boolean
   host: string
   port: number
   /** The port in the service's own network. */
@@ -26,14 +29,14 @@ interface ServiceEndpoint {
 
 /**
  * The variables of a project for a development server, which is a process of this machine: databases, managed services and ready images at addresses
- * that it can reach. A branch without services of its own uses those of production.
+ * that it can reach. A branch without services of its own uses those of production. `fork`: services that were started with the branch's own data.
  */
 export async function readDevVariables(
   context: DeploymentContext,
   supervisor: Supervisor,
   project: ProjectRow,
-  { branch, host }: { branch: string | null; host: string },
-): Promise<DevVariables & { environment: AppSpec | undefined }> {
+  { branch, host, fork }: { branch: string | null; host: string; fork: EnvironmentState | undefined },
+): Promise<DevVariables & { environment: AppSpec | undefined; fork_endpoints: ServiceEndpoint[] }> {
   const { db } = context.store
   const rows = await db.read((tx) => listEnvVarsForTarget(tx, project.id, branch === null ? 'production' : 'preview'))
   const own: Record<string, string> = {}
@@ -44,25 +47,37 @@ export async function readDevVariables(
     if (row.is_write_only === 1) writeOnly.add(row.key)
     else own[row.key] = context.sealer.unseal({ table: 'env_vars', column: 'sealed_value', row: row.id }, row.sealed_value)
   }
-  const state =
+  const findState = () =>
+    fork ??
     (branch === null ? undefined : supervisor.findEnvironment(nameEnvironment({ project_id: project.id, branch }))) ??
     supervisor.findEnvironment(nameEnvironment({ project_id: project.id, branch: undefined }))
+  const found = findState()
+  // The services of an environment that has slept for long are stopped.
+  if (found?.is_asleep && found.spec.services.length > 0) await supervisor.wakeEnvironment(found.spec, new AbortController().signal)
+  const state = findState()
   const endpoints = state ? listEndpoints(state) : []
   const notes: string[] = []
 
   const database = await context.databases.variablesForMachine(project.id, branch)
   const mail = await context.mailCatcher.variablesFor(project.id, 'process')
   const managed: Record<string, string> = {}
-  for (const { name, project_id, removed_at, sealed_password } of await db.read((tx) => listManagedServices(tx, project.id))) {
-    if (removed_at !== null || !isPresetName(name)) continue
+  for (const row of await db.read((tx) => listManagedServices(tx, project.id))) {
+    const { name } = row
+    if (row.removed_at !== null || !isPresetName(name)) continue
     const endpoint = endpoints.find((one) => one.name === name)
     const { label, is_public, variables } = getPreset(name)
     if (endpoint && state) {
-      const password = context.sealer.unseal({ table: 'managed_services', column: 'sealed_password', row: `${project_id} ${name}` }, sealed_password)
-      const public_url = is_public ? getServiceUrl(context, state.spec, name) : ''
+      const password = readServicePassword(row, state.spec, context.sealer)
+      const getUrl = () =>
+        fork ? context.urlOf(getForkServiceHost(context, project.slug, host, name) ?? host) : getServiceUrl(context, state.spec, name)
+      const public_url = is_public ? getUrl() : ''
       Object.assign(managed, variables({ host: endpoint.host, port: endpoint.port, password, public_url }))
     } else notes.push(`${label} is not running, so its variables are not set. Deploy the project once: homeport deploy`)
   }
+
+  const missing = fork ? fork.spec.services.filter(({ config }) => config.port !== null && !endpoints.some(({ name }) => name === config.name)) : []
+  if (missing.length > 0)
+    notes.push(`Not running for this branch, because it has no preview: ${missing.map(({ config }) => config.name).join(', ')}.`)
 
   const given = { ...own, ...database, ...managed, ...mail.variables }
   const config = state?.main?.config
@@ -83,13 +98,20 @@ export async function readDevVariables(
     left_out: [...writeOnly].filter((name) => !Object.hasOwn(variables, name)).sort(),
     notes: [...notes, ...(mail.note === null ? [] : [mail.note])],
     environment: endpoints.length > 0 ? state?.spec : undefined,
+    fork_endpoints: fork ? endpoints : [],
   }
 }
 
+/** The host name of a service of a branch without a preview, beside that of its development server; undefined when something else has it. */
+export function getForkServiceHost({ edge }: Pick<DeploymentContext, 'edge'>, slug: string, host: string, service: string): string | undefined {
+  const label = createServiceLabel(service, null, host.slice(0, -'.localhost'.length), slug)
+  return label === undefined || edge.getRoute(`${label}.localhost`) !== undefined ? undefined : `${label}.localhost`
+}
+
 const listEndpoints = ({ spec, services }: EnvironmentState): ServiceEndpoint[] =>
-  spec.services.flatMap(({ config: { name, port } }) => {
+  spec.services.flatMap(({ config: { name, port, is_public } }) => {
     const replica = services.get(name)?.replica
-    return replica && port !== null ? [{ name, host: replica.host, port: replica.port, internal_port: port }] : []
+    return replica && port !== null ? [{ name, is_public, host: replica.host, port: replica.port, internal_port: port }] : []
   })
 
 /** A file names services by the host names of their network, such as `redis://redis:6379`. */

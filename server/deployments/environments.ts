@@ -21,6 +21,8 @@ export interface EnvironmentHooks {
   wake(app: SupervisedApp): void
   checkIsolation(spec: AppSpec): Promise<void>
   services: ServiceSupervisor
+  /** The version whose ready images are kept running while nothing of it is live, by environment. */
+  heldImages: Map<string, AppSpec>
   logs: RuntimeLogs
 }
 
@@ -34,17 +36,43 @@ type EnvironmentPart = Pick<
   | 'restartService'
   | 'runCron'
   | 'wakeService'
+  | 'wakeEnvironment'
   | 'startAttached'
   | 'freezeWhile'
   | 'stopWhile'
   | 'holdLive'
+  | 'holdImages'
+  | 'releaseImages'
+  | 'isHoldingImages'
 >
 
 const wakeInterval_ms = 50
 
 /** What the supervisor does with the services beside the main one, and with an environment as a whole. */
 export function createEnvironments(context: DeploymentContext, hooks: EnvironmentHooks): EnvironmentPart {
-  const { listApps, findApp, haltApp, restartApp, updateRoute, wake, checkIsolation, services, logs } = hooks
+  const { listApps, findApp, haltApp, restartApp, updateRoute, wake, checkIsolation, services, logs, heldImages } = hooks
+
+  const listStarted = (spec: AppSpec): Map<string, SupervisedService> =>
+    new Map(
+      spec.services.flatMap(({ config: { name } }): [string, SupervisedService][] => {
+        const service = services.find(spec, name)
+        return service ? [[name, service]] : []
+      }),
+    )
+
+  const describe = (spec: AppSpec) => ({
+    spec,
+    main: spec.main_config && { config: spec.main_config },
+    release: spec.release,
+    services: listStarted(spec),
+  })
+
+  const releaseImages = async (environmentId: string): Promise<void> => {
+    const spec = heldImages.get(environmentId)
+    heldImages.delete(environmentId)
+    if (spec && !findApp(spec)) await services.stopImages(spec)
+  }
+
   const wakeApp = async (spec: AppSpec, signal: AbortSignal): Promise<void> => {
     const app = findApp(spec)
     if (app?.sleep) wake(app)
@@ -65,8 +93,14 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
     },
     async revertServices(spec) {
       const live = findApp(spec)
-      if (live) services.claim(live.spec)
+      const held = heldImages.get(spec.environment_id)
+      const successor = live?.spec ?? held
+      if (successor) services.claim(successor)
       await services.stopVersion(spec.deployment_id, 0)
+      if (!live && held) {
+        await services.stopUnused(held)
+        return services.revive(held, 'images', new AbortController().signal)
+      }
       if (!live) return services.stopEnvironment(spec.environment_id)
       await services.stopUnused(live.spec)
       const { sleep } = live
@@ -82,20 +116,25 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
     findEnvironment(environmentId) {
       const app = [...listApps()].find(({ spec }) => spec.environment_id === environmentId)
       if (!app) return undefined
-      const { spec, candidate, sleep } = app
-      const started = spec.services.flatMap(({ config: { name } }): [string, SupervisedService][] => {
-        const service = services.find(spec, name)
-        return service ? [[name, service]] : []
-      })
-      return {
-        spec,
-        main: spec.main_config && { config: spec.main_config },
-        is_main_running: candidate !== null,
-        is_asleep: sleep !== null,
-        release: spec.release,
-        services: new Map(started),
-      }
+      return { ...describe(app.spec), is_main_running: app.candidate !== null, is_asleep: app.sleep !== null }
     },
+    async holdImages(spec, signal) {
+      await checkIsolation(spec)
+      const existing = heldImages.get(spec.environment_id)
+      const held = existing ?? spec
+      heldImages.set(spec.environment_id, held)
+      // A preview that is being deployed starts its images itself.
+      if (!services.isClaimed(spec.environment_id)) services.claim(held)
+      try {
+        await services.start(held, 'images', signal)
+      } catch (error) {
+        if (!existing) await releaseImages(spec.environment_id)
+        throw error
+      }
+      return { ...describe(held), is_main_running: false, is_asleep: false }
+    },
+    releaseImages,
+    isHoldingImages: (environmentId) => heldImages.has(environmentId),
     async freezeWhile(spec, work) {
       const app = findApp(spec)
       const id = app?.candidate?.replica?.id
@@ -160,6 +199,7 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
       if (spec.services.length > 0) await wakeApp(spec, signal)
       return startAttachedTask(context, spec, task, services.getAddresses(spec), signal)
     },
+    wakeEnvironment: wakeApp,
     async wakeService(spec, name, signal) {
       await wakeApp(spec, signal)
       const id = services.find(spec, name)?.replica?.id

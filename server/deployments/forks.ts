@@ -58,6 +58,15 @@ export function createForks(context: DeploymentContext, supervisor: Supervisor, 
       throw new Problem('build_in_progress', `The branch “${branch}” is being deployed. Wait until that has finished, or cancel it, then try again.`)
   }
 
+  /** A development server has the addresses of the services that run with this data. */
+  const requireNoSession = (project: ProjectRow, branch: string): void => {
+    if (supervisor.isHoldingImages(nameEnvironment({ project_id: project.id, branch })))
+      throw new Problem(
+        'dev_session_exists',
+        `A development server uses the services of “${branch}”. Stop it with homeport dev ${project.slug} --stop, then try again.`,
+      )
+  }
+
   /** Deploys the live version of a preview again, because its variables have changed. */
   const redeploy = (project_id: string, branch: string): Promise<string | null> =>
     store.db.write((tx) => {
@@ -118,6 +127,7 @@ export function createForks(context: DeploymentContext, supervisor: Supervisor, 
 
   const create = async (project: ProjectRow, branch: string, from: string | undefined): Promise<ForkResult> => {
     await requireNoDeployment(project.id, branch)
+    requireNoSession(project, branch)
     const source = await readData(project.id, from)
     const target = await readData(project.id, branch)
     const to = { id: target.id, runtime: target.state?.spec.runtime ?? context.default_runtime }
@@ -185,6 +195,7 @@ export function createForks(context: DeploymentContext, supervisor: Supervisor, 
     if (!row)
       throw new Problem('fork_not_found', `The branch “${branch}” has no copy of its own. List the copies with homeport fork ${project.slug}.`)
     await requireNoDeployment(project.id, branch)
+    requireNoSession(project, branch)
     const target = await readData(project.id, branch)
     const runtime = await requireRuntime(target.runtime)
     const copied = JSON.parse(row.copied ?? '{"volumes":[]}') as CopiedData

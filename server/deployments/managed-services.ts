@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import type { SourcePlan } from '../contract/build-plan.ts'
 import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts'
 import { type RuntimeName, runtimes } from '../contract/runtimes.ts'
@@ -5,7 +6,8 @@ import { getPreset, isPresetName, type PresetName } from '../contract/service-pr
 import { DetectFailure } from '../builder/index.ts'
 import type { Sealer } from '../store/sealer.ts'
 import type { ManagedServiceRow } from '../store/managed-tables.ts'
-import { parseVersion } from './version.ts'
+import type { AppSpec } from './supervised-app.ts'
+import { parseVersion, type Version } from './version.ts'
 
 /** The managed services of a project that a deployment has, with their variables for its apps. */
 export interface ManagedServices {
@@ -20,7 +22,7 @@ export interface ManagedServices {
  */
 export function readManagedServices(
   rows: readonly ManagedServiceRow[],
-  { runtime, artifact }: { runtime: RuntimeName; artifact: string | null },
+  { runtime, artifact, ...slot }: { runtime: RuntimeName; artifact: string | null } & Pick<AppSpec, 'target' | 'branch'>,
   sealer: Sealer,
   getPublicUrl: (service: string) => string,
 ): ManagedServices {
@@ -30,9 +32,10 @@ export function readManagedServices(
   const names: PresetName[] = []
   const variables: Record<string, string> = {}
   const secrets: string[] = []
-  for (const { project_id, name, sealed_password } of used) {
+  for (const row of used) {
+    const { name } = row
     if (!isPresetName(name)) continue
-    const password = sealer.unseal({ table: 'managed_services', column: 'sealed_password', row: `${project_id} ${name}` }, sealed_password)
+    const password = readServicePassword(row, slot, sealer)
     const preset = getPreset(name)
     names.push(name)
     secrets.push(password)
@@ -40,6 +43,20 @@ export function readManagedServices(
     Object.assign(variables, preset.variables({ host: name, port: preset.port, password, public_url }))
   }
   return { names, variables, secrets }
+}
+
+/** Each preview has a password of its own, which does not reveal production's. */
+export function readServicePassword(
+  { project_id, name, sealed_password }: ManagedServiceRow,
+  { target, branch }: Pick<AppSpec, 'target' | 'branch'>,
+  sealer: Sealer,
+): string {
+  const password = sealer.unseal({ table: 'managed_services', column: 'sealed_password', row: `${project_id} ${name}` }, sealed_password)
+  return target === 'production'
+    ? password
+    : createHmac('sha256', password)
+        .update(branch ?? '')
+        .digest('base64url')
 }
 
 /** The service of a source that is one app. */
@@ -115,6 +132,18 @@ const createSingleAppConfig = (): ProjectConfig => ({
   explanation: [],
 })
 
+/** A version that was built by an older Homeport starts its managed services as the presets say today. */
+export const updateManagedServices = (version: Version): Version => ({
+  ...version,
+  services: version.services.map((one) => {
+    const { name, source, volumes } = one.config
+    if (!isPresetName(name) || !volumes.some((volume) => volume.name === getVolumeName(name))) return one
+    return { ...one, config: { ...createManagedConfig(name), source } }
+  }),
+})
+
+const getVolumeName = (name: PresetName): string => `managed-${name}`
+
 function createManagedConfig(name: PresetName): ServiceConfig {
   const { image, port, entrypoint, command, data_path, is_public, environment, health } = getPreset(name)
   return createConfig({
@@ -126,7 +155,7 @@ function createManagedConfig(name: PresetName): ServiceConfig {
     port,
     is_public,
     environment_templates: environment,
-    volumes: [{ name: `managed-${name}`, path: data_path, is_read_only: false }],
+    volumes: [{ name: getVolumeName(name), path: data_path, is_read_only: false }],
     health_check: health,
   })
 }

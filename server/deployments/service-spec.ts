@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { fillEnvironment } from '../contract/environment-template.ts'
 import type { ServiceConfig } from '../contract/project-config.ts'
+import type { DeploymentTarget } from '../contract/deployments.ts'
 import type { Artifact, ServiceRequest } from '../runtime/runtime.ts'
 import type { Version } from './version.ts'
 
@@ -24,6 +25,7 @@ export interface ServiceSpec {
 export interface ServiceOptions {
   environment_id: string
   deployment_id: string
+  target: DeploymentTarget
   /** The variables of the project and the platform for this target. */
   variables: Record<string, string>
   memory_mb: number
@@ -52,7 +54,7 @@ export function createServiceSpecs(version: Version, options: ServiceOptions): {
       volumes: config.volumes.map(({ name, ...mount }) => ({ id: `${options.environment_id}.${name}`, ...mount })),
       health_command: health?.kind === 'command' ? { command: health.command, timeout_s: health.timeout_s } : null,
       is_ready_image: config.source.kind === 'image',
-      definition: createDefinition(config, artifact),
+      definition: createDefinition(config, artifact, options.target),
     }
   }
   const { main } = version
@@ -101,8 +103,15 @@ function findEnvironmentServices(version: Version): Set<string> {
 }
 
 /** Equal for services that would run the same. */
-const createDefinition = (config: ServiceConfig, artifact: Artifact): string =>
+const createDefinition = (config: ServiceConfig, artifact: Artifact, target: DeploymentTarget): string =>
   createHash('sha256')
-    .update(JSON.stringify([config, ...(artifact.kind === 'image' ? [artifact.image, ...(artifact.id ? [artifact.id] : [])] : [artifact.directory])]))
+    .update(
+      JSON.stringify([
+        config,
+        ...(artifact.kind === 'image' ? [artifact.image, ...(artifact.id ? [artifact.id] : [])] : [artifact.directory]),
+        // Replicas from a time when previews had production's passwords are not taken over.
+        ...(target === 'preview' ? ['own passwords'] : []),
+      ]),
+    )
     .digest('hex')
     .slice(0, 16)

@@ -12,6 +12,8 @@ export interface ServiceSupervisor {
    * images alone that this version has too, so that a live version that restarts or falls asleep meanwhile takes nothing away.
    */
   claim(spec: AppSpec): void
+  /** Whether the ready images of an environment belong to a version. */
+  isClaimed(environmentId: string): boolean
   /**
    * Starts those services of a deployment that do not run, each after those that it depends on. Throws `StartFailure`.
    */
@@ -30,6 +32,8 @@ export interface ServiceSupervisor {
   stop(spec: AppSpec): Promise<void>
   /** Stops all ready images of an environment. */
   stopEnvironment(environmentId: string, grace_ms?: number): Promise<void>
+  /** Stops the ready images of an environment if they are this version's. */
+  stopImages(spec: AppSpec): Promise<void>
   /** Stops the ready images of an environment that are neither as this version has them nor as the version to which they belong. */
   stopUnused(spec: AppSpec): Promise<void>
   freeze(spec: AppSpec): Promise<void>
@@ -204,6 +208,7 @@ export function createServiceSupervisor(
 
   return {
     claim: (spec) => void claims.set(spec.environment_id, spec),
+    isClaimed: (environmentId) => claims.has(environmentId),
 
     async start(app, phase, signal, onOutput) {
       const results = await startPhase(app, phase, signal, async (spec) => {
@@ -271,6 +276,12 @@ export function createServiceSupervisor(
     async stopEnvironment(environmentId, grace_ms) {
       claims.delete(environmentId)
       await stopOwner(environmentId, grace_ms)
+    },
+
+    async stopImages(app) {
+      if (claims.get(app.environment_id) !== app) return
+      claims.delete(app.environment_id)
+      await stopOwner(app.environment_id)
     },
 
     async stopUnused(app) {

@@ -76,10 +76,20 @@ export interface Supervisor {
   adoptServices(spec: AppSpec, existing: ExistingReplica[]): Promise<string[]>
   /** What is live in an environment. */
   findEnvironment(environmentId: string): EnvironmentState | undefined
+  /**
+   * Starts the ready images of an environment of which nothing is live, and keeps them running until `releaseImages`. If they run already, the version
+   * that they belong to stays. Throws `StartFailure`.
+   */
+  holdImages(spec: AppSpec, signal: AbortSignal): Promise<EnvironmentState>
+  releaseImages(environmentId: string): Promise<void>
+  /** Whether the ready images of an environment run without a live version. */
+  isHoldingImages(environmentId: string): boolean
   /** Restarts a service other than the main one; resolves once it runs again. Throws `StartFailure`. */
   restartService(spec: AppSpec, name: string): Promise<void>
   /** The id of the replica of a running service; the environment is woken first. Throws `StartFailure` when it does not run. */
   wakeService(spec: AppSpec, name: string, signal: AbortSignal): Promise<string>
+  /** Wakes an environment that sleeps; resolves once it runs. */
+  wakeEnvironment(spec: AppSpec, signal: AbortSignal): Promise<void>
   /** Does work while the environment is frozen: it keeps its memory and its requests wait. */
   freezeWhile<T>(spec: AppSpec, work: () => Promise<T>): Promise<T>
   /** Does work while nothing of the environment runs; afterwards it is started again, and requests wait for that. */

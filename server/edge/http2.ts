@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { constants, createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import { constants, createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import { Writable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { ResponseWriter, EdgeRequest, Transport } from './request.ts'
@@ -23,55 +23,68 @@ export interface Http2Acceptor {
 
 export function createHttp2Acceptor(edge: EdgeContext): Http2Acceptor {
   const sessions = new Set<ServerHttp2Session>()
-  const server = createServer({
-    settings: {
-      maxConcurrentStreams: limits.http2_streams,
-      maxHeaderListSize: limits.head_bytes,
-      initialWindowSize: limits.stream_window_bytes,
-      // WebSockets on a stream (RFC 8441).
-      enableConnectProtocol: true,
-    },
-    // Higher than `header_count`, so that the edge's own check rejects the request with a response.
-    maxHeaderListPairs: limits.header_count + 28,
-    maxSessionInvalidFrames: 100,
-    maxSessionRejectedStreams: 100,
-    streamResetBurst: limits.reset_burst,
-    streamResetRate: limits.reset_rate,
-    // An app may repeat a header that must have one value. As in HTTP/1.1, the recipient decides what to do.
-    strictSingleValueFields: false,
-  })
-  server.on('session', (session) => {
-    sessions.add(session)
-    session.setLocalWindowSize(limits.connection_window_bytes)
-    session.on('error', () => {})
-    let streams = 0
-    const idle: Timeout = { deadline: edge.deadlines.now + limits.client_idle_ms, expire: () => session.close() }
-    edge.deadlines.add(idle)
-    session.on('stream', (stream: ServerHttp2Stream, _headers: unknown, _flags: number, raw: string[]) => {
-      streams++
-      idle.deadline = 0
-      stream.on('close', () => {
-        streams--
-        if (streams === 0) idle.deadline = edge.deadlines.now + limits.client_idle_ms
-      })
-      serveStream(edge, session, stream, raw)
-    })
-    session.on('close', () => {
-      sessions.delete(session)
-      edge.deadlines.delete(idle)
-    })
-  })
-  server.on('sessionError', () => {})
+  const server = createAcceptingServer(true)
+  const developmentServer = createAcceptingServer(false)
+  const isDevelopment = (socket: TLSSocket): boolean => typeof socket.servername === 'string' && edge.router.hasDevelopmentRoute(socket.servername)
 
   return {
     accept(socket) {
       // Unlike in HTTP/1.1, a client that ends its side has disconnected. A half-open connection would stay forever.
       socket.allowHalfOpen = false
-      server.emit('connection', socket)
+      const chosen = isDevelopment(socket) ? developmentServer : server
+      chosen.emit('connection', socket)
     },
     close() {
       for (const session of sessions) session.close()
     },
+  }
+
+  /**
+   * `offersWebSockets`: on a stream (RFC 8441). Chromium ends every HTTP/2 connection when an address of this machine changes, which each container
+   * that starts or stops causes, but goes on with HTTP/1.1. The sockets of a development server would lose edits, so they get connections of their own.
+   */
+  function createAcceptingServer(offersWebSockets: boolean): Http2Server {
+    const accepting = createServer({
+      settings: {
+        maxConcurrentStreams: limits.http2_streams,
+        maxHeaderListSize: limits.head_bytes,
+        initialWindowSize: limits.stream_window_bytes,
+        enableConnectProtocol: offersWebSockets,
+      },
+      // Higher than `header_count`, so that the edge's own check rejects the request with a response.
+      maxHeaderListPairs: limits.header_count + 28,
+      maxSessionInvalidFrames: 100,
+      maxSessionRejectedStreams: 100,
+      streamResetBurst: limits.reset_burst,
+      streamResetRate: limits.reset_rate,
+      // An app may repeat a header that must have one value. As in HTTP/1.1, the recipient decides what to do.
+      strictSingleValueFields: false,
+    })
+    accepting.on('session', (session) => {
+      sessions.add(session)
+      session.setLocalWindowSize(limits.connection_window_bytes)
+      session.on('error', () => {})
+      let streams = 0
+      const idle: Timeout = { deadline: edge.deadlines.now + limits.client_idle_ms, expire: () => session.close() }
+      edge.deadlines.add(idle)
+      session.on('stream', (stream: ServerHttp2Stream, _headers: unknown, _flags: number, raw: string[]) => {
+        streams++
+        idle.deadline = 0
+        stream.on('close', () => {
+          streams--
+          if (streams === 0) idle.deadline = edge.deadlines.now + limits.client_idle_ms
+        })
+        serveStream(edge, session, stream, raw)
+        // The next request opens a connection that does not offer WebSockets.
+        if (offersWebSockets && isDevelopment(session.socket as TLSSocket)) session.close()
+      })
+      session.on('close', () => {
+        sessions.delete(session)
+        edge.deadlines.delete(idle)
+      })
+    })
+    accepting.on('sessionError', () => {})
+    return accepting
   }
 }
 

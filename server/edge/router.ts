@@ -45,6 +45,7 @@ export interface Router {
   setAliases(host: string, aliasesByHost: readonly string[]): void
   /** See `Edge.setDevelopmentRoute`; undefined removes it. */
   setDevelopmentRoute(host: string, route: DevelopmentRoute | StatusPage | undefined): void
+  hasDevelopmentRoute(host: string): boolean
   takeLastRequests(): Map<string, number>
   /** See `Edge.listHosts`. */
   listHosts(): string[]
@@ -128,6 +129,7 @@ export function createRouter(
       lastRequests.clear()
       return snapshot
     },
+    hasDevelopmentRoute: (host) => developmentTargets.has(host),
     listHosts: () => [...new Set([...targets.keys(), ...developmentTargets.keys()])],
     idleSince: (host) => targets.get(host)?.idleSince(),
     destroy() {

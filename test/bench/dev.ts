@@ -94,11 +94,10 @@ async function measureApp(instance: BenchInstance, page: Page, app: DevApp, roun
     const urls: Record<Way, string> = { bare: `http://localhost:${session.port}/`, http: `${session.url}/`, https: `${session.https_url}/` }
     const measured: Measured = { times: { bare: [], http: [], https: [] }, protocols: { bare: [], http: [], https: [] } }
     let count = 0
+    const watch = watchPage(page)
     for (let round = 0; round < rounds; round++) {
       for (const way of round % 2 === 0 ? ways : ways.toReversed()) {
-        const sockets = new Set<string>()
-        page.removeAllListeners('websocket')
-        page.on('websocket', (socket) => sockets.add(new URL(socket.url()).protocol))
+        watch.reset()
         await open(page, urls[way])
         // The first edit shows when the page listens; it is written again until it does.
         const waiting = `Begun ${++count}`
@@ -119,13 +118,14 @@ async function measureApp(instance: BenchInstance, page: Page, app: DevApp, roun
           editor.edit(text)
           await (shown ?? isShown(page, text, urls[way], 20_000)).catch(async (error: unknown) => {
             const seen = await page.evaluate(() => document.body.innerText).catch(String)
-            throw new Error(`${app.name}, ${way}: the page did not show “${text}”, but “${seen.slice(0, 200)}”`, { cause: error })
+            const what = `${app.name}, ${way}: the page did not show “${text}”, but “${seen.slice(0, 200)}”. What it did:`
+            throw new Error([what, ...watch.lines()].join('\n  '), { cause: error })
           })
           measured.times[way].push(performance.now() - begun)
           await page.waitForTimeout(pause_ms)
         }
         const protocol = await page.evaluate(() => (performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming).nextHopProtocol)
-        measured.protocols[way] = [protocol, ...sockets]
+        measured.protocols[way] = [protocol, ...watch.socketProtocols()]
         await page.goto('about:blank')
       }
     }
@@ -156,5 +156,30 @@ async function isShown(page: Page, text: string, url: string | null, timeout: nu
     if (response?.ok() && (await response.text().catch(() => '')).includes(text)) return
     if (performance.now() > giveUpAt) throw new Error(`${url} does not show ${text}`)
     await page.waitForTimeout(20)
+  }
+}
+
+/** What a page did since `reset`: its sockets with their messages, failed requests and errors, for the report on an edit that does not show. */
+function watchPage(page: Page) {
+  const protocols = new Set<string>()
+  const seen: string[] = []
+  const note = (line: string) => void seen.push(`${new Date().toISOString().slice(11)} ${line.slice(0, 300)}`)
+  page.on('websocket', (socket) => {
+    protocols.add(new URL(socket.url()).protocol)
+    note(`socket ${socket.url()}`)
+    socket.on('framereceived', ({ payload }) => note(`received ${String(payload)}`))
+    socket.on('close', () => note('socket closed'))
+  })
+  page.on('requestfailed', (request) => note(`failed ${request.url()}: ${request.failure()?.errorText}`))
+  page.on('requestfinished', (request) => note(`loaded ${request.url()}`))
+  page.on('console', (message) => note(`console: ${message.text()}`))
+  page.on('pageerror', (error) => note(`error: ${error.message}`))
+  return {
+    reset() {
+      protocols.clear()
+      seen.length = 0
+    },
+    socketProtocols: () => [...protocols],
+    lines: () => seen.slice(-40),
   }
 }

@@ -69,7 +69,7 @@ describe('other languages', () => {
   })
 
   test.each([
-    [{ 'requirements.txt': 'flask', 'main.py': 'from flask import Flask\nserver = Flask(__name__)' }, 'flask', '--app main run --debug'],
+    [{ 'requirements.txt': 'flask', 'main.py': 'from flask import Flask\nserver = Flask(__name__)' }, 'flask', '--app main run --host'],
     [{ 'requirements.txt': 'fastapi', 'app/main.py': 'from fastapi import FastAPI\napi = FastAPI()' }, 'fastapi', 'uvicorn app.main:api --reload'],
     [{ Gemfile: "gem 'rails'" }, 'rails', 'bin/rails server --port {port}'],
     [{ 'go.mod': 'module x', '.air.toml': '' }, 'go', 'air'],

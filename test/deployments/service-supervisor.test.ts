@@ -88,7 +88,15 @@ describe('the ready images of an environment', () => {
     const { artifact } = suite.app
     const config: ServiceConfig = { ...cache, environment: { MARK: mark, SCRIPT: staysAlive } }
     const version = { main: null, services: [{ config, artifact }], release: null, settings: {} }
-    const options = { environment_id: 'prj_1', deployment_id, variables: {}, memory_mb: 256, cpus: 1, health_timeout_s: 60 }
+    const options = {
+      environment_id: 'prj_1',
+      deployment_id,
+      target: 'production' as const,
+      variables: {},
+      memory_mb: 256,
+      cpus: 1,
+      health_timeout_s: 60,
+    }
     return {
       project_id: 'prj_1',
       deployment_id,

@@ -11,6 +11,7 @@ const server: DevSession = {
   is_production_address: true,
   folder: '/home/me/code/harbour-shop',
   branch: 'main',
+  fork_branch: null,
   command: 'npm run dev -- --port 41234',
   framework: 'vite',
   port: 41_234,
@@ -25,6 +26,7 @@ const ofBranch: DevSession = {
   is_production_address: false,
   folder: '/home/me/code/worktrees/harbour-shop/feature-checkout-with-a-long-name',
   branch: 'feature/checkout-with-a-long-name',
+  fork_branch: 'feature/checkout-with-a-long-name',
   port: 41_235,
 }
 

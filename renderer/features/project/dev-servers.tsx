@@ -42,6 +42,7 @@ function DevServer({ slug, server }: { slug: string; server: DevSession }) {
         </p>
         <p className={`${styles.devServerFacts} text-muted`}>
           {server.branch !== null && <span>Branch {server.branch}</span>}
+          {server.fork_branch !== null && <span>Own copy of production’s data</span>}
           <span>Port {server.port}</span>
           <span>
             <ElapsedTime at={server.started_at} />

@@ -62,9 +62,10 @@ async function python(source: SourceFolder, names: ReadonlySet<string>): Promise
   }
   if (/\bflask\b/.test(text)) {
     const module = (await findModule(/Flask\(|create_app/)) ?? 'app'
-    const command = [...interpreter, '-m', 'flask', '--app', module, 'run', '--debug', '--host', '127.0.0.1', '--port', '{port}']
+    const command = [...interpreter, '-m', 'flask', '--app', module, 'run', '--host', '127.0.0.1', '--port', '{port}']
     // Flask: the debugger's console knows localhost alone (TRUSTED_HOSTS of Werkzeug).
-    return plan('flask', 'Flask', command, 'Flask found', { environment: python_environment })
+    // FLASK_DEBUG reloads in every version; `run --debug` is missing in those before 2.2.3.
+    return plan('flask', 'Flask', command, 'Flask found', { environment: { ...python_environment, FLASK_DEBUG: '1' } })
   }
   if (/\bstreamlit\b/.test(text)) {
     const file = ['app.py', 'main.py', 'streamlit_app.py'].find((name) => names.has(name)) ?? 'app.py'

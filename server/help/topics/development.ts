@@ -29,10 +29,11 @@ export const developmentTopics: HelpArticle[] = [
       { run: 'git worktree add ../my-app-search -b search && cd ../my-app-search && npx homeport dev' },
       'It uses production’s database and services, or a copy of its own, so that what you try does not reach production’s data ([[previews]]).',
       { run: 'npx homeport fork my-app search', note: 'before homeport dev' },
+      'The copy has PostgreSQL, Redis, MariaDB, S3 storage and ready images with volumes. While a development server of the branch runs, they run beside production’s, with other addresses and passwords. That is so in the main folder too, when this branch is checked out there.',
       { h: 'When something is wrong' },
       {
         list: [
-          '`dev_session_exists`: a development server of this folder is already running. Stop it with `homeport dev --stop`.',
+          '`dev_session_exists`: a development server of this folder is already running, or uses the data that is to be copied or removed. Stop it with `homeport dev --stop`.',
           '`dev_server_not_local`: the instance is on another machine, which cannot reach a port of yours.',
           'The page says that the server does not answer: it has stopped, or listens on another port than `PORT`. Add `--port` with the port that it prints.',
           'The server refuses the address: Homeport addresses it as `localhost`. If it refuses that too, add `localhost` to its list of hosts.',
