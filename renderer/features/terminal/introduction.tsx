@@ -55,15 +55,18 @@ function NoTerminal({ target: { slug, branch, service } }: { target: CommandTarg
         A hosted account does not run one-off commands.
       </EmptyState>
     )
-  const flags = `${service === null ? '' : ` --service ${service}`}${branch === null ? '' : ` --branch ${branch}`}`
+  const flags = `${service === null ? '' : ` --service ${quote(service)}`}${branch === null ? '' : ` --branch ${quote(branch)}`}`
   return (
     <EmptyState
       icon={SquareTerminal}
       title="Open this shell on a command line"
-      action={<CopyText text={`HOMEPORT_URL=${remote.origin} npx homeport shell ${slug}${flags}`} />}
+      action={<CopyText text={`HOMEPORT_URL=${remote.origin} npx homeport shell ${quote(slug)}${flags}`} />}
     >
       Here, shells open only for projects of this machine. For {remote.name}, run this command with an API token of that instance in{' '}
       <code>HOMEPORT_TOKEN</code>.
     </EmptyState>
   )
 }
+
+/** The names come from the address of the page, and the command is pasted into a shell. */
+const quote = (name: string): string => (/^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`)
