@@ -15,30 +15,10 @@ import { fetchFromEdge, createTempFolder, type RunningInstance, startInstance } 
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { chromiumPath, dockerSocket } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
+import { encodingsOf } from './secret-encodings.ts'
 import { tellingApp } from './secrets-app.ts'
 
 const createSecret = (name: string) => `HPSENT_${name}/+ ${newId('evt')}"é%`
-
-/** Every way in which it may be written down: plain, JSON, percent-encoded in four ways, base64 at each of its three places and for addresses. */
-export function encodingsOf(secret: string): string[] {
-  const percent = [encodeURIComponent(secret), encodeURI(secret), new URLSearchParams({ s: secret }).toString().slice(2)]
-  const base64 = [0, 1, 2].map((before) => {
-    const text = Buffer.from('\0'.repeat(before) + secret)
-      .toString('base64')
-      .replace(/=+$/, '')
-    return text.slice(before === 0 ? 0 : 4, -1)
-  })
-  return [
-    ...new Set([
-      secret,
-      JSON.stringify(secret).slice(1, -1),
-      ...percent,
-      ...percent.map((text) => text.replace(/%../g, (one) => one.toLowerCase())),
-      ...base64,
-      ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
-    ]),
-  ]
-}
 
 export function secretLeakSuite(runtime: 'process' | 'docker'): void {
   describe(`on ${runtime}`, () => {

@@ -20,6 +20,7 @@ export const settingLabels: Record<SettingName, string> = {
   preview_volumes: 'Volumes of previews',
   watch_paths: 'Watch paths',
   public_ports: 'Further ports',
+  apps: 'Apps',
   deploys_pushes: 'Deploy pushes',
   previews: 'Previews of branches',
   preview_databases: 'Databases of previews',
