@@ -25,7 +25,7 @@ export function ProjectPlan({ project }: { project: Project }) {
       <header className="card-header">
         <h2 id="plan">What Homeport will do</h2>
       </header>
-      <div className="card-body">
+      <div className="card-body stack">
         <SourcePlanView source={{ kind: 'project', slug }} choice={{ root_directory: project.root_directory, apps }} onChoose={choose} />
         {more && apps.toSorted().join('\n') !== saved.toSorted().join('\n') && (
           <p className={styles.confirm} role="status">
