@@ -25,6 +25,8 @@ test('settings of both operations are saved together, errors are at their fields
     cpu_limit: 0.5,
     preview_volumes: 'empty',
     watch_paths: [],
+    public_ports: [],
+    apps: [],
   })
   expect(await platform.getProject('tuned')).toMatchObject({ name: 'Finely tuned' })
 
