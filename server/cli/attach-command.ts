@@ -66,7 +66,7 @@ export async function attachCommand({ url, ticket, io, signal }: AttachOptions):
   socket.on('message', (data, isBinary) => {
     if (Buffer.isBuffer(data)) session.receive(isBinary ? data : data.toString('utf8'))
   })
-  socket.on('unexpected-response', (_request, response) => void readRefusal(response).then(session.disconnect))
+  socket.on('unexpected-response', (_request, response) => void readRefusal(response).then((refusal) => session.disconnect(refusal)))
   socket.on('error', (error) =>
     session.disconnect(new ApiError('unreachable', `The connection to Homeport failed (${error.message}).`, { cause: error })),
   )
