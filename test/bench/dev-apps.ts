@@ -79,6 +79,7 @@ export function prepareDevApp({ name, source, needs }: DevApp): string {
       mkdirSync(dirname(join(folder, path)), { recursive: true })
       writeFileSync(join(folder, path), text)
     }
+  useNpm(folder)
   if (existsSync(join(folder, 'package.json')) && !existsSync(join(folder, 'node_modules'))) {
     // npm reads no lock file of another package manager.
     const command = existsSync(join(folder, 'package-lock.json')) ? 'ci' : 'install'
@@ -90,6 +91,14 @@ export function prepareDevApp({ name, source, needs }: DevApp): string {
     }
   }
   return folder
+}
+
+/** Other package managers may not be installed; a project that names one would be started with it. */
+function useNpm(folder: string): void {
+  const path = join(folder, 'package.json')
+  if (!existsSync(path)) return
+  const { packageManager: _, ...rest } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
+  writeFileSync(path, `${JSON.stringify(rest, null, 2)}\n`)
 }
 
 /** Saves the file with the text instead of the one that an edit replaces. */

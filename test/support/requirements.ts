@@ -69,7 +69,12 @@ const hasLoopbacks = process.platform === 'linux'
 const checks: Record<Requirement, () => { ok: boolean; reason: string }> = {
   linux() {
     const ok = process.platform === 'linux'
-    return { ok, reason: ok ? '' : 'no Linux, for which a package can be made around a stand-in for Electron' }
+    return {
+      ok,
+      reason: ok
+        ? ''
+        : 'no Linux, for which a package can be made around a stand-in for Electron, and where Docker changes the networks of this machine',
+    }
   },
   bubblewrap() {
     try {
