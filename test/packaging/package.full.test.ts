@@ -57,6 +57,7 @@ describe('what is in it', () => {
 
   it('natives of this system alone', () => {
     expect(walk(made.unpacked).filter((path) => path.endsWith('.node'))).toEqual([
+      `node_modules/@lydell/node-pty-${process.platform}-${process.arch}/pty.node`,
       `node_modules/better-sqlite3/prebuilds/${process.platform}-${process.arch}.node`,
     ])
     expect(packed().filter((path) => path.endsWith('.node'))).toEqual([])
