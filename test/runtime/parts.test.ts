@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import Docker from 'dockerode'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createFrameReader, encodeField, encodeFrame } from '../../server/runtime/docker/protobuf.ts'
 import { decodeBuildKitStatus } from '../../server/runtime/docker/buildkit-status.ts'
 import { connectToDocker, findDockerAddresses, rejectAfter } from '../../server/runtime/docker/connection.ts'
 import { isConnectionError } from '../../server/runtime/docker/errors.ts'
@@ -230,6 +231,17 @@ test.each([
   ['x/a', '.', false],
 ])('a link %s to %s leaves its folder: %s', (path, target, expected) => {
   expect(isOutsideLink(path, target)).toBe(expected)
+})
+
+test('messages of gRPC are read from pieces of any size', () => {
+  const sent = [Buffer.from(''), Buffer.from('a'), encodeField(7, 'x'.repeat(300))]
+  const stream = Buffer.concat(sent.map(encodeFrame))
+  for (const size of [1, 3, 7, stream.length]) {
+    const received: Buffer[] = []
+    const read = createFrameReader((message) => received.push(message))
+    for (let at = 0; at < stream.length; at += size) read(stream.subarray(at, at + size))
+    expect(received).toEqual(sent)
+  }
 })
 
 test('BuildKit’s messages are read', () => {

@@ -32,7 +32,7 @@ export const projectSettingsTopics: HelpArticle[] = [
       {
         list: [
           '`memory_limit_mb` is the memory of the app, up to the maximum of the plan. An app that exceeds it is stopped ([[memory]]).',
-          '`cpu_limit` is the number of CPU cores for the app and for each of its builds, such as `0.5`. With `none`, an app gets 1 core and a build all of them. Apps and builds that run as processes are not limited, and neither is a `Dockerfile` that needs BuildKit.',
+          '`cpu_limit` is the number of CPU cores for the app and for each of its builds, such as `0.5`. With `none`, an app gets 1 core and a build all of them. Apps and builds that run as processes are not limited, and neither is a `Dockerfile` that needs BuildKit on Docker 22 and older; the build log says so.',
           '`public_ports` lists further ports for HTTP, such as `9090,9091`, each with an address of its own: `web-9090--my-app.localhost`. The app finds the port to listen on in `PORT_9090` ([[services]]).',
           '`always_warm` keeps the app awake when nobody visits it. Otherwise it sleeps after a while and wakes with the next request ([[sleep]]).',
           '`caching_enabled` lets the edge cache responses that the app marks as public. When it is off, every request reaches the app ([[cache]]).',

@@ -65,13 +65,18 @@ export async function streamBuildOutput(
   events.end()
   classicOutput.end()
   buildKitLog.end()
+  if (failure) throwBuildFailure(failure, log, file, memory_mb)
+}
+
+/** Throws the explanation of an error message of the builder. */
+export function throwBuildFailure(failure: string, log: StepLog, file: PreparedDockerfile, memory_mb: number): never {
   // The output of the step shows its failure; other errors of Docker are only in this event.
-  if (failure && !/exit code:|non-zero code:/.test(failure)) log.line('stderr', stripMounts(failure))
-  if (failure) throw explainDockerfileFailure(file, stripMounts(failure), memory_mb)
+  if (!/exit code:|non-zero code:/.test(failure)) log.line('stderr', stripMounts(failure))
+  throw explainDockerfileFailure(file, stripMounts(failure), memory_mb)
 }
 
 /** BuildKit runs steps in parallel; lines are collected per step. */
-function createBuildKitLog(log: StepLog) {
+export function createBuildKitLog(log: StepLog) {
   const seen = new Set<string>()
   const splitters = new Map<string, LineSplitter>()
   const logStep = (digest: string, name: string, cached: boolean) => {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { performServerHandshake, type ServerHttp2Stream } from 'node:http2'
-import type { Duplex } from 'node:stream'
+import { type Duplex, type Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type Docker from 'dockerode'
 import { normalizeRegistryHost } from '../../lib/image-name.ts'
 import { decodeFields } from './buildkit-status.ts'
+import { encodeField, encodeFrame } from './protobuf.ts'
 import type { RegistryLogin } from '../registries.ts'
 
 /** A connection on which BuildKit asks this process for what a build needs and no layer may contain. */
@@ -18,6 +20,7 @@ const status = { ok: '0', not_found: '5', unimplemented: '12' } as const
 
 const getSecretMethod = '/moby.buildkit.secrets.v1.Secrets/GetSecret'
 const getCredentialsMethod = '/moby.filesync.v1.Auth/Credentials'
+const pullMethod = '/moby.upload.v1.Upload/Pull'
 
 /** What a build may ask for. */
 export interface SessionContent {
@@ -25,11 +28,13 @@ export interface SessionContent {
   secrets: Readonly<Record<string, string>>
   /** The sign-in for a registry, as BuildKit names it. */
   findLogin(host: string): Promise<RegistryLogin | undefined>
+  /** The archive of the context of the build that runs, for one whose request has none. */
+  openContext?(): Readable | undefined
 }
 
 /**
  * Opens a session that provides secrets and sign-ins. Docker upgrades the connection to HTTP/2, on which BuildKit is the client and calls gRPC
- * methods: `GetSecretRequest` 1 id, `GetSecretResponse` 1 data, `CredentialsRequest` 1 host, `CredentialsResponse` 1 username, 2 secret,
+ * methods: `BytesMessage` 1 data, `GetSecretRequest` 1 id, `GetSecretResponse` 1 data, `CredentialsRequest` 1 host, `CredentialsResponse` 1 username, 2 secret,
  * `HealthCheckResponse` 1 status.
  */
 export async function openBuildKitSession(docker: Docker, content: SessionContent): Promise<BuildKitSession> {
@@ -39,7 +44,7 @@ export async function openBuildKitSession(docker: Docker, content: SessionConten
       Upgrade: 'h2c',
       'X-Docker-Expose-Session-Uuid': id,
       'X-Docker-Expose-Session-Name': 'homeport',
-      'X-Docker-Expose-Session-Grpc-Method': [getSecretMethod, getCredentialsMethod],
+      'X-Docker-Expose-Session-Grpc-Method': [getSecretMethod, getCredentialsMethod, pullMethod],
     }
     docker.modem.dial(
       { method: 'POST', path: '/session', hijack: true, headers, statusCodes: { 200: true, 500: 'server error' } },
@@ -52,6 +57,7 @@ export async function openBuildKitSession(docker: Docker, content: SessionConten
   connection.on('error', () => {})
   connection.on('stream', (stream, headers) => {
     stream.on('error', () => {})
+    if (headers[':path'] === pullMethod) return void sendContext(stream, content.openContext?.())
     readMessage(stream).then(
       (request) => answer(stream, String(headers[':path']), request, content).catch(() => stream.destroy()),
       () => stream.destroy(),
@@ -71,13 +77,13 @@ async function answer(stream: ServerHttp2Stream, method: string, request: Buffer
     const id = readFirstField(request)
     const value = Object.hasOwn(secrets, id) ? secrets[id] : undefined
     if (value === undefined) return respond(stream, null, status.not_found)
-    return respond(stream, encodeBytes(1, Buffer.from(value)), status.ok)
+    return respond(stream, encodeField(1, value), status.ok)
   }
   if (method === '/grpc.health.v1.Health/Check') return respond(stream, Buffer.from([0x08, 1]), status.ok)
   if (method === getCredentialsMethod) {
     const login = await findLogin(normalizeRegistryHost(readFirstField(request)) ?? '')
     // Without a sign-in the message is empty. An identity token is a secret without a user name.
-    const fields = login ? [encodeBytes(1, Buffer.from(login.username)), encodeBytes(2, Buffer.from(login.identity_token ?? login.password))] : []
+    const fields = login ? [encodeField(1, login.username), encodeField(2, login.identity_token ?? login.password)] : []
     return respond(stream, Buffer.concat(fields), status.ok)
   }
   respond(stream, null, status.unimplemented)
@@ -101,16 +107,14 @@ function respond(stream: ServerHttp2Stream, message: Buffer | null, code: string
   }
   stream.respond(headers, { waitForTrailers: true })
   stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': code }))
-  const head = Buffer.alloc(5)
-  head.writeUInt32BE(message.length, 1)
-  stream.end(Buffer.concat([head, message]))
+  stream.end(encodeFrame(message))
 }
 
-/** A length-delimited field of protobuf. */
-function encodeBytes(field: number, bytes: Buffer): Buffer {
-  const head = [(field << 3) | 2]
-  for (let rest = bytes.length; ; rest >>>= 7) {
-    head.push(rest < 0x80 ? rest : (rest & 0x7f) | 0x80)
-    if (rest < 0x80) return Buffer.concat([Buffer.from(head), bytes])
-  }
+/** BuildKit does not end its side of this call. */
+function sendContext(stream: ServerHttp2Stream, context: Readable | undefined): void {
+  if (context === undefined) return respond(stream, null, status.not_found)
+  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': status.ok }))
+  const frames = new Transform({ transform: (piece: Buffer, _, done) => done(null, encodeFrame(encodeField(1, piece))) })
+  pipeline(context, frames, stream).catch(() => stream.destroy())
 }

@@ -20,6 +20,10 @@ export interface DockerConnection {
   hasDirectNetwork: boolean
   /** Whether `host-gateway` in the hosts of a container is this machine. */
   hasHostGateway: boolean
+  /** How the engine manages control groups. */
+  cgroupDriver: 'cgroupfs' | 'systemd'
+  /** Whether BuildKit runs the steps of a build in a control group that the request names: Docker 23 or newer, not rootless. */
+  buildsInCgroups: boolean
   /** At most the cores of the engine's machine, above which Docker refuses limits; null: all of them. */
   limitCpus(cpus: number | null): number
 }
@@ -101,6 +105,8 @@ async function openConnection(Dockerode: typeof Docker, address: string, clock: 
     builder: !isPodman && major >= 23 ? '2' : '1',
     hasDirectNetwork: isLocal && platform() === 'linux' && !isRootless && !isDesktop && !isPodman,
     hasHostGateway: isDesktop && !isPodman && major >= 20,
+    cgroupDriver: info.CgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs',
+    buildsInCgroups: major >= 23 && info.OSType === 'linux' && !isRootless && !isPodman,
     limitCpus: (cpus) => Math.min(cpus ?? Infinity, info.NCPU || availableParallelism()),
   }
 }

@@ -9,7 +9,9 @@ import type { StepLog } from '../../contract/build-log.ts'
 import type { DockerfilePlan } from '../../contract/build-plan.ts'
 import type { CacheGenerations } from './cache-generation.ts'
 import { packFolder } from './build-context.ts'
+import { type BuildCgroup, openBuildCgroup } from './build-cgroup.ts'
 import { requireOpenImages } from './base-images.ts'
+import { solve } from './buildkit-control.ts'
 import { type BuildKitSession, openBuildKitSession } from './buildkit-session.ts'
 import { toReadable, type DockerEngine } from './engine.ts'
 import { getStatusCode } from './errors.ts'
@@ -19,16 +21,16 @@ import { addFilesToImage } from './added-files.ts'
 import { createDockerIgnore } from '../../lib/docker-ignore.ts'
 import { explainPullRefusal, listLocalTags } from './images.ts'
 import { createRegistryConfig, findRegistryLogin } from './registry-access.ts'
-import { streamBuildOutput } from './build-progress.ts'
+import { createBuildKitLog, streamBuildOutput, throwBuildFailure } from './build-progress.ts'
 import { readSecretFiles } from './build-runner.ts'
 import { getCacheOwner, resolveInside } from '../files.ts'
 import { BuildFailure, type Artifact, type BuildRequest } from '../runtime.ts'
 import { findNearestVersion } from '../unavailable-failure.ts'
 
 /**
- * Builds a user's own Dockerfile with Docker's builder. The classic builder enforces limits of memory and CPU. BuildKit enforces only the limits of
- * the whole engine, because its API has none for one build; newer engines prefer it, and only BuildKit can give a step the host's certificates
- * without leaving them in a layer. A build with a CPU limit uses the classic builder unless it needs BuildKit.
+ * Builds a user's own Dockerfile with Docker's builder. The classic builder enforces limits of memory and CPU. `POST /build` has none for BuildKit; newer
+ * engines prefer it, and only BuildKit can give a step the host's certificates without leaving them in a layer. A build with a CPU limit uses the
+ * classic builder unless it needs BuildKit, which then runs it in a control group with the limits, where the engine can (`build-cgroup.ts`).
  * Variables are set at run time only, because a Dockerfile that uses one at build time would keep it in its layers. Those that are build secrets can be
  * mounted by RUN steps; they reach BuildKit through a session, and no part of the image.
  */
@@ -39,7 +41,7 @@ export async function buildDockerfile(
   plan: DockerfilePlan,
   log: StepLog,
 ): Promise<Artifact> {
-  const { docker, builder, limitCpus } = await engine.connection()
+  const { docker, builder, limitCpus, buildsInCgroups } = await engine.connection()
   const { signal } = request
   const text =
     plan.text ??
@@ -50,12 +52,13 @@ export async function buildDockerfile(
   const files = plan.text === null || /\b(?:node|npm|npx|bun|deno)\b/.test(plan.text) ? await readSecretFiles(engine) : {}
   const hasCpuLimit = request.cpus !== null
   const useBuildKit = (builder === '2' && !hasCpuLimit) || Object.keys(files).length > 0 || needsBuildKit(text)
-  if (useBuildKit && hasCpuLimit) log.note('This build is not held to the CPU limit, because BuildKit has no limit for one build.')
   if (request.skips_cache) await generations.renew(getCacheOwner(request))
   const mounts = useBuildKit && Object.keys(files).length > 0 ? await importHostFiles(engine, docker, files, request) : null
   const pull = await requireOpenImages(engine, docker, { access: request.registries, text, may_pull: mounts === null })
   const name = engine.getImageName(request.project_id, request.deployment_id, request.service)
   let session: BuildKitSession | null = null
+  let cgroup: BuildCgroup | null = null
+  let context: Readable | undefined
   for (const note of explainMissingSecrets(text, request)) log.note(note)
   try {
     signal.throwIfAborted()
@@ -84,12 +87,34 @@ export async function buildDockerfile(
       ? await openBuildKitSession(docker, {
           secrets: request.build_secrets,
           findLogin: (host) => findRegistryLogin(engine, request.registries, host),
+          openContext: () => context,
         })
       : null
     const registryconfig = useBuildKit ? undefined : await createRegistryConfig(engine, request.registries, [text, ...Object.values(plan.arguments)])
-    const runBuild = async () => {
+    if (useBuildKit && hasCpuLimit && !buildsInCgroups)
+      log.note('This build is not held to the CPU limit: it needs BuildKit, which can be limited in Docker 23 and newer, except rootless.')
+    if (useBuildKit && hasCpuLimit && buildsInCgroups)
+      cgroup = await openBuildCgroup(engine, request, (line) => log.note(line)).catch((error: unknown) => {
+        signal.throwIfAborted()
+        log.note(`This build is not held to the CPU limit: ${error instanceof Error ? error.message : String(error)}`)
+        return null
+      })
+    const runBuild = async (): Promise<void> => {
       const { archive, dockerfile } = await createBuildContext(request, plan, labelled ?? file.built)
       const contextFailed = new Promise<never>((_, reject) => archive.once('error', reject))
+      if (session && cgroup) {
+        context = archive
+        const output = createBuildKitLog(log)
+        const attributes = createFrontendAttributes(plan, { dockerfile, labels, pull: pull === true, cgroup: cgroup.path })
+        const solved = solve(docker, { session: session.id, image: name, attributes, signal }, (message) => output.write(message.toString('base64')))
+        const failure = await Promise.race([solved, contextFailed]).finally(() => output.end())
+        if (failure === null) return
+        if (!/cgroup/.test(failure) || /exit code:/.test(failure)) throwBuildFailure(failure, log, file, request.memory_mb)
+        log.note(`This build is not held to the CPU limit: ${failure}`)
+        await cgroup.close()
+        cgroup = null
+        return runBuild()
+      }
       const started = (
         session
           ? buildInSession(docker, archive, { ...settings, dockerfile }, session.id)
@@ -120,6 +145,7 @@ export async function buildDockerfile(
     throw error instanceof BaseImageFailure ? await explainBaseImage(engine, docker, request, error) : error
   } finally {
     session?.close()
+    if (cgroup) await cgroup.close().catch((error: unknown) => engine.options.log.warn('docker_clean_up_failed', { error }))
     if (mounts)
       await docker
         .getImage(mounts.image)
@@ -144,6 +170,23 @@ function buildInSession(docker: Docker, archive: Readable, { abortSignal, ...opt
       (error: unknown, response: unknown) => (error ? reject(error) : resolve(response)),
     )
   })
+}
+
+/** What the parameters of `POST /build` are in BuildKit's own API. */
+function createFrontendAttributes(
+  plan: DockerfilePlan,
+  request: { dockerfile: string; labels: Record<string, string>; pull: boolean; cgroup: string },
+): Record<string, string> {
+  const prefixed = (prefix: string, values: Record<string, string>) => Object.entries(values).map(([key, value]) => [`${prefix}:${key}`, value])
+  return {
+    ...(Object.fromEntries([...prefixed('label', request.labels), ...prefixed('build-arg', plan.arguments)]) as Record<string, string>),
+    filename: request.dockerfile,
+    // BuildKit asks its session for what is below this host.
+    context: `http://buildkit-session/${randomBytes(8).toString('hex')}`,
+    'image-resolve-mode': request.pull ? 'pull' : 'default',
+    'cgroup-parent': request.cgroup,
+    ...(plan.target !== null && { target: plan.target }),
+  }
 }
 
 /** A mounted secret that is not there is an empty mount, which is hard to find out. */
