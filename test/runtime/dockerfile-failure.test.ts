@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { prepareDockerfile } from '../../server/runtime/docker/dockerfile.ts'
-import { explainDockerfileFailure } from '../../server/runtime/docker/dockerfile-failure.ts'
+import { explainDockerfileFailure, LostLayerFailure } from '../../server/runtime/docker/dockerfile-failure.ts'
 
 const text = [
   '# syntax=example/1',
@@ -75,4 +75,11 @@ test('an error without a line names the file alone', () => {
   expect(told('failed to solve with frontend dockerfile.v0: no build stage in current context').message).toBe(
     'web/Dockerfile: no build stage in current context.',
   )
+})
+
+test.each([
+  'failed to export image: failed to set parent sha256:1: unknown parent image ID sha256:1',
+  'failed to get digest sha256:1: open /var/lib/docker/image/overlay2/imagedb/content/sha256/1: no such file or directory',
+])('a layer that was removed meanwhile: %s', (message) => {
+  expect(explainDockerfileFailure({ name: null, text: 'FROM a', built: 'FROM a' }, message, 512)).toBeInstanceOf(LostLayerFailure)
 })
