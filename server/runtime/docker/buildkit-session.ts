@@ -57,7 +57,7 @@ export async function openBuildKitSession(docker: Docker, content: SessionConten
   connection.on('error', () => {})
   connection.on('stream', (stream, headers) => {
     stream.on('error', () => {})
-    if (headers[':path'] === pullMethod) return void sendContext(stream, content.openContext?.())
+    if (headers[':path'] === pullMethod) return sendContext(stream, content.openContext?.())
     readMessage(stream).then(
       (request) => answer(stream, String(headers[':path']), request, content).catch(() => stream.destroy()),
       () => stream.destroy(),
