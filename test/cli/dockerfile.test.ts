@@ -21,7 +21,7 @@ test('prints the Dockerfile of an app, and as JSON with its framework', async ()
   const files = { 'requirements.txt': 'flask', 'app.py': 'app = Flask(__name__)' }
   const { code, out } = await run(files)
   expect(code).toBe(0)
-  expect(out).toMatch(/^FROM python:.*\n[^]*\nCMD exec gunicorn app:app --bind 0\.0\.0\.0:\$PORT$/)
+  expect(out).toMatch(/^FROM python:.*\n[^]*\nCMD exec gunicorn app:app --bind 0\.0\.0\.0:\$PORT\n[^]*\nCOPY \. \.$/)
   expect(JSON.parse((await run(files, true)).out)).toEqual({ framework: 'flask', dockerfile: `${out}\n` })
 })
 
