@@ -47,7 +47,8 @@ describe('a file to import', () => {
   })
 })
 
-it('a downloaded dump is named after its project and its minute', () => {
-  const dump = { project_slug: 'harbour-shop', created_at: '2026-11-21T08:44:09.000Z' } as DatabaseDump
+it('a downloaded dump is named after its project, its service and its minute', () => {
+  const dump = { project_slug: 'harbour-shop', service: null, created_at: '2026-11-21T08:44:09.000Z' } as DatabaseDump
   expect(dumpFilename(dump)).toBe('harbour-shop-2026-11-21-0844.sql.gz')
+  expect(dumpFilename({ ...dump, service: 'mariadb' })).toBe('harbour-shop-mariadb-2026-11-21-0844.sql.gz')
 })
