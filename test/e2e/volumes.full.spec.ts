@@ -55,10 +55,10 @@ test('files that are not kept are shown, kept with one click, browsed, saved, re
 
     await uploads.getByRole('button', { name: 'Actions for uploads' }).click()
     await page.getByRole('menuitem', { name: 'Upload archive…' }).click()
-    await dialog.getByLabel('Archive').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('x') })
+    await dialog.getByLabel('Archive', { exact: true }).setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('x') })
     await expect(dialog.getByRole('alert')).toHaveText('Choose a .tar.gz or .zip archive.')
     const archive = createTarGz([{ name: 'anchor.png', data: 'anchor' }])
-    await dialog.getByLabel('Archive').setInputFiles({ name: 'photos.tar.gz', mimeType: 'application/gzip', buffer: archive })
+    await dialog.getByLabel('Archive', { exact: true }).setInputFiles({ name: 'photos.tar.gz', mimeType: 'application/gzip', buffer: archive })
     await expectAccessible(page, 'upload an archive into a volume')
     await dialog.getByLabel('Type uploads to confirm').fill('uploads')
     await dialog.getByRole('button', { name: 'Replace files' }).click()
