@@ -109,7 +109,9 @@ export const volumeScreens: Screen[] = [
     before: withVolumes,
     async act(page) {
       await pickMenuItem(page, 'Actions for uploads', 'Upload archive…')
-      await page.getByLabel('Archive', { exact: true }).setInputFiles({ name: 'photos.tar.gz', mimeType: 'application/gzip', buffer: Buffer.alloc(48_000) })
+      await page
+        .getByLabel('Archive', { exact: true })
+        .setInputFiles({ name: 'photos.tar.gz', mimeType: 'application/gzip', buffer: Buffer.alloc(48_000) })
       await page.getByLabel('Type uploads to confirm').fill('uploads')
     },
   },
