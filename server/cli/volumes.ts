@@ -30,7 +30,7 @@ export const volumes: CliCommand = {
     'with-unsaved': 'add: also keep the other paths that are reported as not in a volume',
   },
   details:
-    'add keeps the files at a path of the app, such as uploads or data.db, from the next version on, and redeploys; detach undoes that and keeps the files. dismiss ends the report of files that the next deployment would lose. A restore stops the services, takes a snapshot of the present files first, and starts the services again; so does upload, which replaces the files with those of a .tar.gz or .zip. Without SNAPSHOT, delete takes a snapshot and deletes a volume that the live version does not use.',
+    'add keeps the files at a path of the app, such as uploads or data.db, from the next version on, and redeploys; detach undoes that and keeps the files. dismiss ends the report of files that the next deployment would lose. A restore stops the services, takes a snapshot of the current files first, and starts the services again; so does upload, which replaces the files with those of a .tar.gz or .zip. Without SNAPSHOT, delete takes a snapshot and deletes a volume that the live version does not use.',
   async run(context) {
     const [action = ''] = context.positionals
     // A single argument is always a slug, even if it equals a subcommand.

@@ -131,7 +131,7 @@ export const volumeOperations = {
     group: 'Instance',
     summary: 'Restore a volume from a snapshot',
     description:
-      'Stops the environment, takes a snapshot of the present files, replaces them, and starts the environment again; requests wait. If the restore fails, the present files stay.',
+      'Stops the environment, takes a snapshot of the current files, replaces them, and starts the environment again; requests wait. If the restore fails, the current files stay.',
     access: 'caller',
     params: volumeParams,
     query: z.object({ branch }),
@@ -164,7 +164,7 @@ export const volumeOperations = {
     group: 'Instance',
     summary: 'Replace the files of a volume with those of an archive',
     description:
-      'A .tar.gz, such as a downloaded volume, or a .zip. The archive is checked completely first: it may contain files, folders, and links that stay in it. Then the environment is stopped, a snapshot of the present files is taken, they are replaced, and the environment is started again; requests wait. On any failure the present files stay. Files keep the owners of the archive if it has an entry for the folder itself, as a download has; otherwise they get the owner of the volume’s folder.',
+      'A .tar.gz, such as a downloaded volume, or a .zip. The archive is checked completely first: it may contain files, folders, and links that stay in it. Then the environment is stopped, a snapshot of the current files is taken, they are replaced, and the environment is started again; requests wait. On any failure the current files stay. Files keep the owners of the archive if it has an entry for the folder itself, as a download has; otherwise they get the owner of the volume’s folder.',
     access: 'caller',
     params: volumeParams,
     query: z.object({

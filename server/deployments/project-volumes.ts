@@ -33,7 +33,7 @@ export interface ProjectVolumes {
   download(environment: EnvironmentName, name: string, snapshotId: string | undefined): Promise<AsyncIterable<Uint8Array>>
   /**
    * Replaces the files of a volume with those of an archive. `may_create`: also when no version has the volume yet. Throws `invalid_archive`,
-   * `volume_not_empty` and `volume_in_use`; the present files stay then.
+   * `volume_not_empty` and `volume_in_use`; the current files stay then.
    */
   upload(
     environment: EnvironmentName,

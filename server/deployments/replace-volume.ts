@@ -23,7 +23,7 @@ interface ReplacementMark extends ReplacedVolume {
 const getMarkFile = (dataDir: string, volumeId: string): string => join(dataDir, 'volume-snapshots', volumeId, 'replacing')
 
 /**
- * Replaces the files of a volume that nothing uses. A snapshot of the present files is taken first; they come back if the work fails, and at the next
+ * Replaces the files of a volume that nothing uses. A snapshot of the current files is taken first; they come back if the work fails, and at the next
  * start of the platform if the work was interrupted. Resolves with the snapshot; null when the volume did not exist.
  */
 export async function replaceVolume(context: ReplacementContext, volume: ReplacedVolume, work: () => Promise<void>): Promise<VolumeSnapshot | null> {

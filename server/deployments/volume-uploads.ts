@@ -35,7 +35,7 @@ export interface VolumeUploadResult {
 export interface VolumeUploads {
   /** Deletes leftovers of the previous run. */
   deleteLeftovers(): Promise<void>
-  /** Replaces the files of a volume with those of an archive. If it fails, the present files stay. */
+  /** Replaces the files of a volume with those of an archive. If it fails, the current files stay. */
   upload(target: UploadTarget, archive: AsyncIterable<Uint8Array>, options: VolumeUploadOptions): Promise<VolumeUploadResult>
 }
 

@@ -46,7 +46,7 @@ test('files that are not kept are shown, kept with one click, browsed, saved, re
     await snapshots.getByRole('button', { name: /^Actions for the snapshot/ }).click()
     await page.getByRole('menuitem', { name: 'Restore…' }).click()
     const dialog = page.getByRole('dialog')
-    await expect(dialog.getByText('A snapshot of the present files is taken first.')).toBeVisible()
+    await expect(dialog.getByText('A snapshot of the current files is taken first.')).toBeVisible()
     await dialog.getByLabel('Type uploads to confirm').fill('uploads')
     await dialog.getByRole('button', { name: 'Restore volume' }).click()
     await expect(snapshots.getByRole('listitem')).toHaveCount(2)

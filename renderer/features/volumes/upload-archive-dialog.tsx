@@ -64,7 +64,7 @@ export function UploadArchiveDialog({ slug, branch, name, isInUse, onClose }: Pr
         if (!transfer) onClose()
       }}
       title={`Upload an archive into ${name}`}
-      description={`Replaces all files of the volume. A snapshot of the present files is taken first.${effect} If the upload fails, the present files stay.`}
+      description={`Replaces all files of the volume. A snapshot of the current files is taken first.${effect} If the upload fails, the current files stay.`}
     >
       <form className="stack" onSubmit={submit}>
         <div
@@ -118,7 +118,7 @@ export function UploadArchiveDialog({ slug, branch, name, isInUse, onClose }: Pr
           (transfer.sent < transfer.total ? (
             <Progress label={`Uploading ${transfer.name}`} value={transfer.sent / transfer.total} text={formatTransfer(transfer)} />
           ) : (
-            <Progress label="Saving the present files, then replacing them" />
+            <Progress label="Saving the current files, then replacing them" />
           ))}
         {upload.problem && <ProblemView problem={upload.problem} />}
         <footer className="dialog-footer">

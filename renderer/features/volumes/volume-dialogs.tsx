@@ -29,13 +29,13 @@ export function RestoreVolumeDialog({ slug, branch, name, snapshot, isInUse, onC
         if (!restore.isPending) onClose()
       }}
       title={`Restore ${name}?`}
-      description={`Replaces all files of the volume with the snapshot of ${formatDateTime(snapshot.created_at)}, ${formatBytes(snapshot.bytes)}. A snapshot of the present files is taken first.${effect} If the restore fails, the present files stay.`}
+      description={`Replaces all files of the volume with the snapshot of ${formatDateTime(snapshot.created_at)}, ${formatBytes(snapshot.bytes)}. A snapshot of the current files is taken first.${effect} If the restore fails, the current files stay.`}
       name={name}
       action="Restore volume"
       busy={restore.isPending}
       onConfirm={() => restore.mutate({ params: { slug, name }, query: environmentQuery(branch), body: { snapshot_id: snapshot.id } })}
     >
-      {restore.isPending && <Progress label="Saving the present files, then restoring" />}
+      {restore.isPending && <Progress label="Saving the current files, then restoring" />}
       {restore.error && <ProblemView problem={restore.error} />}
     </ConfirmByNameDialog>
   )
