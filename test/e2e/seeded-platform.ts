@@ -202,12 +202,13 @@ export async function createSeededPlatform({ pictures = false } = {}): Promise<S
   ])
   await sendVisits()
   await platform.api('POST', '/instance/backups')
-  const running_id = await addBuildingProject()
+  // Before the build that never ends, because screenshots wait for deployments.
   if (pictures) {
     await waitForScreenshots(platform, 'harbour-shop', ids.serving_id)
     for (const { deployment_id, url } of await listPreviews(platform))
       if (url !== null) await waitForScreenshots(platform, 'harbour-shop', deployment_id)
   }
+  const running_id = await addBuildingProject()
   return {
     platform,
     ids: { ...ids, running_id },
