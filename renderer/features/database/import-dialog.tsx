@@ -1,4 +1,4 @@
-import { type DragEvent, type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { type DumpTarget, useImportDatabase } from '../../api/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useUi } from '../../stores/ui.ts'
@@ -6,11 +6,10 @@ import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { TextField } from '../../components/field.tsx'
-import { formatBytes } from '../../lib/format.ts'
+import { FileField } from '../../components/file-field.tsx'
 import { Progress } from '../../components/progress.tsx'
 import { formatTransfer } from '../../api/transfer-progress.ts'
 import { type SqlFile, readSqlFile } from '../../lib/database-format.ts'
-import styles from './page.module.css'
 
 /** Replaces the database with an SQL file, chosen or dropped and checked before the upload. */
 interface ImportDatabaseDialogProps {
@@ -24,8 +23,6 @@ export function ImportDatabaseDialog({ project, service, onOpenChange }: ImportD
   const showToast = useUi((state) => state.showToast)
   const [selection, setSelection] = useState<SqlFile | string | null>(null)
   const [typed, setTyped] = useState('')
-  const [isDragOver, setDragOver] = useState(false)
-  const input = useRef<HTMLInputElement>(null)
   const upload = useImportDatabase(slug, () => {
     showToast({ kind: 'done', text: 'Imported. The previous data is saved in a dump.', request_id: null })
     onOpenChange()
@@ -33,9 +30,8 @@ export function ImportDatabaseDialog({ project, service, onOpenChange }: ImportD
   const { transfer } = upload
   const file = typeof selection === 'object' ? selection : null
 
-  const selectFile = async (files: FileList | null | undefined) => {
-    const [first, ...others] = files ?? []
-    if (!first || transfer) return
+  const selectFile = async ([first, ...others]: readonly File[]) => {
+    if (!first) return
     upload.clearProblem()
     // No file is selected until the check finishes; a quick click would send the previous one.
     setSelection(null)
@@ -44,11 +40,6 @@ export function ImportDatabaseDialog({ project, service, onOpenChange }: ImportD
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (file && typed === slug && !transfer) void upload.start({ params: { slug }, query: { service: service?.name } }, file.file, file.type)
-  }
-  const drop = (event: DragEvent) => {
-    event.preventDefault()
-    setDragOver(false)
-    void selectFile(event.dataTransfer.files)
   }
   return (
     <Dialog
@@ -61,46 +52,15 @@ export function ImportDatabaseDialog({ project, service, onOpenChange }: ImportD
       description={`Replaces all data in ${service?.label ?? 'the database'}. The current data is dumped first. If any statement fails, the database stays unchanged.`}
     >
       <form className="stack" onSubmit={submit}>
-        <div
-          className={`${styles.dbFile} ${isDragOver ? styles.dbFileOver : ''}`}
-          onDragOver={(event) => {
-            event.preventDefault()
-            setDragOver(true)
-          }}
-          onDragLeave={() => setDragOver(false)}
-          onDrop={drop}
-        >
-          <input
-            ref={input}
-            type="file"
-            className="visually-hidden"
-            accept=".sql,.gz,.sql.gz,application/sql,application/gzip"
-            aria-label="SQL file"
-            tabIndex={-1}
-            onChange={({ target }) => {
-              void selectFile(target.files)
-              target.value = ''
-            }}
-          />
-          <div>
-            {file ? (
-              <p>
-                <strong>{file.file.name}</strong> <span className="text-subtle">{formatBytes(file.file.size)}</span>
-              </p>
-            ) : (
-              <p>Drop a file here or choose one.</p>
-            )}
-            <p className="field-hint">A .sql or .sql.gz file from {service ? 'mariadb-dump' : 'pg_dump'}, up to 4 GiB.</p>
-          </div>
-          <Button disabled={transfer !== null} onClick={() => input.current?.click()}>
-            {file ? 'Choose another file…' : 'Choose file…'}
-          </Button>
-        </div>
-        {typeof selection === 'string' && (
-          <p className="field-error" role="alert">
-            {selection}
-          </p>
-        )}
+        <FileField
+          label="SQL file"
+          accept=".sql,.gz,.sql.gz,application/sql,application/gzip"
+          hint={`A .sql or .sql.gz file from ${service ? 'mariadb-dump' : 'pg_dump'}, up to 4 GiB.`}
+          file={file?.file ?? null}
+          error={typeof selection === 'string' ? selection : null}
+          disabled={transfer !== null}
+          onSelect={(files) => void selectFile(files)}
+        />
         <TextField
           label={`Type ${slug} to confirm`}
           mono

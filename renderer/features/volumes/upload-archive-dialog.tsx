@@ -1,14 +1,13 @@
-import { type DragEvent, type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { formatTransfer } from '../../api/transfer-progress.ts'
 import { useUploadVolume } from '../../api/volumes.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { TextField } from '../../components/field.tsx'
+import { FileField } from '../../components/file-field.tsx'
 import { Progress } from '../../components/progress.tsx'
-import { formatBytes } from '../../lib/format.ts'
 import { useUi } from '../../stores/ui.ts'
-import styles from './volumes.module.css'
 
 interface Props {
   slug: string
@@ -23,8 +22,6 @@ export function UploadArchiveDialog({ slug, branch, name, isInUse, onClose }: Pr
   const showToast = useUi((state) => state.showToast)
   const [selection, setSelection] = useState<File | string | null>(null)
   const [typed, setTyped] = useState('')
-  const [isDragOver, setDragOver] = useState(false)
-  const input = useRef<HTMLInputElement>(null)
   const upload = useUploadVolume(slug, ({ files, before }) => {
     const count = files === 1 ? '1 file' : `${files} files`
     showToast({
@@ -37,9 +34,8 @@ export function UploadArchiveDialog({ slug, branch, name, isInUse, onClose }: Pr
   const { transfer } = upload
   const file = typeof selection === 'object' ? selection : null
 
-  const selectFile = (files: FileList | null | undefined) => {
-    const [first, ...others] = files ?? []
-    if (!first || transfer) return
+  const selectFile = ([first, ...others]: readonly File[]) => {
+    if (!first) return
     upload.clearProblem()
     const isArchive = /\.(tgz|tar\.gz|zip)$/i.test(first.name)
     setSelection(others.length > 0 ? 'Choose one file at a time.' : isArchive ? first : 'Choose a .tar.gz or .zip archive.')
@@ -49,11 +45,6 @@ export function UploadArchiveDialog({ slug, branch, name, isInUse, onClose }: Pr
     if (!file || typed !== name || transfer) return
     const query = branch === null ? {} : { branch }
     void upload.start({ params: { slug, name }, query }, file, /\.zip$/i.test(file.name) ? 'application/zip' : 'application/gzip')
-  }
-  const drop = (event: DragEvent) => {
-    event.preventDefault()
-    setDragOver(false)
-    selectFile(event.dataTransfer.files)
   }
   const effect = isInUse ? ' The services stop meanwhile, and requests wait.' : ''
   return (
@@ -67,46 +58,15 @@ export function UploadArchiveDialog({ slug, branch, name, isInUse, onClose }: Pr
       description={`Replaces all files of the volume. A snapshot of the current files is taken first.${effect} If the upload fails, the current files stay.`}
     >
       <form className="stack" onSubmit={submit}>
-        <div
-          className={`${styles.archive} ${isDragOver ? styles.archiveOver : ''}`}
-          onDragOver={(event) => {
-            event.preventDefault()
-            setDragOver(true)
-          }}
-          onDragLeave={() => setDragOver(false)}
-          onDrop={drop}
-        >
-          <input
-            ref={input}
-            type="file"
-            className="visually-hidden"
-            accept=".tgz,.gz,.zip,application/gzip,application/zip"
-            aria-label="Archive"
-            tabIndex={-1}
-            onChange={({ target }) => {
-              selectFile(target.files)
-              target.value = ''
-            }}
-          />
-          <div>
-            {file ? (
-              <p>
-                <strong>{file.name}</strong> <span className="text-subtle">{formatBytes(file.size)}</span>
-              </p>
-            ) : (
-              <p>Drop an archive here or choose one.</p>
-            )}
-            <p className="field-hint">A .tar.gz, such as a downloaded volume, or a .zip.</p>
-          </div>
-          <Button disabled={transfer !== null} onClick={() => input.current?.click()}>
-            {file ? 'Choose another file…' : 'Choose file…'}
-          </Button>
-        </div>
-        {typeof selection === 'string' && (
-          <p className="field-error" role="alert">
-            {selection}
-          </p>
-        )}
+        <FileField
+          label="Archive"
+          accept=".tgz,.gz,.zip,application/gzip,application/zip"
+          hint="A .tar.gz, such as a downloaded volume, or a .zip."
+          file={file}
+          error={typeof selection === 'string' ? selection : null}
+          disabled={transfer !== null}
+          onSelect={selectFile}
+        />
         <TextField
           label={`Type ${name} to confirm`}
           mono
