@@ -2,3 +2,4 @@
 export type { LogLine } from './log-line.ts'
 export { LogPanel } from './log-panel.tsx'
 export { createLogStore } from './log-store.ts'
+export { TargetSelects } from './target-selects.tsx'

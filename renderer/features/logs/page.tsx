@@ -7,6 +7,7 @@ import type { RuntimeState } from '../../../server/contract/deployments.ts'
 import { useSearchParams } from 'wouter'
 import { SkeletonRows } from '../../components/feedback.tsx'
 import { useTitle } from '../../lib/use-title.ts'
+import { TargetSelects } from './target-selects.tsx'
 import { LogPanel } from './log-panel.tsx'
 import { useRuntimeLog } from './use-runtime-log.ts'
 import styles from './log-panel.module.css'
@@ -25,13 +26,9 @@ export default function LogsPage({ slug }: { slug: string }) {
   useTitle(`Logs · ${project?.name ?? slug}`)
   const [params, setParams] = useSearchParams()
   const branch = params.get('branch')
-  const { data: previews, isLoading } = usePreviews(slug)
-  const branches = [...new Set([...(branch === null ? [] : [branch]), ...(previews ?? []).map((preview) => preview.branch)])]
+  const { isLoading } = usePreviews(slug)
   const service = params.get('service')
-  const { data: services, isLoading: isLoadingServices } = useServices(slug, branch)
-  const others = [
-    ...new Set([...(service === null ? [] : [service]), ...(services?.services ?? []).filter(({ is_main }) => !is_main).map(({ name }) => name)]),
-  ]
+  const { isLoading: isLoadingServices } = useServices(slug, branch)
   const { store, stream, state, deployments } = useRuntimeLog(slug, { branch, service })
   const select = (next: FollowedLog) =>
     setParams(
@@ -44,40 +41,9 @@ export default function LogsPage({ slug }: { slug: string }) {
   if (isLoading || isLoadingServices) return <SkeletonRows rows={9} height={48} />
   return (
     <div className="stack">
-      {branches.length + others.length > 0 && (
-        <div className={styles.logSources}>
-          {branches.length > 0 && (
-            <select
-              className={`input select ${styles.logBranch}`}
-              aria-label="Log source"
-              value={branch ?? ''}
-              onChange={({ target }) => select({ branch: target.value === '' ? null : target.value, service: null })}
-            >
-              <option value="">Production</option>
-              {branches.map((one) => (
-                <option key={one} value={one}>
-                  Preview of {one}
-                </option>
-              ))}
-            </select>
-          )}
-          {others.length > 0 && (
-            <select
-              className={`input select ${styles.logBranch}`}
-              aria-label="Service"
-              value={service ?? ''}
-              onChange={({ target }) => select({ branch, service: target.value === '' ? null : target.value })}
-            >
-              <option value="">Main service</option>
-              {others.map((one) => (
-                <option key={one} value={one}>
-                  {one}
-                </option>
-              ))}
-            </select>
-          )}
-        </div>
-      )}
+      <div className={styles.logSources}>
+        <TargetSelects target={{ slug, branch, service }} onChange={select} />
+      </div>
       <LogPanel
         store={store}
         label="Runtime log"

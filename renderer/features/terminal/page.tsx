@@ -12,9 +12,9 @@ import { ApiError } from '../../../server/client/api-error.ts'
 import { isApple } from '../../lib/key-chords.ts'
 import { lazyWithRetry } from '../../lib/load-with-retry.ts'
 import { useTitle } from '../../lib/use-title.ts'
+import { TargetSelects } from '../logs/index.ts'
 import { Introduction } from './introduction.tsx'
 import { isOpen, shellBadge, type ShellState } from './shell-state.ts'
-import { TargetFields } from './target-fields.tsx'
 import styles from './terminal.module.css'
 
 const TerminalScreenView = lazyWithRetry(() => import('./terminal-screen.tsx'))
@@ -48,7 +48,7 @@ export default function TerminalPage({ slug }: { slug: string }) {
       <header className={styles.tools}>
         <h2 id="terminal">Terminal</h2>
         {has_terminal && (
-          <TargetFields
+          <TargetSelects
             target={target}
             disabled={isRunning}
             onChange={({ branch, service }) =>

@@ -68,8 +68,7 @@ export default function TerminalScreenView({ target, isRunning, signal, onState 
       unmounted.abort()
       screen.dispose()
     }
-    // A shell has one target for its life; the page mounts another view for the next one.
-    // oxlint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- a shell keeps its target; the page mounts another view for the next one
   }, [])
 
   return (

@@ -26,7 +26,7 @@ export async function openPreview(story: StoryContext): Promise<void> {
 
   // Its log is its own.
   await inputDriver.press(row.getByRole('link', { name: 'Log of feature/new-crane' }))
-  const whose = dashboard.getByLabel('Log source')
+  const whose = dashboard.getByLabel('Environment')
   await expect(whose).toHaveValue('feature/new-crane')
   await expect(dashboard.getByTestId('log-text').filter({ hasText: 'a new crane listens' })).toBeVisible()
   await inputDriver.choose(whose, 'Production')

@@ -3,14 +3,14 @@ import { usePreviews } from '../../api/previews.ts'
 import { useServices } from '../../api/services.ts'
 import { Skeleton } from '../../components/feedback.tsx'
 
-interface TargetFieldsProps {
+interface TargetSelectsProps {
   target: CommandTarget
-  disabled: boolean
+  disabled?: boolean
   onChange(target: CommandTarget): void
 }
 
-/** The environment and the service in which a shell opens. */
-export function TargetFields({ target, disabled, onChange }: TargetFieldsProps) {
+/** Selects an environment and a service, if a project has several. */
+export function TargetSelects({ target, disabled = false, onChange }: TargetSelectsProps) {
   const { slug, branch, service } = target
   const { data: previews, isLoading } = usePreviews(slug)
   const { data: services, isLoading: isLoadingServices } = useServices(slug, branch)
