@@ -13,7 +13,7 @@ export const fork: CliCommand = {
     remove: 'remove the copy that the branch has',
   },
   details: [
-    'Production stands still while its data is copied. Data that the branch had is replaced; a snapshot is taken first.',
+    'Production pauses while its data is copied. Data that the branch had is replaced; a snapshot is taken first.',
     'Without a preview, the data waits for it. homeport dev in a worktree of the branch uses it at once. Without BRANCH: the copies there are.',
   ].join('\n'),
   async run(context) {

@@ -51,7 +51,7 @@ interface LiveSession {
   /** Hosts of services that were started for it. */
   service_hosts: string[]
   followers: number
-  /** Ends a session that nobody follows. */
+  /** Ends a session without a follower. */
   lease: Timer | undefined
   ended: PromiseWithResolvers<EndReason>
 }

@@ -20,7 +20,7 @@ import { createWrittenFilesMonitor } from './written-files-monitor.ts'
 /** What features can do with the volumes of a project. Every function throws `volume_not_found` for an unknown name. */
 export interface ProjectVolumes {
   list(environment: EnvironmentName): Promise<Volume[]>
-  /** Files of production outside of volumes about which nobody has decided. */
+  /** Files of production outside of volumes that are neither kept nor dismissed. */
   listUnsavedFiles(projectId: string): Promise<UnsavedFiles[]>
   /** Whether a snapshot is of the files that an earlier version wrote at a path. */
   hasSavedFiles(projectId: string, service: string, path: string, snapshotId: string): Promise<boolean>

@@ -72,7 +72,7 @@ export function createServiceSupervisor(
   /** Services that are being stopped, by owner and name. Their successors wait. */
   const stopping = new Map<string, Promise<void>>()
 
-  /** Removes a service in the same tick, so that nobody takes over what is about to end. */
+  /** Removes a service in the same tick, so that no later version takes over what is about to end. */
   const removeAndStop = (ownerId: string, name: string, grace_ms = stopGrace_ms): Promise<void> => {
     const owner = owners.get(ownerId)
     const service = owner?.get(name)

@@ -98,6 +98,6 @@ export interface SupervisedApp {
   thawed_at: number
   /** Another app has the traffic, temporarily or permanently; this app must not change routes. */
   isSuperseded: boolean
-  /** Files outside of volumes were reported, and nobody has decided about them. */
+  /** Files outside of volumes were reported and are neither kept nor dismissed. */
   has_unsaved_files: boolean
 }

@@ -32,9 +32,7 @@ export function PromotedPartsFields({ offer, names, choice, onChoose }: Props) {
       {unsupported.length > 0 && <p>{`Not available on ${names.to}: ${unsupported.join(', ')}.`}</p>}
       {hasData && (
         <>
-          <p className="text-muted">
-            Data is copied only if you select it. The project on {names.from} stands still for a moment while a volume is read.
-          </p>
+          <p className="text-muted">Data is copied only if you select it. The project on {names.from} pauses while a volume is read.</p>
           <div className={styles.parts}>
             {volumes.map(({ name, size_bytes }) => (
               <DataCheckbox
@@ -74,7 +72,7 @@ export function PromotedPartsFields({ offer, names, choice, onChoose }: Props) {
                 />
                 Replace data on {names.to}
               </label>
-              <p className="text-muted">A snapshot or a dump of the present data is taken first.</p>
+              <p className="text-muted">A snapshot or a dump of the current data is taken first.</p>
             </div>
           )}
         </>

@@ -99,7 +99,7 @@ export const deployingTopics: HelpArticle[] = [
         ],
       },
       { h: 'A copy of production’s data' },
-      'A branch gets its own copy of production’s volumes and PostgreSQL database as they are now, with those of Redis and MariaDB. Production stands still while its data is copied, and its requests wait.',
+      'A branch gets its own copy of production’s volumes and PostgreSQL database as they are now, with those of Redis and MariaDB. Production pauses while its data is copied, and its requests wait.',
       { run: 'npx homeport fork my-app search' },
       { run: 'npx homeport fork my-app search --from other', note: 'the data of the preview of another branch' },
       { run: 'npx homeport fork my-app search --remove', note: 'an open preview goes on without data' },

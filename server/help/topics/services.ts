@@ -158,7 +158,7 @@ export const serviceTopics: HelpArticle[] = [
       { h: 'Previews' },
       'Each preview has volumes of its own. They begin empty, or with a snapshot of production’s if `preview_volumes` is `snapshot` in `homeport.yaml` or in the settings of the project ([[project-settings]]).',
       { h: 'Snapshots' },
-      'A snapshot holds the files of one moment; the services stand still while it is taken. A restore stops them, takes a snapshot of the current files first, and starts them again. A volume that the live version no longer uses can be deleted, and a snapshot is taken before.',
+      'A snapshot holds the files of one moment; the services pause while it is taken. A restore stops them, takes a snapshot of the current files first, and starts them again. A volume that the live version no longer uses can be deleted, and a snapshot is taken before.',
       { run: 'npx homeport volumes snapshot my-app uploads' },
       { run: 'npx homeport volumes files my-app uploads', note: 'its files; volumes get saves one of them' },
       { run: 'npx homeport volumes restore my-app uploads SNAPSHOT' },
