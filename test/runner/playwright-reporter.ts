@@ -27,7 +27,8 @@ export default class CountReporter implements Reporter {
       } else if (outcome === 'expected') this.#result.passed += 1
       else {
         this.#result.failed += 1
-        this.#result.failures.push(nameOf(test))
+        const message = test.results.at(-1)?.error?.message?.split('\n', 1)[0]
+        this.#result.failures.push(message === undefined ? nameOf(test) : `${nameOf(test)}\n    ${message}`)
       }
     }
     const path = process.env['HOMEPORT_TEST_RESULT']

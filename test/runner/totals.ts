@@ -8,7 +8,7 @@ import type { PlatformLogs } from './platform-logs.ts'
 export interface RunResult {
   passed: number
   failed: number
-  /** One line per failure: `file: name of the test`. */
+  /** Per failure `file: name of the test`, and on a second line what went wrong. */
   failures: string[]
   /** Skipped tests by file. */
   skipped: Record<string, number>

@@ -14,7 +14,7 @@ export default class CountReporter implements Reporter {
       result.passed += counts.passed
       result.failed += counts.failed
       if (counts.skipped > 0) result.skipped[nameOf(module)] = counts.skipped
-      for (const test of module.children.allTests('failed')) result.failures.push(`${nameOf(module)}: ${test.fullName}`)
+      for (const test of module.children.allTests('failed')) result.failures.push(`${nameOf(module)}: ${test.fullName}${describeError(test.result().errors?.[0])}`)
       // A file that cannot be loaded, or whose hooks fail, may have no failed test of its own.
       if (!module.ok() && counts.failed === 0) {
         result.failed += 1
@@ -28,6 +28,9 @@ export default class CountReporter implements Reporter {
     writeFileSync(process.env['HOMEPORT_TEST_RESULT'] ?? '/dev/null', JSON.stringify(result))
   }
 }
+
+/** The first line of what went wrong, since the log of a long run may be cut. */
+const describeError = (error: { message: string } | undefined) => (error ? `\n    ${error.message.split('\n', 1)[0]}` : '')
 
 const nameOf = (module: TestModule) => relative(root, module.moduleId)
 
