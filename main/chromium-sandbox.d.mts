@@ -17,4 +17,4 @@ export function chooseSandbox(
 ): { flags: string[]; args: string[]; reason?: string }
 
 /** The doctor's note about a window without the sandbox. */
-export function sandboxNote(binary: string, system?: SandboxSystem): { message: string; mend: string }
+export function sandboxNote(binary: string, system?: SandboxSystem): { message: string; hint: string }

@@ -45,11 +45,11 @@ export function chooseSandbox({ args, binary, choice_file }, system = thisSystem
 /** The doctor's note about a window without the sandbox. */
 export function sandboxNote(binary, system = thisSystem) {
   const fix = sandboxFix(binary, system)
-  const mend =
+  const hint =
     system.uid === 0
       ? 'Run Homeport as a regular user, because Chromium cannot use its sandbox as root.'
       : `${fix === undefined ? 'Start' : `Enable it with ${fix}, then start`} Homeport with npm start -- --sandbox. For a package, install the .deb instead of the AppImage.`
-  return { message: 'The window runs without Chromium’s sandbox. It only shows pages of Homeport.', mend }
+  return { message: 'The window runs without Chromium’s sandbox. It only shows pages of Homeport.', hint }
 }
 
 function readOr(path) {

@@ -53,7 +53,7 @@ export interface PlatformOptions {
 
 export interface WindowNote {
   message: string
-  mend: string
+  hint: string
 }
 
 export interface StripeOptions {
@@ -174,7 +174,7 @@ function readSandbox({ HOMEPORT_SANDBOX: value = 'auto' }: NodeJS.ProcessEnv): P
 
 /** `npm start` sets this variable when it cannot open a window. */
 function readWindowNote({ HOMEPORT_NO_WINDOW: reason }: NodeJS.ProcessEnv): WindowNote | null {
-  return reason ? { message: `Homeport runs without a window: ${reason}`, mend: 'Fix that, then run npm start again.' } : null
+  return reason ? { message: `Homeport runs without a window: ${reason}`, hint: 'Fix that, then run npm start again.' } : null
 }
 
 function readRegistrar(env: NodeJS.ProcessEnv): RegistrarChoice {

@@ -113,7 +113,7 @@ export const doctorCheck = z.object({
   name: z.string(),
   status: z.enum(['ok', 'warning', 'failed']),
   message: z.string(),
-  mend: z.string().nullable().describe('How to fix it.'),
+  hint: z.string().nullable().describe('How to fix it.'),
 })
 
 export type DoctorCheck = z.output<typeof doctorCheck>

@@ -364,12 +364,12 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
           const name = `databases ${driver}${used.some((one) => one.driver === driver && one.version !== major) ? ` ${major}` : ''}`
           const text = `${message}${version === null ? '' : ` (PostgreSQL ${version})`}`
           return running
-            ? ({ name, status: 'ok', message: text, mend: null } as const)
+            ? ({ name, status: 'ok', message: text, hint: null } as const)
             : ({
                 name,
                 status: 'warning',
                 message: text,
-                mend: servers[driver][major].how_to_start,
+                hint: servers[driver][major].how_to_start,
               } as const)
         }),
       )

@@ -26,7 +26,7 @@ export async function runDnsChecks(facts: DnsCheckInput): Promise<DoctorCheck[]>
     name: `bought name ${hostname}`,
     status: 'warning',
     message: last_error,
-    mend: 'Fix the problem in the message. Homeport tries again every hour.',
+    hint: 'Fix the problem in the message. Homeport tries again every hour.',
   }))
   return [await checkDnsServer(facts), ...renewals]
 }
@@ -44,30 +44,30 @@ async function checkDnsServer({
   const description = count === 1 ? 'One bought domain' : `${count} bought domains`
   if (configuredPort === null)
     return count === 0 || sample === null
-      ? { name, status: 'ok', message: 'Off: no bought domain needs it.', mend: null }
+      ? { name, status: 'ok', message: 'Off: no bought domain needs it.', hint: null }
       : {
           name,
           status: 'warning',
           message: `Off. ${description} such as ${sample} cannot be opened on this machine unless it is on, or the hosts file has the names.`,
-          mend: `homeport settings set dns_server ${defaultDnsPort}`,
+          hint: `homeport settings set dns_server ${defaultDnsPort}`,
         }
   if (port === undefined)
     return {
       name,
       status: 'failed',
       message: listenError ?? 'The DNS server is not listening.',
-      mend: `Choose another port: homeport settings set dns_server ${defaultDnsPort}`,
+      hint: `Choose another port: homeport settings set dns_server ${defaultDnsPort}`,
     }
-  if (sample === null) return { name, status: 'ok', message: `Listening on 127.0.0.1:${port}. No domains bought yet.`, mend: null }
+  if (sample === null) return { name, status: 'ok', message: `Listening on 127.0.0.1:${port}. No domains bought yet.`, hint: null }
   const timeout = new Promise<string[]>((done) => void systemClock.setTimeout(() => done([]), lookupTimeout_ms).unref())
   const addresses = await Promise.race([resolve(sample).catch(() => []), timeout])
   if (addresses.length > 0)
-    return { name, status: 'ok', message: `Listening on 127.0.0.1:${port}. The system resolves ${sample} to ${addresses.join(', ')}.`, mend: null }
+    return { name, status: 'ok', message: `Listening on 127.0.0.1:${port}. The system resolves ${sample} to ${addresses.join(', ')}.`, hint: null }
   return {
     name,
     status: 'warning',
     message: `Listening on 127.0.0.1:${port}, but the system does not use it for ${sample}.`,
-    mend: resolverSetupCommand(port, platform),
+    hint: resolverSetupCommand(port, platform),
   }
 }
 

@@ -32,7 +32,7 @@ export interface DoctorOptions {
   localHttps(): Promise<DoctorCheck[]>
   screenshots(): DoctorCheck
   /** A problem with the desktop window; null without a problem or a desktop. */
-  window: { message: string; mend: string } | null
+  window: { message: string; hint: string } | null
 }
 
 const lowDiskThreshold_bytes = 5 * 1024 ** 3
@@ -71,7 +71,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorCheckWith
   return checks.map((check) => ({ ...check, help: helpTopicForCheck(check.name) }))
 }
 
-const passed = (name: string, message: string): DoctorCheck => ({ name, status: 'ok', message, mend: null })
+const passed = (name: string, message: string): DoctorCheck => ({ name, status: 'ok', message, hint: null })
 
 async function checkRuntime(runtime: DoctorOptions['runtimes'][number], default_runtime: string): Promise<DoctorCheck> {
   const { available, version, reason } = await runtime.probe()
@@ -80,7 +80,7 @@ async function checkRuntime(runtime: DoctorOptions['runtimes'][number], default_
     name: `runtime ${runtime.name}`,
     status: runtime.name === default_runtime ? 'failed' : 'warning',
     message: reason,
-    mend: runtimes[runtime.name].how_to_start,
+    hint: runtimes[runtime.name].how_to_start,
   }
 }
 
@@ -88,7 +88,7 @@ async function checkRuntime(runtime: DoctorOptions['runtimes'][number], default_
 async function checkRuntimeDetails({ runtimes, default_runtime, is_quick }: DoctorOptions): Promise<DoctorCheck[]> {
   const checks = runtimes.map(async ({ name, check }): Promise<DoctorCheck[]> => {
     const found = (await check?.(is_quick)) ?? []
-    return name === default_runtime ? found : found.map((one): DoctorCheck => ({ ...one, status: 'ok', mend: null }))
+    return name === default_runtime ? found : found.map((one): DoctorCheck => ({ ...one, status: 'ok', hint: null }))
   })
   return (await Promise.all(checks)).flat()
 }
@@ -100,7 +100,7 @@ async function checkGit(options: DoctorOptions): Promise<DoctorCheck> {
     name: 'git',
     status: 'failed',
     message: 'git was not found on the PATH.',
-    mend: 'Install git (on macOS with: xcode-select --install); deployments from a repository need it.',
+    hint: 'Install git (on macOS with: xcode-select --install); deployments from a repository need it.',
   }
 }
 
@@ -110,7 +110,7 @@ function checkPort({ name, url, fell_back }: DoctorOptions['addresses'][number])
     name: `port ${name}`,
     status: 'warning',
     message: `The default port is in use, so this run uses ${url}.`,
-    mend: 'Stop the program that uses the default port and restart Homeport, or choose a port with --port or --edge-port.',
+    hint: 'Stop the program that uses the default port and restart Homeport, or choose a port with --port or --edge-port.',
   }
 }
 
@@ -120,7 +120,7 @@ function checkNetwork({ open, warning }: { open: boolean; warning: string | null
     name: 'network',
     status: 'warning',
     message: `Open. ${warning ?? ''}`.trim(),
-    mend: 'Close it when it is no longer needed: homeport lan off',
+    hint: 'Close it when it is no longer needed: homeport lan off',
   }
 }
 
@@ -131,7 +131,7 @@ function checkAppPorts(running: { name: string; ports: number[] | undefined }[])
       name: 'apps',
       status: 'warning',
       message: `Other machines on your network may be able to reach these apps, because they listen on all addresses: ${exposed.join('; ')}.`,
-      mend: 'Make each app listen on the address in the variable HOST, then deploy it again.',
+      hint: 'Make each app listen on the address in the variable HOST, then deploy it again.',
     }
   const unknown = running.filter(({ ports }) => ports === undefined).length
   if (running.length === 0) return passed('apps', 'No app runs as a process on this machine.')
@@ -148,7 +148,7 @@ async function checkDiskSpace(folder: string): Promise<DoctorCheck> {
     name: 'disk',
     status: free < fullDiskThreshold_bytes ? 'failed' : 'warning',
     message: free < fullDiskThreshold_bytes ? `The disk is full: ${(free / 1024 ** 2).toFixed(0)} MiB free for ${folder}.` : text,
-    mend: 'Free some space: homeport disk shows what Homeport uses, homeport disk clean deletes what is no longer needed, docker system df shows other data in Docker.',
+    hint: 'Free some space: homeport disk shows what Homeport uses, homeport disk clean deletes what is no longer needed, docker system df shows other data in Docker.',
   }
 }
 
@@ -159,7 +159,7 @@ async function checkDatabaseIntegrity(db: Db): Promise<DoctorCheck> {
     name: 'database',
     status: 'failed',
     message: `Damaged: ${verdict ?? 'no answer'}.`,
-    mend: 'Restart Homeport. It restores the newest intact copy from the backups folder.',
+    hint: 'Restart Homeport. It restores the newest intact copy from the backups folder.',
   }
 }
 
@@ -169,6 +169,6 @@ function checkEncryption(encryption: 'keychain' | 'file_key'): DoctorCheck {
     name: 'encryption',
     status: 'warning',
     message: 'Secrets are encrypted with a key in a file that only you can read, because there is no keychain.',
-    mend: 'Keep the data folder private, or set HOMEPORT_MASTER_KEY_FILE to keep the key in another place.',
+    hint: 'Keep the data folder private, or set HOMEPORT_MASTER_KEY_FILE to keep the key in another place.',
   }
 }

@@ -237,12 +237,12 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
 
     check() {
       const name = screenshotter.name()
-      if (name !== null) return { name: 'screenshots', status: 'ok', message: name, mend: null }
+      if (name !== null) return { name: 'screenshots', status: 'ok', message: name, hint: null }
       return {
         name: 'screenshots',
         status: 'warning',
         message: 'No Chromium or Chrome was found, so deployments have no screenshots.',
-        mend: 'Install Chromium (Debian and Ubuntu: sudo apt install chromium) or Google Chrome, or set HOMEPORT_CHROMIUM to a browser.',
+        hint: 'Install Chromium (Debian and Ubuntu: sudo apt install chromium) or Google Chrome, or set HOMEPORT_CHROMIUM to a browser.',
       }
     },
 

@@ -48,7 +48,7 @@ async function checkName(name: string, facts: NameCheckFacts, resolve: ResolveHo
   timer.cancel()
   const isHere = (address: string): boolean => isLoopback(address) || facts.own_addresses.includes(address)
   if (addresses.length > 0 && addresses.every(isHere))
-    return { name: `name ${name}`, status: 'ok', message: `Resolves to this machine (${addresses.join(', ')}).`, mend: null }
+    return { name: `name ${name}`, status: 'ok', message: `Resolves to this machine (${addresses.join(', ')}).`, hint: null }
   const isLocal = name.endsWith('.localhost')
   const affected = isLocal
     ? facts.platform === 'darwin'
@@ -62,7 +62,7 @@ async function checkName(name: string, facts: NameCheckFacts, resolve: ResolveHo
       addresses.length === 0
         ? `The system’s resolver does not know this name. ${affected}`
         : `Resolves to ${addresses.join(', ')}, which is not this machine.`,
-    mend: hostsFileFix(facts, isLocal),
+    hint: hostsFileFix(facts, isLocal),
   }
 }
 
@@ -76,21 +76,21 @@ function hostsFileFix({ hosts_file, platform }: NameCheckFacts, isLocal: boolean
 function checkHostsFile({ hosts_file, is_hosts_file_enabled }: NameCheckFacts): DoctorCheck | undefined {
   if (!is_hosts_file_enabled) return undefined
   const name = 'hosts file'
-  if (hosts_file.in_sync) return { name, status: 'ok', message: `${hosts_file.path} contains every name.`, mend: null }
-  if (hosts_file.writable) return { name, status: 'ok', message: `${hosts_file.path} will contain every name shortly.`, mend: null }
-  return { name, status: 'warning', message: `${hosts_file.path} is missing some names, and Homeport cannot write to it.`, mend: hosts_file.command }
+  if (hosts_file.in_sync) return { name, status: 'ok', message: `${hosts_file.path} contains every name.`, hint: null }
+  if (hosts_file.writable) return { name, status: 'ok', message: `${hosts_file.path} will contain every name shortly.`, hint: null }
+  return { name, status: 'warning', message: `${hosts_file.path} is missing some names, and Homeport cannot write to it.`, hint: hosts_file.command }
 }
 
 function checkHttpsPort({ https, https_fell_back }: NameCheckFacts): DoctorCheck {
   const name = 'port https'
   if (https.edge_https_url === null)
-    return { name, status: 'failed', message: 'HTTPS has no port.', mend: 'Restart Homeport with --edge-https-port 0 to use any free port.' }
-  if (!https_fell_back) return { name, status: 'ok', message: https.edge_https_url, mend: null }
+    return { name, status: 'failed', message: 'HTTPS has no port.', hint: 'Restart Homeport with --edge-https-port 0 to use any free port.' }
+  if (!https_fell_back) return { name, status: 'ok', message: https.edge_https_url, hint: null }
   return {
     name,
     status: 'warning',
     message: `The default port is in use, so HTTPS is at ${https.edge_https_url} for this run.`,
-    mend: 'Stop the program that uses the default port and restart Homeport, or choose a port with --edge-https-port.',
+    hint: 'Stop the program that uses the default port and restart Homeport, or choose a port with --edge-https-port.',
   }
 }
 
@@ -101,18 +101,18 @@ function checkTrust({ https }: NameCheckFacts): DoctorCheck[] {
         name: 'certificates',
         status: 'ok',
         message: 'No certificate has been needed yet. To avoid browser warnings, run: npx homeport trust',
-        mend: null,
+        hint: null,
       },
     ]
   return https.trust.map(({ store, status, command }): DoctorCheck => {
     const name = `certificates ${store}`
-    if (status === 'trusted') return { name, status: 'ok', message: 'Trusts this instance.', mend: null }
-    const mend = status === 'unavailable' ? command : `npx homeport trust${command === null ? '' : ` (or: ${command})`}`
+    if (status === 'trusted') return { name, status: 'ok', message: 'Trusts this instance.', hint: null }
+    const hint = status === 'unavailable' ? command : `npx homeport trust${command === null ? '' : ` (or: ${command})`}`
     const message =
       status === 'unavailable'
         ? 'Could not be checked, because the required program is not installed.'
         : 'Does not trust this instance, so it warns about its HTTPS addresses.'
-    return { name, status: 'warning', message, mend }
+    return { name, status: 'warning', message, hint }
   })
 }
 

@@ -235,7 +235,7 @@ describe('POST verify', () => {
     await expect(ask()).rejects.toThrow()
   })
 
-  test('200 failed when it leads elsewhere, and why; mended, it is verified; led away again, it routes no more', async () => {
+  test('200 failed when it leads elsewhere, and why; fixed, it is verified; led away again, it routes no more', async () => {
     const { id } = await add('moves.example.com', 'blog')
     const missing = await verify(id)
     expect(missing.domain).toMatchObject({

@@ -230,12 +230,12 @@ describe('the stream of the instance', () => {
 })
 
 describe('the doctor and health', () => {
-  test('say how things are, each with a mend', async () => {
+  test('say how things are, each with a hint', async () => {
     const { checks } = (await context.request('instance_owner', 'GET', '/instance/doctor')).body as {
-      checks: { name: string; status: string; message: string; mend: string | null }[]
+      checks: { name: string; status: string; message: string; hint: string | null }[]
     }
     expect(checks.length).toBeGreaterThan(4)
-    for (const check of checks) expect(check.status === 'ok' || check.mend !== null).toBe(true)
+    for (const check of checks) expect(check.status === 'ok' || check.hint !== null).toBe(true)
     const quick = (await context.request('instance_owner', 'GET', '/instance/doctor?quick=true')).body as { checks: { name: string }[] }
     expect(quick.checks.map(({ name }) => name)).toEqual(expect.arrayContaining(['port api', 'port edge', 'disk', 'backups', 'encryption']))
     expect(quick.checks.map(({ name }) => name)).not.toEqual(expect.arrayContaining(['git']))

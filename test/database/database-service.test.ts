@@ -154,7 +154,7 @@ test('a restored database is made where a server is to be had, and filled', asyn
   expect((await databases.find(project))?.driver).toBe('docker')
   servers.docker.is_away = true
   expect(await databases.checks()).toEqual([
-    { name: 'databases docker', status: 'warning', message: 'It is away. (PostgreSQL 18.1)', mend: 'Start it.' },
+    { name: 'databases docker', status: 'warning', message: 'It is away. (PostgreSQL 18.1)', hint: 'Start it.' },
   ])
 })
 

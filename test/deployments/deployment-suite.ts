@@ -353,9 +353,9 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
     }
     expect(await context.platform.getProject('fragile')).toMatchObject({ status: 'crashed' })
     expect((await context.platform.fetchEdge('fragile.localhost')).status).toBe(502)
-    repository.commit(tinyServer('mended'))
+    repository.commit(tinyServer('fixed'))
     await live('fragile')
-    expect(await context.platform.fetchEdge('fragile.localhost')).toMatchObject({ status: 200, body: 'mended' })
+    expect(await context.platform.fetchEdge('fragile.localhost')).toMatchObject({ status: 200, body: 'fixed' })
     expect((await context.platform.getProject('fragile')).status).toBe('live')
     log.close()
   })

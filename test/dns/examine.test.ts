@@ -145,7 +145,7 @@ describe('unknown', () => {
   })
 })
 
-test('every look asks anew: what was mended is seen at once', async () => {
+test('every look asks anew: what was fixed is seen at once', async () => {
   dns.zone = { [name]: { A: ['198.51.100.4'], ttl: 86_400 } }
   expect((await asking.check(name, ip)).verdict).toBe('elsewhere')
   dns.zone = { [name]: { A: [ip] } }

@@ -68,7 +68,7 @@ test('closed, they stay closed; Help brings them back as they were', async ({ da
   await expect(card(dashboard)).toContainText('3 of 6')
 })
 
-test('a broken build leads to its help, and is mended, by keyboard alone', async ({ dashboard, platform }) => {
+test('a broken build leads to its help, and is fixed, by keyboard alone', async ({ dashboard, platform }) => {
   await expect(dashboard.getByRole('list', { name: 'Projects' })).toBeVisible()
   await dashboard.keyboard.press('n')
   const dialog = dashboard.getByRole('dialog', { name: 'New project' })

@@ -27,7 +27,7 @@ const variants = [
 /** Told in the default tier in one of the variants, so that each variant has its stories; in the full tier in all. */
 const stories: [name: string, variant: 0 | 1 | 2 | 3, tell: (teller: StoryContext) => Promise<void>][] = [
   ['first run to live address', 1, completeFirstRun],
-  ['broken build to mended', 2, fixBrokenBuild],
+  ['broken build to fixed', 2, fixBrokenBuild],
   ['rollback', 3, rollBackDeployment],
   ['environment change to redeploy', 0, changeEnvironment],
   ['database to psql', 1, connectWithPsql],

@@ -57,9 +57,9 @@ test('a broken archive: the entry and the reason stand by the place, and the nex
   await expectAccessible(dashboard, 'a broken archive')
   const choosing = dashboard.waitForEvent('filechooser')
   await alert.getByRole('button', { name: 'Choose another…' }).click()
-  await (await choosing).setFiles(createTestFile('good.zip', createAppZip(greetingAppFiles('Mended'))))
+  await (await choosing).setFiles(createTestFile('good.zip', createAppZip(greetingAppFiles('Fixed'))))
   await expect(dashboard).toHaveURL(/\/deployments\/dpl_/)
-  await expect.poll(async () => (await platform.fetchEdge('harbour-cafe.localhost')).body).toContain('Mended')
+  await expect.poll(async () => (await platform.fetchEdge('harbour-cafe.localhost')).body).toContain('Fixed')
 })
 
 test('a long upload shows its progress, goes on while one looks elsewhere, and leaves nothing behind when it is canceled', async ({

@@ -166,7 +166,7 @@ describe('what goes wrong is said plainly', () => {
     expect(journal.tail(5).join()).not.toContain('secret')
   })
 
-  test('once, though it is said by an event and by a promise; and a look mends it', async () => {
+  test('once, though it is said by an event and by a promise; and a look fixes it', async () => {
     updater.onCheck = async () => {
       const error = new Error('net::ERR_TIMED_OUT')
       updater.emit('error', error)

@@ -129,9 +129,9 @@ describe('Chromium’s sandbox on Linux', () => {
     })
 
     test('the doctor is told of a window without it, and what to do', () => {
-      expect(sandboxNote("/opt/it's/electron", ubuntu).mend).toContain(`Enable it with ${fix}, then start Homeport with npm start -- --sandbox`)
-      expect(sandboxNote('/opt/electron', { ...ubuntu, read: () => '' }).mend).toMatch(/^Start Homeport with npm start -- --sandbox/)
-      expect(sandboxNote('/opt/electron', { ...ubuntu, uid: 0 }).mend).toContain('regular user')
+      expect(sandboxNote("/opt/it's/electron", ubuntu).hint).toContain(`Enable it with ${fix}, then start Homeport with npm start -- --sandbox`)
+      expect(sandboxNote('/opt/electron', { ...ubuntu, read: () => '' }).hint).toMatch(/^Start Homeport with npm start -- --sandbox/)
+      expect(sandboxNote('/opt/electron', { ...ubuntu, uid: 0 }).hint).toContain('regular user')
     })
   })
 })

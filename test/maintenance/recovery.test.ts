@@ -144,8 +144,8 @@ test('a platform that starts on a damaged ledger serves what the copy knows, and
     expect((await second.api('GET', '/v1/projects/after-the-copy')).status).toBe(404)
     const health = await (await fetch(`${second.handle.api_url}/healthz`)).json()
     expect(health).toMatchObject({ checks: { recovered_from_backup: expect.stringMatching(/^\d{4}-/) } })
-    const { checks } = (await second.api<{ checks: { name: string; status: string; mend: string }[] }>('GET', '/instance/doctor')).body
-    expect(checks.find((one) => one.name === 'backups')).toMatchObject({ status: 'warning', mend: expect.stringContaining('then remove') })
+    const { checks } = (await second.api<{ checks: { name: string; status: string; hint: string }[] }>('GET', '/instance/doctor')).body
+    expect(checks.find((one) => one.name === 'backups')).toMatchObject({ status: 'warning', hint: expect.stringContaining('then remove') })
     const told = (await second.api<{ recovered: { damaged_file: string } | null }>('GET', '/instance/backups')).body.recovered
     expect(told?.damaged_file).toMatch(/^homeport\.db\.damaged-/)
     // Until the damaged file is gone.

@@ -69,8 +69,8 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     for (const [position, slug] of ['first', 'second', 'third'].entries()) {
       expect(await platform.getDeployment(slug, ids[slug] ?? '')).toMatchObject({ status: 'queued', queue_position: position + 1, error: null })
     }
-    const { body } = await platform.api<{ checks: { name: string; status: string; mend: string | null }[] }>('GET', '/instance/doctor')
-    expect(body.checks.some((check) => check.status === 'failed' && check.mend !== null)).toBe(true)
+    const { body } = await platform.api<{ checks: { name: string; status: string; hint: string | null }[] }>('GET', '/instance/doctor')
+    expect(body.checks.some((check) => check.status === 'failed' && check.hint !== null)).toBe(true)
 
     await dockerProxy.open()
     const ended = await Promise.all(['first', 'second', 'third'].map((slug) => platform.waitForEnd(slug, ids[slug] ?? '')))
@@ -125,7 +125,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await answersWith('hung', 'hung')
   })
 
-  test('an engine that was away for a while: apps are followed again, an end is noticed and mended', async () => {
+  test('an engine that was away for a while: apps are followed again, an end is noticed and fixed', async () => {
     const app = await appOf('first')
     await dockerProxy.close()
     await answersWith('first', 'first')

@@ -30,7 +30,7 @@ const deployment = (status: Deployment['status'], more: Partial<Deployment> = {}
       target: 'production',
       source: 'git',
       trigger: 'push',
-      commit_message: 'Mend the price list\n\nAll of it',
+      commit_message: 'Fix the price list\n\nAll of it',
       finished_at: '2026-01-01T00:01:00.000Z',
       error: null,
       ...more,
@@ -59,7 +59,7 @@ describe('notices', () => {
         id: 'dpl_1 ready',
         kind: 'done',
         title: 'Harbour shop is ready',
-        text: 'Mend the price list',
+        text: 'Fix the price list',
         path: '/projects/shop/deployments/dpl_1',
         at: '2026-01-01T00:01:00.000Z',
       },
@@ -124,7 +124,7 @@ describe('notices', () => {
       (notice) => told.push(notice),
       () => told.length,
     )
-    const check = (name: string, status: DoctorCheckWithHelp['status']) => ({ name, status, message: `About ${name}.`, mend: 'Mend it.', help: null })
+    const check = (name: string, status: DoctorCheckWithHelp['status']) => ({ name, status, message: `About ${name}.`, hint: 'Fix it.', help: null })
     listen([check('disk', 'warning'), check('backups', 'ok'), check('git', 'failed')])
     listen([check('disk', 'warning')])
     expect(told).toEqual([
@@ -133,7 +133,7 @@ describe('notices', () => {
         kind: 'failed',
         title: 'The disk is nearly full',
         text: 'About disk.',
-        todo: 'Mend it.',
+        todo: 'Fix it.',
         path: '/instance/disk',
         at: new Date(0).toISOString(),
       },
@@ -152,7 +152,7 @@ describe('notices', () => {
 
   it('of the instance are not told again after a reload of the page', () => {
     const now = () => 1
-    const disk: DoctorCheckWithHelp = { name: 'disk', status: 'warning', message: '', mend: '', help: null }
+    const disk: DoctorCheckWithHelp = { name: 'disk', status: 'warning', message: '', hint: '', help: null }
     createHealthNotifier((notice) => told.push(notice), now)([disk])
     createHealthNotifier((notice) => told.push(notice), now, told)([disk])
     expect(told).toHaveLength(1)

@@ -125,7 +125,7 @@ describe('toolchains of the machine', () => {
     await writeTool('go', 'go version go1.19.8 linux/amd64')
     await writeTool('~/sdk/go1.23.4/bin/go', 'go version go1.23.4 linux/amd64')
     const check = (await runtime.check?.(false))?.find(({ name }) => name === 'toolchains')
-    expect(check).toMatchObject({ status: 'ok', mend: null })
+    expect(check).toMatchObject({ status: 'ok', hint: null })
     expect(check?.message).toContain('Go 1.19.8 (also 1.23.4)')
     expect(check?.message).toMatch(/Missing: [^.]*\.NET/)
   })

@@ -30,14 +30,14 @@ describe('the doctor on names', () => {
     expect(checks['name shop.localhost']?.message).toBe('Resolves to this machine (127.0.0.1, ::1).')
   })
 
-  test('a local name that macOS does not know: who opens it all the same, and the mend', async () => {
+  test('a local name that macOS does not know: who opens it all the same, and the hint', async () => {
     const check = (await find({}, {}))['name shop.localhost']
-    expect(check).toMatchObject({ status: 'warning', mend: 'Add the names to the hosts file: sudo npx homeport hosts --write --data /data' })
+    expect(check).toMatchObject({ status: 'warning', hint: 'Add the names to the hosts file: sudo npx homeport hosts --write --data /data' })
     expect(check?.message).toContain('Safari and other macOS programs do not')
     const linux = (await find({ platform: 'linux' }, {}))['name shop.localhost']
-    expect(linux?.mend).toMatch(/^Install libnss-myhostname, or add/)
+    expect(linux?.hint).toMatch(/^Install libnss-myhostname, or add/)
     const own = (await find({ hosts_file: { ...facts.hosts_file, writable: true, command: null } }, {}))['name shop.localhost']
-    expect(own?.mend).toBe('Add the names to the hosts file: npx homeport settings set hosts_file true')
+    expect(own?.hint).toBe('Add the names to the hosts file: npx homeport settings set hosts_file true')
   })
 
   test('a name that leads elsewhere is told with where', async () => {
@@ -56,7 +56,7 @@ describe('the doctor on names', () => {
   })
 
   test('the hosts file is spoken of when it is wanted', async () => {
-    expect(await find({ is_hosts_file_enabled: true }, {})).toMatchObject({ 'hosts file': { status: 'warning', mend: facts.hosts_file.command } })
+    expect(await find({ is_hosts_file_enabled: true }, {})).toMatchObject({ 'hosts file': { status: 'warning', hint: facts.hosts_file.command } })
     expect(await find({ is_hosts_file_enabled: true, hosts_file: { ...facts.hosts_file, in_sync: true } }, {})).toMatchObject({
       'hosts file': { status: 'ok' },
     })
@@ -72,8 +72,8 @@ describe('the doctor on names', () => {
     ]
     expect(await find({ https: { ...facts.https, authority, trust } }, {})).toMatchObject({
       'certificates Chromium': { status: 'ok' },
-      'certificates system': { status: 'warning', mend: 'npx homeport trust (or: sudo cp)' },
-      'certificates Firefox': { status: 'warning', mend: 'sudo apt-get install libnss3-tools' },
+      'certificates system': { status: 'warning', hint: 'npx homeport trust (or: sudo cp)' },
+      'certificates Firefox': { status: 'warning', hint: 'sudo apt-get install libnss3-tools' },
     })
   })
 })

@@ -33,7 +33,7 @@ export function Doctor() {
               <p>
                 <strong>{checkLabel(check.name)}</strong> <span className="text-muted">{localizeTimes(check.message)}</span>
               </p>
-              {check.mend && <p>{localizeTimes(check.mend)}</p>}
+              {check.hint && <p>{localizeTimes(check.hint)}</p>}
               {check.status !== 'ok' && <HelpLink topic={check.help} />}
             </div>
           </li>

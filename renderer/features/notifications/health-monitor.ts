@@ -54,7 +54,7 @@ export function createHealthNotifier(
         kind: 'failed',
         title: text.title,
         text: check.message,
-        ...(check.mend ? { todo: check.mend } : {}),
+        ...(check.hint ? { todo: check.hint } : {}),
         ...(text.is_quiet ? { is_quiet: true } : {}),
         path: text.path ?? (check.help && helpTopics.includes(check.help) ? `/help/${check.help}` : '/instance'),
         at: new Date(now()).toISOString(),

@@ -145,14 +145,14 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
             name: 'backups',
             status: 'failed',
             message: `The backup started at ${failure.at} failed: ${failure.message}`,
-            mend: 'Fix the cause, then create a backup with homeport backup. Hourly copies continue automatically.',
+            hint: 'Fix the cause, then create a backup with homeport backup. Hourly copies continue automatically.',
           },
         ]
       const [latest] = (await list()).filter((one) => one.kind !== 'before_migration')
       const recovery = await readRecovery()
       const message = recovery?.message ?? (latest ? `Last copy: ${latest.created_at}.` : 'No copy yet. The first one is created soon after startup.')
-      const mend = `Check which changes are missing${recovery?.damaged_file ? `, then remove ${join(data_dir, recovery.damaged_file)}` : ''}.`
-      return [{ name: 'backups', status: recovery ? 'warning' : 'ok', message, mend: recovery ? mend : null }]
+      const hint = `Check which changes are missing${recovery?.damaged_file ? `, then remove ${join(data_dir, recovery.damaged_file)}` : ''}.`
+      return [{ name: 'backups', status: recovery ? 'warning' : 'ok', message, hint: recovery ? hint : null }]
     },
     create: () => (creating ??= create().finally(() => (creating = undefined))),
     async read(name) {

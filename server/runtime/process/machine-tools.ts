@@ -116,7 +116,7 @@ export function createMachineTools(options: RuntimeOptions, toolchains: Toolchai
         ...(missing.length > 0 ? [`Missing: ${missing.map(name).join(', ')}.`] : []),
         ...(onDemand.length > 0 ? [`Installed from npm when an app needs them: ${onDemand.map(name).join(', ')}.`] : []),
       ]
-      return { name: 'toolchains', status: 'ok', message: sentences.join(' '), mend: null }
+      return { name: 'toolchains', status: 'ok', message: sentences.join(' '), hint: null }
     },
   }
 }

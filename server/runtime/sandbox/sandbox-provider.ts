@@ -26,13 +26,13 @@ export function createSandboxProvider(options: RuntimeOptions): SandboxProvider 
           name: 'sandbox',
           status: 'ok',
           message: `Builds and apps that run as processes are sandboxed with ${sandbox.name}. They can only see system programs and their own project. The data and key of this instance, your home folder and other projects are hidden. They share the network, the user and the package manager caches.`,
-          mend: null,
+          hint: null,
         }
       return {
         name: 'sandbox',
         status: 'warning',
         message: `Builds and apps that run as processes are not sandboxed (${reason}). They can read and change everything your user can: the key, tokens and data of this instance (${options.data_dir}), your home folder, and the folders of other projects.`,
-        mend: fix,
+        hint: fix,
       }
     },
   }

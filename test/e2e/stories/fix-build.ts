@@ -2,16 +2,16 @@ import { expect } from '@playwright/test'
 import { greetingAppFiles } from '../fixtures.ts'
 import { type StoryContext, goTo, createReadyProject } from './story-context.ts'
 
-/** A build that breaks says where and why; what served goes on; it is mended and deployed again. */
+/** A build that breaks says where and why; what served goes on; it is fixed and deployed again. */
 export async function fixBrokenBuild(story: StoryContext): Promise<void> {
   const { dashboard, platform, inputDriver, bridge, createRepository } = story
   const repository = createRepository(greetingAppFiles('one'))
-  await createReadyProject(story, { slug: 'mended', name: 'Mended', repo_url: repository.url })
+  await createReadyProject(story, { slug: 'fixed', name: 'Fixed', repo_url: repository.url })
   repository.commit(
     { 'build.js': `console.log('on the way')\nconsole.error('src/cart.ts:41 Error: cannot find ./prices.ts')\nprocess.exit(1)` },
     'Break it',
   )
-  await goTo(story, 'projects/mended')
+  await goTo(story, 'projects/fixed')
   await inputDriver.press(dashboard.getByRole('button', { name: 'Deploy', exact: true }))
   const failure = dashboard.getByTestId('failure')
   await expect(failure.getByRole('heading')).toContainText('build')
@@ -40,5 +40,5 @@ export async function fixBrokenBuild(story: StoryContext): Promise<void> {
   await inputDriver.press(dashboard.getByRole('button', { name: 'Deploy', exact: true }))
   await expect(dashboard.getByTestId('report-head')).toContainText('Mend it')
   await expect(dashboard.getByTestId('report-head')).toContainText('Current')
-  expect((await platform.fetchEdge('mended.localhost')).body).toContain('two')
+  expect((await platform.fetchEdge('fixed.localhost')).body).toContain('two')
 }
