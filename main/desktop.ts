@@ -85,13 +85,13 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   app.once('quit', removeCrashHandlers)
 
   await app.whenReady()
-  if (!registerProtocolClient(options.platform)) log.info('links_not_claimed')
+  if (!registerProtocolClient(options.platform)) log.info('protocol_registration_failed')
   const link = findDeepLink(options.argv)
   if (link !== undefined) openDeepLink(link)
   try {
     platformHandle = await options.startPlatform(log)
   } catch (error) {
-    log.error('not_started', { error })
+    log.error('desktop_start_failed', { error })
     dialog.showErrorBox('Homeport cannot start', `${error instanceof Error ? error.message : String(error)}\n\nThe log is in ${log.folder}`)
     app.exit(1)
     return
@@ -126,10 +126,10 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     try {
       await Promise.race([platformHandle?.stop(), timeout])
     } catch (error) {
-      log.error('not_stopped_in_order', { error })
+      log.error('shutdown_failed', { error })
     } finally {
       deadline.abort()
     }
-    log.info('ended')
+    log.info('stopped')
   }
 }

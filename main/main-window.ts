@@ -87,7 +87,7 @@ export function createMainWindow({ platformHandle, preload, resources, state_fil
       await browserWindow.loadURL(await platformHandle.signInUrl())
       isLoaded = true
     } catch (error) {
-      log.error('dashboard_not_opened', { error })
+      log.error('dashboard_load_failed', { error })
       dialog.showErrorBox(
         'The dashboard could not be opened',
         `${error instanceof Error ? error.message : String(error)}\nHomeport is still running. Open the window again, or open the dashboard in a browser with: homeport open`,
@@ -96,14 +96,14 @@ export function createMainWindow({ platformHandle, preload, resources, state_fil
   }
 
   function recoverFromCrash(browserWindow: BrowserWindow, reason: string, exitCode: number): void {
-    log.error('page_gone', { reason, exitCode })
+    log.error('render_process_gone', { reason, exitCode })
     crashTimes = [...crashTimes.filter((crashedAt) => crashedAt > Date.now() - crashWindow_ms), Date.now()]
     if (browserWindow.isDestroyed()) return
     if (crashTimes.length <= maxCrashes) browserWindow.webContents.reload()
     else
       void browserWindow
         .loadURL(createCrashPageUrl({ dashboard_url: platformHandle.dashboard_url, folder: log.folder }))
-        .catch((error: unknown) => log.error('last_page_not_shown', { error }))
+        .catch((error: unknown) => log.error('error_page_failed', { error }))
   }
 
   function updateProgressBar(): void {

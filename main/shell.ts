@@ -137,14 +137,14 @@ export async function createDesktopShell({
         },
       })
     } catch (error) {
-      log.warn('no_tray', { error })
+      log.warn('tray_unavailable', { error })
       return undefined
     }
   }
 
   function runTrayAction(description: string, slug: string, action: Promise<void>): void {
     action.catch((error: unknown) => {
-      log.warn('tray_act_failed', { what: description, error })
+      log.warn('tray_action_failed', { what: description, error })
       const body = error instanceof Error ? error.message : String(error)
       notifications.show({ title: `${description} failed`, body, location: { path: `/projects/${slug}`, message: null } })
     })

@@ -84,8 +84,8 @@ export function createUpdateService({
     const autoUpdater = await loadUpdater()
     autoUpdater.logger = {
       info: () => {},
-      warn: (message?: unknown) => log.warn('updater', { message: String(message) }),
-      error: (message?: unknown) => log.warn('updater', { message: String(message) }),
+      warn: (message?: unknown) => log.warn('updater_message', { message: String(message) }),
+      error: (message?: unknown) => log.warn('updater_message', { message: String(message) }),
     }
     autoUpdater.allowDowngrade = false
     autoUpdater.allowPrerelease = false

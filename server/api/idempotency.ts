@@ -114,7 +114,7 @@ export function createIdempotency(store: IdempotencyStore, log: Log) {
       try {
         await (storable ? store.saveResponse(keyRef, fingerprint(), storable) : store.release(keyRef))
       } catch (error) {
-        log.error('answer_not_kept', { request_id: request.request_id, error })
+        log.error('idempotent_response_store_failed', { request_id: request.request_id, error })
       }
     }
 

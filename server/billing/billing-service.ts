@@ -133,7 +133,7 @@ export async function createBillingService(deps: { db: Db; processor: PaymentPro
           if (after && isReplacingCard)
             await requireProcessor()
               .setDefaultPaymentMethod(customer, before.payment_method?.id ?? null)
-              .catch((failure: unknown) => log.warn('card_not_put_back', { account: account_id, error: failure }))
+              .catch((failure: unknown) => log.warn('payment_method_restore_failed', { account: account_id, error: failure }))
           throw error
         }
         await syncAccount(account, await requireProcessor().fetchCustomer(customer))

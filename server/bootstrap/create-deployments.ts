@@ -45,7 +45,7 @@ export function createDeployments(context: PlatformContext, { runtimes, edge, da
     purgeEdgeCache: async (projectId, name) => {
       const purged = name === undefined ? purge(projectId, { all: true }, 'deploy') : edge.edge.cache.purgeHost(projectId, name)
       // A deploy does not wait for a failed disk removal, because the running edge no longer serves the purged entries.
-      await purged.catch((error: unknown) => log.error('cache_not_purged', { project: projectId, error }))
+      await purged.catch((error: unknown) => log.error('cache_purge_failed', { project: projectId, error }))
     },
     getPlanLimits: (tx, account) => plans[effectivePlanOfAccount(tx, account, clock.now())],
     urlOf: edge.getAppUrl,

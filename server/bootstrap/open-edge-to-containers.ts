@@ -26,7 +26,7 @@ export function openEdgeToContainers({ store, log }: PlatformContext, { docker, 
       () => true,
       (error: unknown) => {
         listening.delete(bind)
-        log.warn('edge_not_open_to_containers', { address: bind, port: plain.port, error })
+        log.warn('edge_container_listen_failed', { address: bind, port: plain.port, error })
         return false
       },
     )

@@ -13,7 +13,7 @@ export function recordLastRequests(options: { db: Db; edge: Pick<Edge, 'takeLast
     const lastRequests = edge.takeLastRequests()
     if (lastRequests.size === 0) return
     const rows = new Map([...lastRequests].map(([id, at_ms]) => [id, isoTime(at_ms)]))
-    db.write((tx) => recordRequests(tx, rows)).catch((error: unknown) => log.warn('last_requests_not_stored', { error }))
+    db.write((tx) => recordRequests(tx, rows)).catch((error: unknown) => log.warn('last_requests_store_failed', { error }))
   }, writeInterval_ms)
   return { close: () => timer.cancel() }
 }

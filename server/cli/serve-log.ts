@@ -20,7 +20,7 @@ export function createServeLog({ terminal, flags }: Pick<CommandContext, 'termin
   return { ...log, path: file.path }
 }
 
-/** `Warning: step not stored (deployment dpl_1): The disk is full.` */
+/** `Warning: step store failed (deployment dpl_1): The disk is full.` */
 function formatSentence({ level, event, fields }: LogEntry): string {
   const { error, ...facts } = fields
   const details = Object.entries(facts)

@@ -315,7 +315,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
           if (row.is_ready === 1 && row.branch === '')
             await options.beforeDrop?.(open(row)).catch((error: unknown) => {
               if (error instanceof DatabaseUnavailableError) throw error
-              log.error('database_not_dumped', { project: projectId, db_name: row.db_name, error })
+              log.error('database_dump_failed', { project: projectId, db_name: row.db_name, error })
             })
           await drop(row)
         }
@@ -349,10 +349,10 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
         for (const row of listUnreadyDatabases(tx)) markForDrop(tx, row)
       })
       for (const { driver, version } of await db.read(listDatabaseServers))
-        void servers[driver][version].address('machine').catch((error: unknown) => log.warn('database_server_away', { driver, version, error }))
+        void servers[driver][version].address('machine').catch((error: unknown) => log.warn('database_server_unavailable', { driver, version, error }))
       for (const row of await db.read(listUpgradingDatabases))
         void exclusive(row.project_id, () => upgrades.undoInterrupted(row.project_id, row.branch)).catch((error: unknown) =>
-          log.warn('database_upgrade_not_undone', { db_name: row.db_name, error }),
+          log.warn('database_upgrade_revert_failed', { db_name: row.db_name, error }),
         )
     },
 

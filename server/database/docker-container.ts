@@ -110,7 +110,7 @@ async function pullImage({ engine, docker, form: { image }, onProgress, signal }
     )
   if (isPulled) return
   onProgress(`Pulling the image ${image}.`)
-  engine.options.log.info('database_image_fetched', { image })
+  engine.options.log.info('database_image_pulled', { image })
   try {
     const stream = await docker.pull(image, { abortSignal: signal, ...(await engine.getPullOptions(image)) })
     const layers = new Map<string, { current: number; total: number }>()

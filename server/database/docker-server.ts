@@ -172,7 +172,7 @@ export function createDockerDatabaseServer({ runtime, version, engine, data_dir,
   const readLastAddress = async (error: unknown): Promise<DatabaseAddress> => {
     const savedPort = error instanceof DatabaseUnavailableError ? await readSavedPort() : undefined
     if (savedPort === undefined) throw error
-    log.warn('database_server_away', { driver: 'docker', error })
+    log.warn('database_server_unavailable', { driver: 'docker', error })
     return { host: '127.0.0.1', port: savedPort }
   }
 

@@ -129,7 +129,7 @@ export function createEmbeddedDatabaseServer({
       if (isAlive(pid)) return
       timer.cancel()
       if (closing.signal.aborted) return
-      log.warn('postgres_ended', { pid })
+      log.warn('postgres_exited', { pid })
       void restartWithBackoff()
     }, watchInterval_ms)
     watch = timer.unref()
@@ -142,7 +142,7 @@ export function createEmbeddedDatabaseServer({
         await ensureRunning()
         return
       } catch (error) {
-        if (!closing.signal.aborted) log.error('postgres_not_started', { error })
+        if (!closing.signal.aborted) log.error('postgres_start_failed', { error })
       }
     }
   }
@@ -226,7 +226,7 @@ export function createEmbeddedDatabaseServer({
       if (!isAlive(pid)) return
       try {
         if (has_signals || mode === undefined) process.kill(pid, signal)
-        else await cluster?.stop(mode).catch((error: unknown) => log.warn('postgres_not_asked_to_stop', { error }))
+        else await cluster?.stop(mode).catch((error: unknown) => log.warn('postgres_stop_failed', { error }))
       } catch {
         return
       }

@@ -49,7 +49,7 @@ export function createDatabaseUpgrades({ db, servers, events, log, find, open, w
     const row = await find(projectId, branch)
     if (!row || row.upgrading_to === null) return
     await undo(row)
-    log.warn('database_upgrade_undone', { project: projectId, db_name: row.db_name })
+    log.warn('database_upgrade_reverted', { project: projectId, db_name: row.db_name })
   }
 
   const requireRow = async (projectId: string): Promise<DatabaseRow> => {
@@ -89,7 +89,7 @@ export function createDatabaseUpgrades({ db, servers, events, log, find, open, w
         return { row: finished, result }
       } catch (error) {
         // If this fails too, because the server is away, the next use of the database or the next start repeats it.
-        await undo(started).catch((failure: unknown) => log.error('database_upgrade_not_undone', { db_name: row.db_name, error: failure }))
+        await undo(started).catch((failure: unknown) => log.error('database_upgrade_revert_failed', { db_name: row.db_name, error: failure }))
         throw error
       }
     },

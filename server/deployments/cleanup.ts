@@ -144,7 +144,7 @@ export async function pruneProject(context: DeploymentContext, projectId: string
 /** Prunes all projects, one after the other; a failure does not stop the rest. */
 export async function pruneAllProjects(context: DeploymentContext): Promise<void> {
   for (const id of await context.store.db.read(listProjectIds))
-    await pruneProject(context, id).catch((error: unknown) => context.log.warn('old_deployments_not_pruned', { project: id, error }))
+    await pruneProject(context, id).catch((error: unknown) => context.log.warn('deployment_prune_failed', { project: id, error }))
 }
 
 /** Releases a deployment's build. A rollback shares the build of its parent; the last deployment that uses a build removes it. */

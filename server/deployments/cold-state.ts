@@ -17,5 +17,5 @@ export const createColdStateWriter =
         else updatePreview(tx, project_id, branch ?? '', { is_cold })
         tx.publish({ type: 'project_changed', id: project_id })
       })
-      .catch((error: unknown) => context.log.warn('cold_not_noted', { project: project_id, error }))
+      .catch((error: unknown) => context.log.warn('sleep_state_store_failed', { project: project_id, error }))
   }

@@ -114,7 +114,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       // Leftovers (a dead container) are removed before the next start.
       const removed = runtimeOf(app.spec)
         .stop(replica.id, 0)
-        .catch((error: unknown) => context.log.warn('leftover_not_removed', { deployment: app.spec.deployment_id, error }))
+        .catch((error: unknown) => context.log.warn('leftover_cleanup_failed', { deployment: app.spec.deployment_id, error }))
       if (app.sleep) {
         app.sleep.mode = 'stopped'
         app.sleep.transition = removed
@@ -158,7 +158,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     } catch (error) {
       if (candidate) await stopReplica(candidate).catch(() => {})
       if (signal.aborted) return
-      context.log.warn('app_not_back', { deployment: app.spec.deployment_id, error })
+      context.log.warn('app_restart_failed', { deployment: app.spec.deployment_id, error })
       // The log of the app tells its owner the reason.
       if (error instanceof Problem || error instanceof StartFailure)
         observeOutput(app.spec).observer.onLine('stderr', `Not started: ${error.message}`)
@@ -229,7 +229,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   const stopOrScheduleCleanup = (candidate: Candidate): Promise<void> =>
     stopReplica(candidate).catch(async (error: unknown) => {
       const { deployment_id, runtime } = candidate.spec
-      context.log.warn('instance_stops_later', { deployment: deployment_id, error })
+      context.log.warn('replica_stop_postponed', { deployment: deployment_id, error })
       if (candidate.replica) await context.scheduleCleanup({ kind: 'instance', runtime, instance_id: candidate.replica.id })
     })
 
@@ -326,7 +326,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
         return updateRoute(app)
       }
       saveColdState(spec)
-      void restartApp(app).catch((error: unknown) => context.log.error('app_not_revived', { deployment: spec.deployment_id, error }))
+      void restartApp(app).catch((error: unknown) => context.log.error('app_restart_failed', { deployment: spec.deployment_id, error }))
     },
     wake(projectId, deploymentId) {
       for (const app of apps.values()) if (app.spec.project_id === projectId && app.spec.deployment_id === deploymentId) idle.wake(app, 'visit')

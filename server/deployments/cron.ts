@@ -64,7 +64,7 @@ export function createCronScheduler(context: DeploymentContext, supervisor: Supe
         return insertCronRun(tx, { project_id: spec.project_id, ...run })
       })
       .catch((error: unknown) => {
-        context.log.error('cron_run_not_stored', { project: spec.project_id, service: service.config.name, error })
+        context.log.error('cron_run_store_failed', { project: spec.project_id, service: service.config.name, error })
         return false
       })
     if (isBusy || !isNew) {
@@ -96,7 +96,7 @@ export function createCronScheduler(context: DeploymentContext, supervisor: Supe
         updateCronRun(tx, run.id, { ...outcome, finished_at: now() })
         tx.publish({ type: 'project_changed', id: spec.project_id })
       })
-      .catch((error: unknown) => context.log.error('cron_run_not_stored', { run: run.id, error }))
+      .catch((error: unknown) => context.log.error('cron_run_store_failed', { run: run.id, error }))
   }
 
   /** Waits for the next time after `from`, which is when the last run was due. */
@@ -164,7 +164,7 @@ export function createCronScheduler(context: DeploymentContext, supervisor: Supe
       }
       for (const service of services)
         if (live)
-          void refreshService(live.spec, service).catch((error: unknown) => context.log.error('cron_not_scheduled', { project: projectId, error }))
+          void refreshService(live.spec, service).catch((error: unknown) => context.log.error('cron_schedule_failed', { project: projectId, error }))
     },
     async runNow(spec, service) {
       const run = await start(spec, service, 'manual', now())

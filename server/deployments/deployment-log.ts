@@ -36,7 +36,7 @@ export function createDeploymentLog(options: Omit<LogWriterOptions, 'keep_head_b
         updateStep(tx, options.stream, name, { status, ...(status === 'running' ? { started_at: ts } : { finished_at: ts }) })
         tx.publish({ type: 'deployment_changed', id: options.stream })
       })
-      .catch((error: unknown) => options.log.warn('step_not_stored', { deployment: options.stream, step: name, error }))
+      .catch((error: unknown) => options.log.warn('step_store_failed', { deployment: options.stream, step: name, error }))
   }
 
   /** Ends the running step, if there is one. */

@@ -109,7 +109,7 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
       const sleepAgain = () => (sleep.mode === 'frozen' ? services.freezeOwn(live.spec) : services.stop(live.spec))
       sleep.transition = sleep.transition
         .then(sleepAgain)
-        .catch((error: unknown) => context.log.warn('services_not_asleep', { deployment: live.spec.deployment_id, error }))
+        .catch((error: unknown) => context.log.warn('services_sleep_failed', { deployment: live.spec.deployment_id, error }))
       await sleep.transition
     },
     adoptServices: (spec, existing) => services.adopt(spec, existing),

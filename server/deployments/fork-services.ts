@@ -48,5 +48,5 @@ export async function openForkServices(
 export function closeForkServices(context: DeploymentContext, supervisor: Supervisor, environmentId: string): void {
   void changeData(context, environmentId, async () => {
     if (![...context.environmentsInUse.values()].includes(environmentId)) await supervisor.releaseImages(environmentId)
-  }).catch((error: unknown) => context.log.warn('fork_services_not_stopped', { environment: environmentId, error }))
+  }).catch((error: unknown) => context.log.warn('fork_services_stop_failed', { environment: environmentId, error }))
 }

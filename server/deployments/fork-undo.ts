@@ -43,9 +43,9 @@ export async function undoInterruptedForks(context: DeploymentContext, runtime: 
     if ((JSON.parse(row.undo ?? '{}') as ForkUndo).runtime !== runtime) continue
     try {
       await undoFork(context, row)
-      context.log.info('interrupted_fork_undone', { project: row.project_id, branch: row.branch })
+      context.log.info('interrupted_fork_reverted', { project: row.project_id, branch: row.branch })
     } catch (error) {
-      context.log.error('interrupted_fork_not_undone', { project: row.project_id, branch: row.branch, error })
+      context.log.error('interrupted_fork_revert_failed', { project: row.project_id, branch: row.branch, error })
     }
   }
 }

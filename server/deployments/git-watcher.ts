@@ -149,7 +149,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
       return pollRepository(entry)
     })
       .catch((error: unknown) => {
-        if (!closing.signal.aborted) log.error('repository_not_looked_at', { project: entry.project_id, error })
+        if (!closing.signal.aborted) log.error('repository_check_failed', { project: entry.project_id, error })
       })
       .then(() => {
         entry.checking = undefined
@@ -206,7 +206,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
   /** Keeps the known state: a failed check closes nothing. */
   const recordFailure = async (entry: WatchedRepository, before: WatchRow, error: unknown): Promise<void> => {
     const isNotIsolated = error instanceof Problem && error.code === 'runtime_not_isolated'
-    if (!(error instanceof SourceError) && !isNotIsolated) log.error('repository_not_looked_at', { project: entry.project_id, error })
+    if (!(error instanceof SourceError) && !isNotIsolated) log.error('repository_check_failed', { project: entry.project_id, error })
     const message =
       error instanceof SourceError
         ? `${error.message} ${error.hint}`
@@ -296,7 +296,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
       for (const id of changedProjects) {
         if (closing.signal.aborted) return
         changedProjects.delete(id)
-        await syncProject(id).catch((error: unknown) => log.error('repository_not_followed', { project: id, error }))
+        await syncProject(id).catch((error: unknown) => log.error('repository_watch_failed', { project: id, error }))
         await nextTurn()
       }
       tick()
@@ -318,7 +318,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
       void db
         .read(listConnectedProjectIds)
         .then(scheduleSync)
-        .catch((error: unknown) => log.error('repositories_not_followed', { error }))
+        .catch((error: unknown) => log.error('repositories_watch_failed', { error }))
     },
     resync() {
       for (const entry of repositories.values()) {

@@ -94,7 +94,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
     try {
       await Promise.all([runtimeOf(app).freeze(id), hooks.services.freezeOwn(app.spec)])
     } catch (error) {
-      context.log.warn('app_not_frozen', { deployment: app.spec.deployment_id, error })
+      context.log.warn('app_freeze_failed', { deployment: app.spec.deployment_id, error })
       return stopReplica(app, sleep)
     }
     void measureMemory(app, sleep)
@@ -130,7 +130,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
       sleep.mode = 'stopped'
     } catch (error) {
       // The state is unchanged; the next check tries again.
-      context.log.warn('sleeping_app_not_stopped', { deployment: app.spec.deployment_id, error })
+      context.log.warn('sleeping_app_stop_failed', { deployment: app.spec.deployment_id, error })
     } finally {
       sleep.isStopping = false
     }
@@ -173,7 +173,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
   const runTransitions = async (due: (() => Promise<void>)[]): Promise<void> => {
     isBusy = true
     const runNext = async () => {
-      for (let job = due.shift(); job; job = due.shift()) await job().catch((error: unknown) => context.log.error('app_not_laid_down', { error }))
+      for (let job = due.shift(); job; job = due.shift()) await job().catch((error: unknown) => context.log.error('app_sleep_failed', { error }))
     }
     await Promise.all(Array.from({ length: maxConcurrentTransitions }, runNext))
     isBusy = false
@@ -204,7 +204,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
           // The replica exited while asleep; its exit is reported before it is removed.
           await runtimeOf(app)
             .stop(id, 0)
-            .catch((cause: unknown) => context.log.warn('leftover_not_removed', { deployment: app.spec.deployment_id, error: cause }))
+            .catch((cause: unknown) => context.log.warn('leftover_cleanup_failed', { deployment: app.spec.deployment_id, error: cause }))
           if (app.candidate === candidate) app.candidate = null
         } else if (!(await context.pause(engineRetry_ms, signal))) return
       }
@@ -232,7 +232,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
         .then(() => {
           if (by === 'visit' && app.candidate && !app.sleep) context.edge.metrics.recordColdStart(app.spec.project_id, monotonic() - startedAt)
         })
-        .catch((error: unknown) => context.log.error('app_not_woken', { deployment: app.spec.deployment_id, error }))
+        .catch((error: unknown) => context.log.error('app_wake_failed', { deployment: app.spec.deployment_id, error }))
     },
     restoreSleep(app, mode) {
       const sleep = beginSleep(app, mode)

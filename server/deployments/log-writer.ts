@@ -87,7 +87,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       }
       // The disk is full or the file is locked: these lines are lost, the app or build continues, and later lines are numbered after them.
       hasLostLines ||= isDiskFull(error)
-      if (!isLosingLines) options.log.warn('log_lines_lost', { stream, lines, error })
+      if (!isLosingLines) options.log.warn('log_lines_dropped', { stream, lines, error })
       isLosingLines = true
     }
     rememberTails()
@@ -136,7 +136,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       logs.trim(stream, options.keep_head_bytes, options.keep_tail_bytes)
     } catch (error) {
       // The log is trimmed again after the next quarter.
-      options.log.warn('log_not_trimmed', { stream, error })
+      options.log.warn('log_trim_failed', { stream, error })
     }
   }
 

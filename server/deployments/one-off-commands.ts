@@ -105,7 +105,7 @@ export function createOneOffCommands(context: DeploymentContext, supervisor: Sup
         const stopOnce = () =>
           (stopping ??= stop()
             .catch(async (error: unknown) => {
-              context.log.warn('instance_stops_later', { command: id, error })
+              context.log.warn('replica_stop_postponed', { command: id, error })
               await context.scheduleCleanup({ kind: 'instance', runtime: spec.runtime, instance_id: replica.id })
             })
             .finally(leave))

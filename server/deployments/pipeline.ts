@@ -36,7 +36,7 @@ export async function runDeployment(run: DeploymentRun): Promise<void> {
 
 /** The previous version goes on serving, and nothing of this attempt is left. */
 async function revert(run: DeploymentRun): Promise<void> {
-  const warn = (error: unknown) => run.context.log.warn('attempt_not_reverted', { deployment: run.deployment.id, error })
+  const warn = (error: unknown) => run.context.log.warn('deployment_revert_failed', { deployment: run.deployment.id, error })
   await closeBuild(run).catch(warn)
   if (run.candidate) await run.supervisor.stopCandidate(run.candidate).catch(warn)
   if (run.spec) await run.supervisor.revertServices(run.spec).catch(warn)

@@ -136,11 +136,11 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
       for (const note of secrets.notes) log.note(note)
       await runDeployment({ context, supervisor, deployment, project, secrets, log, signal })
       await pruneProject(context, project.id).catch((error: unknown) =>
-        context.log.warn('old_deployments_not_pruned', { project: project.id, error }),
+        context.log.warn('deployment_prune_failed', { project: project.id, error }),
       )
     } catch (error) {
       await finishJob(deployment, log, signal, error, mask).catch((cause: unknown) =>
-        context.log.error('deployment_not_concluded', { deployment: deployment.id, error: cause }),
+        context.log.error('deployment_finish_failed', { deployment: deployment.id, error: cause }),
       )
     }
   }
@@ -216,7 +216,7 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== 'storage_full') throw error
         if (tries === 0) {
-          context.log.error('deployment_waits_for_room', { deployment: deployment.id, error })
+          context.log.error('deployment_waiting_for_disk_space', { deployment: deployment.id, error })
           // The attempt's own files may be what fills the disk.
           await discardAttempt(deployment).catch(() => {})
           continue

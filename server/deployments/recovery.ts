@@ -101,7 +101,7 @@ async function recoverApps(context: DeploymentContext, supervisor: Supervisor, r
     try {
       for (const id of await recoverApp(context, supervisor, row, existing)) adoptedIds.add(id)
     } catch (error) {
-      context.log.error('app_not_recovered', { deployment: row.id, error })
+      context.log.error('app_recovery_failed', { deployment: row.id, error })
     }
   }
   for (const candidate of existing) {
@@ -115,7 +115,7 @@ const imageGrace_ms = 10_000
 const stopLeftover = ({ runtime, log }: DeploymentContext, name: RuntimeName, id: string, grace_ms: number): Promise<void> =>
   runtime(name)
     .stop(id, grace_ms)
-    .catch((error: unknown) => log.warn('leftover_not_removed', { instance: id, error }))
+    .catch((error: unknown) => log.warn('leftover_cleanup_failed', { replica: id, error }))
 
 async function recoverApp(
   context: DeploymentContext,

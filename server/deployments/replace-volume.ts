@@ -62,9 +62,9 @@ export async function undoInterruptedReplacements(context: ReplacementContext, r
     if (mark?.runtime !== runtime || mark.id !== id) continue
     try {
       await undoReplacement(context, mark)
-      context.log.info('interrupted_replacement_undone', { volume: id })
+      context.log.info('interrupted_volume_replacement_reverted', { volume: id })
     } catch (error) {
-      context.log.error('interrupted_replacement_not_undone', { volume: id, error })
+      context.log.error('interrupted_volume_replacement_revert_failed', { volume: id, error })
     }
   }
 }

@@ -34,14 +34,14 @@ export async function runTask(
     onLine,
     onExit: exited.resolve,
   })
-  const abort = () => void runtime.stop(replica.id, 0).catch((error: unknown) => context.log.warn('leftover_not_removed', { task: task.name, error }))
+  const abort = () => void runtime.stop(replica.id, 0).catch((error: unknown) => context.log.warn('leftover_cleanup_failed', { task: task.name, error }))
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()
   try {
     return await exited.promise
   } finally {
     signal.removeEventListener('abort', abort)
-    await runtime.stop(replica.id, 0).catch((error: unknown) => context.log.warn('leftover_not_removed', { task: task.name, error }))
+    await runtime.stop(replica.id, 0).catch((error: unknown) => context.log.warn('leftover_cleanup_failed', { task: task.name, error }))
   }
 }
 

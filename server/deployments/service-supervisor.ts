@@ -231,7 +231,7 @@ export function createServiceSupervisor(
       })
       for (const result of results)
         if (result.status === 'rejected' && !signal.aborted)
-          context.log.warn('service_not_back', { deployment: app.deployment_id, error: result.reason })
+          context.log.warn('service_restart_failed', { deployment: app.deployment_id, error: result.reason })
     },
 
     async waitUntilSettled(app, signal) {

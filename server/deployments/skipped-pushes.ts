@@ -42,7 +42,7 @@ export async function skipUnaffectedPush(push: BranchPush, options: PushFilterOp
     )
     .catch((error: unknown) => {
       signal.throwIfAborted()
-      log.warn('push_not_compared', { project: project.id, error })
+      log.warn('push_compare_failed', { project: project.id, error })
     })
   if (!changed || changed.files.some(createFileCheck(project))) return false
   return store.db.write((tx) => {

@@ -69,7 +69,7 @@ export function createSourceExporter(context: DeploymentContext): SourceExporter
       const into = join(root, randomUUID())
       const discard = () =>
         rm(into, { recursive: true, force: true, maxRetries: 3 }).catch((error: unknown) =>
-          context.log.warn('source_not_removed', { deployment: row.id, error }),
+          context.log.warn('source_cleanup_failed', { deployment: row.id, error }),
         )
       try {
         const folder = await turns(signal, () => fetchInto(row, source, into, signal))

@@ -136,7 +136,7 @@ export function createSupervisedService(context: ServiceContext, spec: ServiceSp
     lastExit = exit
     isFrozen = false
     hooks.recordState(exit.out_of_memory ? 'oom' : 'exited', exit.code)
-    const removed = runtime.stop(ended.id, 0).catch((error: unknown) => context.log.warn('leftover_not_removed', { service: config.name, error }))
+    const removed = runtime.stop(ended.id, 0).catch((error: unknown) => context.log.warn('leftover_cleanup_failed', { service: config.name, error }))
     if (config.restart === 'on_failure' && exit.code === 0) return setStatus('completed')
     recordExit()
     startAgain(removed)
@@ -166,7 +166,7 @@ export function createSupervisedService(context: ServiceContext, spec: ServiceSp
         return await launch(signal)
       } catch (error) {
         if (signal.aborted) return
-        context.log.warn('service_not_back', { service: config.name, error })
+        context.log.warn('service_restart_failed', { service: config.name, error })
         const { available } = await runtime.probe()
         if (available) recordExit()
       }
@@ -214,7 +214,7 @@ export function createSupervisedService(context: ServiceContext, spec: ServiceSp
         await start(signal)
       } catch (error) {
         if (signal.aborted || stopController.signal.aborted) return
-        context.log.warn('service_not_back', { service: config.name, error })
+        context.log.warn('service_restart_failed', { service: config.name, error })
         // Another caller of the same start may have been here.
         if (replica || starting) return
         if ((await runtime.probe()).available) recordExit()
@@ -238,7 +238,7 @@ export function createSupervisedService(context: ServiceContext, spec: ServiceSp
     async thaw() {
       if (!replica || !isFrozen) return
       isFrozen = false
-      await runtime.thaw(replica.id).catch((error: unknown) => context.log.warn('service_not_thawed', { service: config.name, error }))
+      await runtime.thaw(replica.id).catch((error: unknown) => context.log.warn('service_thaw_failed', { service: config.name, error }))
     },
     async stop(grace_ms) {
       stopController.abort()
@@ -249,7 +249,7 @@ export function createSupervisedService(context: ServiceContext, spec: ServiceSp
       status = 'stopped'
       if (!running) return
       await runtime.stop(running.id, grace_ms).catch(async (error: unknown) => {
-        context.log.warn('instance_stops_later', { service: config.name, error })
+        context.log.warn('replica_stop_postponed', { service: config.name, error })
         await context.scheduleCleanup({ kind: 'instance', runtime: hooks.runtime, instance_id: running.id })
       })
       hooks.recordState('stopped')

@@ -45,7 +45,7 @@ export function createUsageReader(
         .usage(replica_id)
         .then((usage) => (sample.last = usage && { ...usage, memory_limit_mb }))
         .catch((error: unknown) => {
-          context.log.warn('usage_not_known', { deployment: deployment_id, error })
+          context.log.warn('usage_read_failed', { deployment: deployment_id, error })
           return sample.last
         })
         .finally(() => (sample.is_pending = false)),

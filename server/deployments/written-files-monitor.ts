@@ -41,7 +41,7 @@ export function createWrittenFilesMonitor(context: DeploymentContext, supervisor
       state.inspections++
       state.inspected_at = now
       state.next_at = now + (ages_ms[state.inspections] ?? ages_ms.at(-1) ?? 0)
-      await supervisor.inspectFiles(id).catch((error: unknown) => log.warn('written_files_not_inspected', { deployment: row.id, error }))
+      await supervisor.inspectFiles(id).catch((error: unknown) => log.warn('written_files_check_failed', { deployment: row.id, error }))
     }
   }
 
@@ -50,7 +50,7 @@ export function createWrittenFilesMonitor(context: DeploymentContext, supervisor
     if (isBusy) return
     isBusy = true
     inspectDue()
-      .catch((error: unknown) => log.warn('written_files_not_inspected', { error }))
+      .catch((error: unknown) => log.warn('written_files_check_failed', { error }))
       .finally(() => (isBusy = false))
   }
   let timer = clock.setTimeout(tick, interval_ms).unref()

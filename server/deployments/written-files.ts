@@ -133,12 +133,12 @@ export function createWrittenFilesInspector(context: DeploymentContext, note: (s
               .freeze(owner.replica_id)
               .catch(() => {})
           await save(spec, row, owner).catch((error: unknown) => {
-            context.log.warn('written_files_not_saved', { deployment: spec.deployment_id, path: row.path, error })
+            context.log.warn('written_files_save_failed', { deployment: spec.deployment_id, path: row.path, error })
             note(spec, `Homeport: The files at ${row.path} could not be saved: ${error instanceof Error ? error.message : String(error)}`)
           })
         }
       } catch (error) {
-        context.log.warn('written_files_not_inspected', { deployment: spec.deployment_id, error })
+        context.log.warn('written_files_check_failed', { deployment: spec.deployment_id, error })
       }
     },
   }

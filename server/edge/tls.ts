@@ -55,7 +55,7 @@ export function createTlsAcceptor(
       servers.set(identity, server)
       server.emit('connection', socket)
     } catch (error) {
-      edge.log.error('edge.no_certificate', { error })
+      edge.log.error('edge.certificate_failed', { error })
       socket.destroy()
     }
   }
@@ -87,7 +87,7 @@ export function createTlsAcceptor(
     try {
       return (await getTlsCredentials(host)).context
     } catch (error) {
-      edge.log.error('edge.no_certificate', { host, error })
+      edge.log.error('edge.certificate_failed', { host, error })
       throw error
     }
   }

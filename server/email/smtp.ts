@@ -42,7 +42,7 @@ export function createEmailSender({ url, from, log }: { url: string | null; from
       } catch (error) {
         // Only the code is logged, because the server's reply may contain the message or the credentials.
         const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-        log.warn('mail_not_sent', { code, hint: 'Check HOMEPORT_SMTP_URL and the log of the mail server.' })
+        log.warn('email_send_failed', { code, hint: 'Check HOMEPORT_SMTP_URL and the log of the mail server.' })
         return false
       }
     },

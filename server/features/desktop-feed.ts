@@ -128,7 +128,7 @@ export function createDesktopFeed({ db, deployments, events, clock, log, owner, 
       for (const id of [...reportedIds].slice(0, Math.max(0, reportedIds.size - maxReportedIds))) reportedIds.delete(id)
       if (!isClosed) for (const listener of listeners) listener(update)
     } catch (error) {
-      if (!isClosed) log.warn('desk_not_told', { error })
+      if (!isClosed) log.warn('desktop_feed_failed', { error })
     }
   }
 

@@ -40,7 +40,7 @@ export function createMetricsRecorder(options: { meter: MetricsCollector; store:
       meter.restore(readings)
       // A checkpoint blocks writes for a moment, which is not worth a warning.
       if (!hasWarned && !isSqliteBusy(error)) {
-        log.warn('metrics_not_stored', { error })
+        log.warn('metrics_store_failed', { error })
         hasWarned = true
       }
       return false
@@ -66,7 +66,7 @@ export function createMetricsRecorder(options: { meter: MetricsCollector; store:
     await flush()
     const duration_ms = performance.now() - startedAt_ms
     if (clock.monotonic() - downsampledAt_ms >= downsampleInterval_ms)
-      await downsample().catch((error: unknown) => (isSqliteBusy(error) ? undefined : log.warn('metrics_not_aged', { error })))
+      await downsample().catch((error: unknown) => (isSqliteBusy(error) ? undefined : log.warn('metrics_rollup_failed', { error })))
     // Writing takes at most a tenth of the time, even with thousands of busy projects.
     if (!isClosed) scheduleCycle(Math.max(flushInterval_ms, 9 * duration_ms))
   }

@@ -49,7 +49,7 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
     const derived = 10_000 + (createHash('sha256').update(`mail ${instance_id}`).digest().readUInt16BE(0) % 10_000)
     const port = await listen(loopback, saved ?? derived).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') throw error
-      if (saved !== undefined) log.warn('mail_port_taken', { port: saved, hint: 'Apps get the new port with their next deployment.' })
+      if (saved !== undefined) log.warn('mail_port_in_use', { port: saved, hint: 'Apps get the new port with their next deployment.' })
       return listen(loopback, 0)
     })
     if (port !== saved) await savePort(portFile, port)
@@ -64,7 +64,7 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
       await listen(bind, port)
       return { host, port, note: null }
     } catch (error) {
-      log.warn('mail_address_not_open', { address: bind, port, error })
+      log.warn('mail_listen_failed', { address: bind, port, error })
       return {
         host,
         port,
@@ -83,7 +83,7 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
     /** Never rejects: an app whose mail cannot be caught gets an address where nothing listens, so that it does not use its own server. */
     ensure: (runtime: RuntimeName): Promise<{ host: string; port: number; note: string | null }> =>
       inOrder(() => ensure(runtime, true)).catch((error: unknown) => {
-        log.warn('mail_catcher_not_started', { error })
+        log.warn('mail_catcher_start_failed', { error })
         return {
           host: loopback,
           port: open.get(loopback)?.port ?? unusedPort,
@@ -96,7 +96,7 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
       failure = await inOrder(listenOnLoopback).then(
         () => null,
         (error: unknown) => {
-          log.warn('mail_catcher_not_started', { error })
+          log.warn('mail_catcher_start_failed', { error })
           return 'The mail catcher cannot open a port on this machine. The log of the instance has the reason.'
         },
       )

@@ -77,7 +77,7 @@ export function createMailCatcher(options: MailCatcherOptions) {
           })
           for (const old of dropped) await files.remove(project_id, old)
         } catch (error) {
-          log.warn('mail_not_stored', { project: project_id, error })
+          log.warn('mail_store_failed', { project: project_id, error })
           await files.remove(project_id, id)
           throw error
         }

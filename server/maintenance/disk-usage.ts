@@ -145,7 +145,7 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
   }
 
   const remove = (path: string): Promise<void> =>
-    rm(path, { recursive: true, force: true, maxRetries: 3 }).catch((error: unknown) => options.log.warn('not_cleaned', { path, error }))
+    rm(path, { recursive: true, force: true, maxRetries: 3 }).catch((error: unknown) => options.log.warn('disk_cleanup_failed', { path, error }))
 
   const cleanEngine = async (kind: 'images' | 'build_cache' | 'volumes' | 'other'): Promise<FreedSpace> => {
     let pruned: Promise<void> | undefined
@@ -158,7 +158,7 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
       if (done) return { kind, ...done, note: 'In Docker.' }
       throw new Error('Docker did not respond in time.')
     } catch (error) {
-      options.log.warn('not_cleaned', { kind, error })
+      options.log.warn('disk_cleanup_failed', { kind, error })
       return { kind, bytes: 0, count: 0, note: 'Docker is not responding, so nothing was removed there.' }
     }
   }

@@ -32,7 +32,7 @@ export function createPeriodicJobs(options: { clock: Clock; log: Log }): Periodi
       try {
         await job.run(closing.signal)
       } catch (error) {
-        if (!closing.signal.aborted) log.warn('round_failed', { round: job.name, error })
+        if (!closing.signal.aborted) log.warn('periodic_job_failed', { job: job.name, error })
       }
     }
   }

@@ -85,7 +85,7 @@ export function createLanAccess(options: LanOptions): LanAccess {
       warnedKeys.delete(key)
       return true
     } catch (error) {
-      if (!warnedKeys.has(key)) log.warn('lan_not_opened', { what: key, error })
+      if (!warnedKeys.has(key)) log.warn('lan_listen_failed', { what: key, error })
       warnedKeys.add(key)
       return false
     }
@@ -178,7 +178,7 @@ export function createLanAccess(options: LanOptions): LanAccess {
 
   function update(): Promise<void> {
     // Updates run one after the other, because two at once would open the same address twice.
-    updating = updating.then(updateNow).catch((error: unknown) => log.error('lan_look_failed', { error }))
+    updating = updating.then(updateNow).catch((error: unknown) => log.error('lan_check_failed', { error }))
     return updating
   }
 

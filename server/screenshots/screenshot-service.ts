@@ -93,7 +93,7 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
     if (route?.deployment_id !== deployment_id || route.kind === 'page') return 'elsewhere'
     return route.kind === 'asleep' ? 'asleep' : 'awake'
   }
-  const logFailure = (error: unknown) => log.warn('screenshots_not_looked_after', { error })
+  const logFailure = (error: unknown) => log.warn('screenshot_cleanup_failed', { error })
 
   const enqueue = (target: ScreenshotTarget): void => {
     if (isClosed || !options.isEnabled() || missingVariants(target).length === 0) return
@@ -166,7 +166,7 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
       } catch (error) {
         if (!controller.signal.aborted) {
           const will_try_again = scheduleRetry(target, 'tries', maxTries)
-          log.warn('screenshot_not_taken', { deployment: target.deployment_id, will_try_again, error })
+          log.warn('screenshot_failed', { deployment: target.deployment_id, will_try_again, error })
         }
       } finally {
         running = undefined

@@ -58,7 +58,7 @@ export function createHostsFileSync(options: HostsFileSyncOptions): HostsFileSyn
       await writeHostsBlock(path, isEnabled ? desiredBlock : { ...desiredBlock, lines: [] })
       hasWarned = false
     } catch (error) {
-      log.warn('hosts_file.not_written', { path, error })
+      log.warn('hosts_file.write_failed', { path, error })
     }
   }
 

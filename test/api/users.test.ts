@@ -243,7 +243,7 @@ describe('a link of the owner', () => {
     mail.rejects_mail = false
     expect([status, body.was_sent]).toEqual([201, false])
     expect((await page(`/verify?code=${codeIn(body.url)}`)).status).toBe(200)
-    expect(platform.log.join('\n')).toContain('mail_not_sent')
+    expect(platform.log.join('\n')).toContain('email_send_failed')
   })
 })
 

@@ -61,18 +61,18 @@ describe('the log of serve', () => {
     const err: string[] = []
     const terminal = { out: () => {}, err: (line: string) => void err.push(line), flush: async () => {}, is_interactive: false, has_colour: false }
     const log = createServeLog({ terminal, flags }, data_dir)
-    log.info('dns_server', { port: 53 })
-    log.warn('step_not_stored', { deployment: 'dpl_1', step: null, error: new Error(`The disk\n  is full of svc_${secret}.`) })
+    log.info('dns_server_started', { port: 53 })
+    log.warn('step_store_failed', { deployment: 'dpl_1', step: null, error: new Error(`The disk\n  is full of svc_${secret}.`) })
     return { err, path: log.path }
   }
 
   test('is sentences of what is wrong on standard error, and all of it as JSON in a file', () => {
     const folder = createTempFolder('log')
     const { err, path } = logged({}, folder.path)
-    expect(err).toEqual(['Warning: step not stored (deployment dpl_1): The disk is full of svc_••••••.'])
+    expect(err).toEqual(['Warning: step store failed (deployment dpl_1): The disk is full of svc_••••••.'])
     const lines = readFileSync(path!, 'utf8').trim().split('\n')
     expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
-      { event: 'dns_server', port: 53 },
+      { event: 'dns_server_started', port: 53 },
       { level: 'warn', step: null },
     ])
     expect(lines.join()).not.toContain(secret)
@@ -81,7 +81,7 @@ describe('the log of serve', () => {
 
   test('is JSON on standard error and in no file with --log-format json', () => {
     const { err, path } = logged({ 'log-format': 'json' }, '/nowhere')
-    expect([path, ...err.map((line) => JSON.parse(line) as object)]).toMatchObject([null, { event: 'dns_server' }, { event: 'step_not_stored' }])
+    expect([path, ...err.map((line) => JSON.parse(line) as object)]).toMatchObject([null, { event: 'dns_server_started' }, { event: 'step_store_failed' }])
     expect(() => logged({ 'log-format': 'xml' }, '/nowhere')).toThrow(/text or json/)
   })
 })

@@ -173,7 +173,7 @@ test('kill -9 of the server in a restore: it is started again by itself, on the 
   expect(pidOf()).not.toBe(pid)
   expect((await server.address('machine')).port).toBe(port)
   expect(await rows('TABLE precious')).toEqual([[1]])
-  expect(log.join('\n')).toContain('postgres_ended')
+  expect(log.join('\n')).toContain('postgres_exited')
 })
 
 test('a drop takes role and database, with open sessions, and may be repeated', async () => {

@@ -56,7 +56,7 @@ describe.each(['localhost', otherAddress])('a server at %s', (host) => {
     ['smtp', 'when_asked'],
   ] as const)('gets no password with a certificate that anybody could have made: %s', async (scheme, tls) => {
     expect(await send(scheme, host, tls, await createTestAuthority('somebody else').identityFor(name))).toEqual(refused)
-    expect(lines.at(-1)).toContain('mail_not_sent')
+    expect(lines.at(-1)).toContain('email_send_failed')
   })
 })
 

@@ -151,7 +151,7 @@ test.skipIf(!electronRequirement.ok && !isAsked)('the desktop on this machine', 
       expect(performance.now() - quit).toBeLessThan(timeout_ms)
       await until(() => pids.every((pid) => !isProcessRunning(pid)) || undefined, { what: 'the end of all processes' })
       expect(existsSync(join(folder.path, 'instance.json'))).toBe(false)
-      expect(readFileSync(join(folder.path, 'desktop', 'logs', 'main.log'), 'utf8')).toContain('"event":"ended"')
+      expect(readFileSync(join(folder.path, 'desktop', 'logs', 'main.log'), 'utf8')).toContain('"event":"stopped"')
     })
   } finally {
     if (child.exitCode === null) child.kill('SIGKILL')

@@ -136,7 +136,7 @@ describe('what it does', () => {
     expect(fakeElectron.notifications.map(({ options }) => options)).toEqual([
       { title: 'Deploying broken failed', body: 'Nothing of it was ever ready.' },
     ])
-    expect(readFileSync(join(testDesktop.folder, 'desktop', 'logs', 'main.log'), 'utf8')).toContain('tray_act_failed')
+    expect(readFileSync(join(testDesktop.folder, 'desktop', 'logs', 'main.log'), 'utf8')).toContain('tray_action_failed')
   })
 
   test('ends Homeport', async () => {

@@ -25,7 +25,7 @@ test('each task runs soon after the start and once an hour, one after the other,
   expect(ran).toEqual([])
   await clock.advance(1)
   expect(ran).toEqual(['first', 'second'])
-  expect(log.join()).toMatch(/round_failed.*first.*no luck/)
+  expect(log.join()).toMatch(/periodic_job_failed.*first.*no luck/)
   await clock.advance(59 * minute)
   expect(ran).toHaveLength(2)
   await clock.advance(2 * minute)

@@ -205,7 +205,7 @@ describe('the book of the metrics', () => {
       for (const project of projects) project.recordResponse(200, 1, 5, null)
       expect(total(book.readSince('p7', 0))).toBe(round)
     }
-    expect(lines.filter((line) => line.includes('metrics_not_stored'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('metrics_store_failed'))).toHaveLength(1)
     refuses = false
     const closing = book.close()
     // In the middle of it, slice by slice.

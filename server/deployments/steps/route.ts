@@ -31,7 +31,7 @@ export async function route(run: DeploymentRun, log: StepLog): Promise<void> {
     throw error
   }
   await keepNewVolumes(run, candidate.spec).catch((error: unknown) =>
-    context.log.warn('volume_mark_not_removed', { deployment: deployment.id, error }),
+    context.log.warn('volume_marker_removal_failed', { deployment: deployment.id, error }),
   )
   // Draining takes up to ten seconds, so the deployment does not wait for it.
   context.jobs.start('retire', { deployment: replaced?.id ?? null }, () => promotion.commit())

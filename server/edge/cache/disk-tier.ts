@@ -229,7 +229,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
   const writeAll = async (): Promise<void> => {
     while (pendingWrites.length > 0)
       await writeBatch().catch((error: unknown) => {
-        if (!hasWarned) log.warn('edge.cache_not_stored', { error })
+        if (!hasWarned) log.warn('edge.cache_write_failed', { error })
         hasWarned = true
       })
     writing = null
@@ -261,7 +261,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
         if (!entry.isRemoved && entry.serialized === null) entry.load(bytes, entry.lines_end)
         return !entry.isRemoved
       } catch (error) {
-        log.warn('edge.cache_not_read', { error })
+        log.warn('edge.cache_read_failed', { error })
         return false
       }
     },
@@ -283,7 +283,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
       try {
         if (isPersistent) segmentOf(folder, null).appendRecords({ gone_origin: urlEntry.origin, gone_target: urlEntry.target, gone_variant: variant })
       } catch (error) {
-        log.warn('edge.cache_not_stored', { error })
+        log.warn('edge.cache_write_failed', { error })
       }
       if (location.segment.liveCount === 0) removeEmptySegments(folder)
     },

@@ -68,7 +68,7 @@ export function createEdgeCache(options: EdgeCacheOptions): ManagedEdgeCache {
       if (disk)
         disk.load(created).catch((error: unknown) => {
           created.finishLoading()
-          options.log.warn('edge.cache_not_read', { error })
+          options.log.warn('edge.cache_read_failed', { error })
         })
       else created.finishLoading()
     }
@@ -139,7 +139,7 @@ export function createEdgeCache(options: EdgeCacheOptions): ManagedEdgeCache {
       const existing = projectCacheOf(projectId)
       if (existing.isEnabled === enabled) return
       existing.isEnabled = enabled
-      if (!enabled) void purge(projectId, { all: true }).catch((error: unknown) => options.log.warn('edge.cache_not_purged', { error }))
+      if (!enabled) void purge(projectId, { all: true }).catch((error: unknown) => options.log.warn('edge.cache_purge_failed', { error }))
     },
     async removeProject(projectId) {
       projects.get(projectId)?.purge({ all: true })

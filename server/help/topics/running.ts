@@ -134,7 +134,7 @@ export const runningTopics: HelpArticle[] = [
     id: 'screenshots',
     title: 'Screenshots',
     summary: 'A project has no screenshot.',
-    keywords: 'thumbnail picture browser chromium chrome sandbox screenshot_not_taken',
+    keywords: 'thumbnail picture browser chromium chrome sandbox screenshot_failed',
     body: [
       'The desktop app takes screenshots of deployments itself. Without it, Homeport uses Chromium, Chrome or Edge on this machine. `homeport doctor` shows which browser is used, or that none was found.',
       {

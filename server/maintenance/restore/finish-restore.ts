@@ -50,14 +50,14 @@ export async function createRestoreFinisher(options: FinishRestoreOptions): Prom
           await options.restoreDatabase(name.replace(/\.sql$/, ''), createReadStream(file), signal)
           await rm(file)
         } catch (error) {
-          log.warn('database_not_put_back', { database: name, error })
+          log.warn('database_restore_failed', { database: name, error })
         }
       }
       for (const { runtime, id, file } of await listArchives(archivesFolder)) {
         try {
           if (await options.restoreVolume(runtime, id, createReadStream(file))) await rm(file)
         } catch (error) {
-          log.warn('volume_not_put_back', { volume: id, error })
+          log.warn('volume_restore_failed', { volume: id, error })
         }
       }
       if ((await listDumps(folder)).length > 0 || (await listArchives(archivesFolder)).length > 0) return
@@ -74,7 +74,7 @@ export async function createRestoreFinisher(options: FinishRestoreOptions): Prom
         listCurrentDeployments(tx).filter((row) => row.artifact === null && listOpenDeployments(tx, row.project_id).length === 0),
       )
       for (const row of unbuilt) {
-        await rebuild(row).catch((error: unknown) => log.error('not_rebuilt', { deployment: row.id, error }))
+        await rebuild(row).catch((error: unknown) => log.error('rebuild_failed', { deployment: row.id, error }))
       }
       const pendingDumps = await listDumps(folder)
       const notices = [`This instance was restored from the backup of ${restoreRecord.created_at}.`]
@@ -89,7 +89,7 @@ export async function createRestoreFinisher(options: FinishRestoreOptions): Prom
       const archives = await listArchives(archivesFolder)
       if (archives.length > 0)
         notices.push(`${archives.length} volumes could not be restored. Their files are in ${archivesFolder}, as one .tar for each.`)
-      log.info('restored', { created_at: restoreRecord.created_at, rebuilt: unbuilt.length, databases_waiting: pendingDumps.length })
+      log.info('restore_completed', { created_at: restoreRecord.created_at, rebuilt: unbuilt.length, databases_waiting: pendingDumps.length })
       restoreRecord.is_rebuilt = true
       if (pendingDumps.length === 0 && archives.length === 0) {
         await rm(markerFile, { force: true })

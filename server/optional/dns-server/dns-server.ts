@@ -32,7 +32,7 @@ export function createDnsServer({ zones, log }: { zones: ZoneLookup; log: Log })
     if (port === null) return
     try {
       open = await openSockets(port, zones)
-      log.info('dns_server', { port: open.port })
+      log.info('dns_server_started', { port: open.port })
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       listenError =
@@ -41,7 +41,7 @@ export function createDnsServer({ zones, log }: { zones: ZoneLookup; log: Log })
           : code === 'EACCES'
             ? `Port ${port} requires administrator rights.`
             : `Port ${port} could not be opened.`
-      log.warn('dns_server_not_open', { port, error })
+      log.warn('dns_server_start_failed', { port, error })
     }
   }
 

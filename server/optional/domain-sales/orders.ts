@@ -91,7 +91,7 @@ export function createDomainOrders(deps: DomainOrderDeps): DomainOrders {
       await db.write((tx) => updateOwnedDomain(tx, owned.id, { is_pointed: 1, last_error: null }))
     } catch (error) {
       if (!(error instanceof RegistrarError)) throw error
-      log.warn('domain_not_pointed', { hostname: owned.hostname, error })
+      log.warn('domain_dns_update_failed', { hostname: owned.hostname, error })
       const last_error = `You own the domain, but its A record could not be set to ${deps.platformIp()}: ${error.message} Homeport tries again every hour.`
       await db.write((tx) => updateOwnedDomain(tx, owned.id, { last_error }))
     }
@@ -149,7 +149,7 @@ export function createDomainOrders(deps: DomainOrderDeps): DomainOrders {
         await completeOrder(id, await registrar.register({ ...purchase, key: id }))
       } catch (error) {
         if (!(error instanceof RegistrarError)) throw error
-        log.warn('domain_not_bought', { hostname: purchase.hostname, outcome: error.outcome, error })
+        log.warn('domain_purchase_failed', { hostname: purchase.hostname, outcome: error.outcome, error })
         if (error.outcome === 'refused') {
           await cancelReservation(id)
           throw error
@@ -178,7 +178,7 @@ export function createDomainOrders(deps: DomainOrderDeps): DomainOrders {
         if (signal.aborted) return
         const registrar = registrars.get(row.registrar)
         if (ordersInProgress.has(row.id) || !registrar) continue
-        log.info('domain_order_settled', { hostname: row.hostname, outcome: await resolveOutcome(registrar, row) })
+        log.info('domain_order_resolved', { hostname: row.hostname, outcome: await resolveOutcome(registrar, row) })
       }
     },
   }

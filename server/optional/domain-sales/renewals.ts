@@ -58,7 +58,7 @@ export function createDomainRenewals(deps: DomainOrderDeps, orders: DomainOrders
       return failed
     })
     for (const project of new Set(projects)) deps.refreshHosts(project)
-    if (projects.length > 0 || isGraceOver) log.info(isGraceOver ? 'domain_let_go' : 'domain_ended', { hostname: owned.hostname })
+    if (projects.length > 0 || isGraceOver) log.info(isGraceOver ? 'domain_released' : 'domain_expired', { hostname: owned.hostname })
   }
 
   return async (signal) => {
@@ -73,7 +73,7 @@ export function createDomainRenewals(deps: DomainOrderDeps, orders: DomainOrders
         await renew(owned)
       } catch (error) {
         if (!(error instanceof RegistrarError)) throw error
-        log.warn('domain_not_renewed', { hostname: owned.hostname, expires_at: owned.expires_at, error })
+        log.warn('domain_renewal_failed', { hostname: owned.hostname, expires_at: owned.expires_at, error })
         const last_error = `The domain expires on ${owned.expires_at.slice(0, 10)} and could not be renewed: ${error.message}`
         await db.write((tx) => updateOwnedDomain(tx, owned.id, { last_error }))
       }

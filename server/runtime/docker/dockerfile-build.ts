@@ -145,7 +145,7 @@ export async function buildDockerfile(
     throw error instanceof BaseImageFailure ? await explainBaseImage(engine, docker, request, error) : error
   } finally {
     session?.close()
-    if (cgroup) await cgroup.close().catch((error: unknown) => engine.options.log.warn('docker_clean_up_failed', { error }))
+    if (cgroup) await cgroup.close().catch((error: unknown) => engine.options.log.warn('docker_cleanup_failed', { error }))
     if (mounts)
       await docker
         .getImage(mounts.image)

@@ -109,7 +109,7 @@ export function createDockerEngine(options: RuntimeOptions): DockerEngine {
       })),
     runInBackground(job) {
       const tracked = job
-        .catch((error: unknown) => options.log.warn('docker_clean_up_failed', { error }))
+        .catch((error: unknown) => options.log.warn('docker_cleanup_failed', { error }))
         .finally(() => backgroundJobs.delete(tracked))
       backgroundJobs.add(tracked)
     },

@@ -90,7 +90,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
   /** The folder of a deployment's build output; a rollback runs the output of an earlier deployment. */
   const getArtifactFolder = (directory: string) =>
     join(options.data_dir, 'bundles', relative(join(options.data_dir, 'bundles'), directory).split(sep)[0] ?? '')
-  void removePartialToolchains(options).catch((error: unknown) => options.log.warn('toolchain_sweep_failed', { error }))
+  void removePartialToolchains(options).catch((error: unknown) => options.log.warn('toolchain_cleanup_failed', { error }))
 
   /** A program of an artifact with its environment, folder and port, confined where there is a sandbox. */
   const prepare = async (request: ProgramRequest, command: string[] | null): Promise<PreparedProgram> => {
