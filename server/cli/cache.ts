@@ -94,7 +94,7 @@ async function inspect(context: CommandContext, slug: string, [url, extra]: stri
     return exitCodes.success
   }
   const { stored, answer } = inspection
-  out(`${inspection.verdict}  ${inspection.url}`)
+  out(`${inspection.cache_status}  ${inspection.url}`)
   out(inspection.why)
   if (stored !== null) {
     const fresh = stored.fresh_for_s >= 0 ? `fresh for ${Math.round(stored.fresh_for_s)} s more` : `stale for ${Math.round(-stored.fresh_for_s)} s`

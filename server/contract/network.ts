@@ -42,10 +42,10 @@ export const hostsFileStatus = z.object({
 })
 export type HostsFileStatus = z.output<typeof hostsFileStatus>
 
-export const cacheVerdict = z.object({
+export const cacheInspection = z.object({
   url: z.string(),
   key: z.string().describe('Cache key.'),
-  verdict: z.enum(['HIT', 'STALE', 'MISS', 'BYPASS']).describe('Result of a plain GET now.'),
+  cache_status: z.enum(['HIT', 'STALE', 'MISS', 'BYPASS']).describe('Result of a plain GET now.'),
   why: z.string(),
   stored: z
     .object({
@@ -74,7 +74,7 @@ export const cacheVerdict = z.object({
     .nullable()
     .describe('Response to the real request; null without `send`, or if no response started within 25 s.'),
 })
-export type CacheVerdict = z.output<typeof cacheVerdict>
+export type CacheInspectionResult = z.output<typeof cacheInspection>
 
 const password = z.string().min(10, 'Use at least 10 characters.').max(200)
 
@@ -93,7 +93,7 @@ export const networkOperations = {
       headers: z.record(z.string().max(100), z.string().max(4096)).optional().describe('Request headers, for responses that vary.'),
       send: z.boolean().optional().describe('Also send a real request, which wakes the app and counts as a visit.'),
     }),
-    success: { status: 200, json: cacheVerdict },
+    success: { status: 200, json: cacheInspection },
     errors: ['invalid_input', 'project_not_found'],
   }),
   purgeUrls: operation({

@@ -3,24 +3,24 @@ import type { DnsAnswer, DnsResult } from './dns-resolver.ts'
 import { findAddressOwner } from './address-owners.ts'
 
 /** `unknown`: DNS could not be queried, so neither is proven. */
-export type DomainVerdict = 'here' | 'elsewhere' | 'unknown'
+export type DomainCheckOutcome = 'valid' | 'misconfigured' | 'unknown'
 
 export interface DomainCheckResult {
-  verdict: DomainVerdict
-  /** Why the verdict is not `here`, for the user. */
+  outcome: DomainCheckOutcome
+  /** Why the outcome is not `valid`, for the user. */
   error: string | null
   checks: DomainCheck[]
 }
 
-/** Converts a DNS result to checks with expected and found records and a fix. Only the A record decides the verdict. */
+/** Converts a DNS result to checks with expected and found records and a fix. Only the A record decides the outcome. */
 export function explainDnsResult(name: string, platform_ip: string, result: DnsResult, hasNetwork: boolean): DomainCheckResult {
   const a = explainARecord(name, platform_ip, result, hasNetwork)
   const { aaaa, cname } = result
   const checks: DomainCheck[] = [
-    { type: 'A', name, expected: platform_ip, found: foundRecords(result.a), ok: a.verdict === 'here', message: a.message },
+    { type: 'A', name, expected: platform_ip, found: foundRecords(result.a), ok: a.outcome === 'valid', message: a.message },
   ]
   if (cname.state === 'found') {
-    const ok = a.verdict === 'here'
+    const ok = a.outcome === 'valid'
     const message = `The name is an alias of ${cname.records.join(', ')}${ok ? ', which points to this instance.' : '. Replace the alias (CNAME) with an A record.'}`
     checks.push({ type: 'CNAME', name, expected: ok ? 'any that points here' : 'none', found: cname.records, ok, message })
   }
@@ -31,18 +31,18 @@ export function explainDnsResult(name: string, platform_ip: string, result: DnsR
       : `Visitors with IPv6 go to ${formatAddresses(aaaa.records)} instead of this instance. Remove the AAAA record${pluralSuffix(aaaa.records)}. This does not affect the verification.`
     checks.push({ type: 'AAAA', name, expected: 'none', found: aaaa.records, ok, message })
   }
-  return { verdict: a.verdict, error: a.verdict === 'here' ? null : a.message, checks }
+  return { outcome: a.outcome, error: a.outcome === 'valid' ? null : a.message, checks }
 }
 
-function explainARecord(name: string, platform_ip: string, result: DnsResult, hasNetwork: boolean): { verdict: DomainVerdict; message: string } {
+function explainARecord(name: string, platform_ip: string, result: DnsResult, hasNetwork: boolean): { outcome: DomainCheckOutcome; message: string } {
   const { a, aaaa, cname } = result
   const fix = `Set an A record for ${name} to ${platform_ip}`
   const alias = cname.state === 'found' ? cname.records.join(', ') : undefined
-  if (a.state === 'silent' || a.state === 'refused') return { verdict: 'unknown', message: explainNoAnswer(name, a, result.resolvers, hasNetwork) }
+  if (a.state === 'silent' || a.state === 'refused') return { outcome: 'unknown', message: explainNoAnswer(name, a, result.resolvers, hasNetwork) }
   if (a.state === 'no_name') {
     const problem = alias === undefined ? `${name} does not exist in DNS.` : `${name} is an alias (CNAME) of ${alias}, which does not exist in DNS.`
     const advice = alias === undefined ? `${fix}. The domain itself must be registered.` : `Remove the CNAME record and ${lowercaseFirst(fix)}.`
-    return { verdict: 'elsewhere', message: `${problem} ${advice} ${formatPropagationNotice(null)}` }
+    return { outcome: 'misconfigured', message: `${problem} ${advice} ${formatPropagationNotice(null)}` }
   }
   if (a.state === 'no_record') {
     const problem =
@@ -51,25 +51,25 @@ function explainARecord(name: string, platform_ip: string, result: DnsResult, ha
         : aaaa.state === 'found'
           ? `${name} has only an IPv6 address (AAAA ${formatAddresses(aaaa.records)}) and no A record. ${fix}.`
           : `${name} exists in DNS but has no A record. ${fix}.`
-    return { verdict: 'elsewhere', message: `${problem} ${formatPropagationNotice(null)}` }
+    return { outcome: 'misconfigured', message: `${problem} ${formatPropagationNotice(null)}` }
   }
 
   const others = a.records.filter((one) => one !== platform_ip)
-  if (others.length === 0) return { verdict: 'here', message: `${name} points to this instance.` }
+  if (others.length === 0) return { outcome: 'valid', message: `${name} points to this instance.` }
   if (others.length < a.records.length)
     return {
-      verdict: 'elsewhere',
+      outcome: 'misconfigured',
       message: `${name} points to this instance and also to ${formatAddresses(others)}, so some visitors do not reach this instance. Remove the other A record${pluralSuffix(others)}. ${formatPropagationNotice(a.ttl_s)}`,
     }
   const owners = others.map(findAddressOwner)
   if (owners.some((one) => one?.is_proxy === true))
     return {
-      verdict: 'elsewhere',
+      outcome: 'misconfigured',
       message: `${name} points to ${formatAddresses(others)}, which hides the address behind it. ${fix}, and turn off the proxy for this record (“DNS only”). ${formatPropagationNotice(a.ttl_s)}`,
     }
   const via = alias === undefined ? '' : `, as an alias (CNAME) of ${alias}`
   const advice = alias === undefined ? `Change the A record to ${platform_ip}.` : `Remove the CNAME record and ${lowercaseFirst(fix)}.`
-  return { verdict: 'elsewhere', message: `${name} points to ${formatAddresses(others)}${via}. ${advice} ${formatPropagationNotice(a.ttl_s)}` }
+  return { outcome: 'misconfigured', message: `${name} points to ${formatAddresses(others)}${via}. ${advice} ${formatPropagationNotice(a.ttl_s)}` }
 }
 
 function explainNoAnswer(name: string, answer: Extract<DnsAnswer, { code: string }>, resolvers: readonly string[], hasNetwork: boolean): string {

@@ -126,7 +126,7 @@ export interface EdgeCache {
 
 export interface CacheInspection {
   key: string
-  verdict: 'HIT' | 'STALE' | 'MISS' | 'BYPASS'
+  cache_status: 'HIT' | 'STALE' | 'MISS' | 'BYPASS'
   why: string
   stored: {
     status: number

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { Problem } from '../contract/errors.ts'
 import type { ValidationIssue } from '../contract/errors.ts'
-import type { CacheVerdict } from '../contract/network.ts'
+import type { CacheInspectionResult } from '../contract/network.ts'
 import { type Clock, timeoutSignal } from '../lib/clock.ts'
 import type { Artifact } from '../runtime/runtime.ts'
 import { listCurrentDeployments } from '../store/deployments.ts'
@@ -26,10 +26,10 @@ export async function inspectCache(
   project: ProjectRow,
   inspection: InspectCacheInput,
   signal: AbortSignal,
-): Promise<CacheVerdict> {
+): Promise<CacheInspectionResult> {
   const { names: hostnames, without: uncached } = await deps.store.db.read((tx) => ({
     names: listProductionHostnames(tx, project),
-    without: uncachedVerdict(tx, project),
+    without: uncachedInspection(tx, project),
   }))
   const parsed = parseProjectUrl(inspection.url, hostnames)
   const headers = lowerCaseHeaderNames(inspection.headers ?? {})
@@ -42,18 +42,18 @@ export async function inspectCache(
   // The host as a browser writes it in the Host header.
   const host = edge.port === (edge.is_secure ? 443 : 80) ? name : `${name}:${edge.port}`
   const origin = `${edge.is_secure ? 'https' : 'http'}://${host}`
-  const verdict = deps.cache.inspect({ project_id: project.id, origin, target: parsed.target, headers })
+  const inspection = deps.cache.inspect({ project_id: project.id, origin, target: parsed.target, headers })
   const answer = inspection.send === true ? await sendProbe({ edge, name, host, target: parsed.target, headers, signal, clock: deps.clock }) : null
-  return { url: `${origin}${parsed.target}`, ...verdict, ...uncached, answer }
+  return { url: `${origin}${parsed.target}`, ...inspection, ...uncached, answer }
 }
 
 /** The result for projects without a running app: nothing live, or a static site. */
-function uncachedVerdict(tx: Tx, project: ProjectRow): Pick<CacheVerdict, 'verdict' | 'why' | 'stored'> | undefined {
+function uncachedInspection(tx: Tx, project: ProjectRow): Pick<CacheInspectionResult, 'cache_status' | 'why' | 'stored'> | undefined {
   const current = listCurrentDeployments(tx, project.id).find((row) => row.target === 'production')
   if (!current || current.artifact === null || project.status === 'crashed')
-    return { verdict: 'BYPASS', why: 'The project is not live. Visitors get a page that says why.', stored: null }
+    return { cache_status: 'BYPASS', why: 'The project is not live. Visitors get a page that says why.', stored: null }
   if ((JSON.parse(current.artifact) as Artifact).kind !== 'static') return undefined
-  return { verdict: 'HIT', why: 'This is a static site. The edge serves the files of the current deployment directly.', stored: null }
+  return { cache_status: 'HIT', why: 'This is a static site. The edge serves the files of the current deployment directly.', stored: null }
 }
 
 const lowerCaseHeaderNames = (headers: Record<string, string>) =>
@@ -88,7 +88,7 @@ interface ProbeRequest {
 }
 
 /** Sends a real GET through the edge and reads the whole response; null if no headers arrived in time. */
-function sendProbe({ edge, name, host, target, headers, signal, clock }: ProbeRequest): Promise<CacheVerdict['answer']> {
+function sendProbe({ edge, name, host, target, headers, signal, clock }: ProbeRequest): Promise<CacheInspectionResult['answer']> {
   const startedAt_ms = performance.now()
   const request = edge.is_secure ? httpsRequest : httpRequest
   return new Promise((resolve) => {

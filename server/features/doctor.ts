@@ -153,12 +153,12 @@ async function checkDiskSpace(folder: string): Promise<DoctorCheck> {
 }
 
 async function checkDatabaseIntegrity(db: Db): Promise<DoctorCheck> {
-  const verdict = await db.read(checkIntegrity)
-  if (verdict === 'ok') return passed('database', 'Intact.')
+  const result = await db.read(checkIntegrity)
+  if (result === 'ok') return passed('database', 'Intact.')
   return {
     name: 'database',
     status: 'failed',
-    message: `Damaged: ${verdict ?? 'no answer'}.`,
+    message: `Damaged: ${result ?? 'no answer'}.`,
     hint: 'Restart Homeport. It restores the newest intact copy from the backups folder.',
   }
 }

@@ -50,12 +50,12 @@ export function createDomainVerifier(options: DomainVerifierOptions): DomainVeri
     const examination = current.is_local ? verifiedByLocalRegistrar(hostname, platformIp()) : await dns.check(hostname, platformIp())
     // The platform address may have changed. A domain that still points to the address it was verified with stays verified.
     const result =
-      !is_requested && resolvesTo(examination, options.instanceAddresses()) ? { ...examination, verdict: 'here' as const, error: null } : examination
+      !is_requested && resolvesTo(examination, options.instanceAddresses()) ? { ...examination, outcome: 'valid' as const, error: null } : examination
     const applied = await db.write((tx) => {
       const domain = findDomainView(tx, id)
       if (!domain) return undefined
       // Verifying a domain that is being transferred cancels the transfer.
-      const isTransferCanceled = domain.status === 'transfer_requested' && is_requested && result.verdict === 'here'
+      const isTransferCanceled = domain.status === 'transfer_requested' && is_requested && result.outcome === 'valid'
       if (isTransferCanceled && domain.owned_domain_id !== null) cancelDomainTransfer(tx, domain.owned_domain_id)
       const { status, failed_checks } = nextDomainState(isTransferCanceled ? { ...domain, status: 'pending' } : domain, result, is_requested)
       const checkedAt = now()
@@ -90,7 +90,7 @@ export function createDomainVerifier(options: DomainVerifierOptions): DomainVeri
         if (signal.aborted) return
         const result = await checkDomain(id, false)
         // Offline, so the other checks would time out as well.
-        if (result?.verdict === 'unknown') return
+        if (result?.outcome === 'unknown') return
       }
     },
   }
@@ -99,14 +99,14 @@ export function createDomainVerifier(options: DomainVerifierOptions): DomainVeri
 const resolvesTo = ({ checks: [first] }: VerificationResult, addresses: readonly string[]): boolean =>
   first !== undefined && first.found.length > 0 && first.found.every((one) => addresses.includes(one))
 
-type VerificationResult = Pick<DomainCheckResult, 'verdict' | 'error' | 'checks'>
+type VerificationResult = Pick<DomainCheckResult, 'outcome' | 'error' | 'checks'>
 
 function nextDomainState(domain: DomainView, result: VerificationResult, is_requested: boolean): { status: Domain['status']; failed_checks: number } {
   const { status, failed_checks } = domain
   if (status === 'transfer_requested') return { status, failed_checks: 0 }
-  if (result.verdict === 'here') return { status: 'verified', failed_checks: 0 }
+  if (result.outcome === 'valid') return { status: 'verified', failed_checks: 0 }
   if (status !== 'verified') return { status: 'failed', failed_checks: 0 }
-  if (result.verdict === 'unknown') return { status, failed_checks }
+  if (result.outcome === 'unknown') return { status, failed_checks }
   const failed = failed_checks + 1
   return is_requested || failed >= maxFailedChecks ? { status: 'failed', failed_checks: 0 } : { status, failed_checks: failed }
 }
@@ -119,5 +119,5 @@ function isBoughtFromLocalRegistrar(tx: Tx, domain: DomainView, now: string): bo
 
 function verifiedByLocalRegistrar(name: string, platform_ip: string): VerificationResult {
   const message = `${name} was bought here and is resolved by the instance’s own DNS server.`
-  return { verdict: 'here', error: null, checks: [{ type: 'A', name, expected: platform_ip, found: [platform_ip], ok: true, message }] }
+  return { outcome: 'valid', error: null, checks: [{ type: 'A', name, expected: platform_ip, found: [platform_ip], ok: true, message }] }
 }

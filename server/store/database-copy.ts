@@ -22,8 +22,8 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
       const copy = new Sqlite(workerData.to)
       try {
         copy.pragma('journal_mode = DELETE')
-        const verdict = copy.pragma('quick_check(1)', { simple: true })
-        if (verdict !== 'ok') throw Object.assign(new Error(String(verdict)), { code: 'SQLITE_CORRUPT' })
+        const result = copy.pragma('quick_check(1)', { simple: true })
+        if (result !== 'ok') throw Object.assign(new Error(String(result)), { code: 'SQLITE_CORRUPT' })
       } finally {
         copy.close()
       }

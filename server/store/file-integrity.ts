@@ -17,8 +17,8 @@ export function findFileProblem(path: string, file: StoreFile): string | null {
     return readDatabaseCopy(path, (copy) => {
       if (copy.schemaVersion < 1 || copy.schemaVersion > latestSchemaVersion(file))
         return `is of version ${copy.schemaVersion}, and this Homeport knows ${latestSchemaVersion(file)}`
-      const [verdict] = copy.all<{ integrity_check: string }>('PRAGMA integrity_check(1)')
-      if (verdict?.integrity_check !== 'ok') return `is damaged: ${verdict?.integrity_check ?? 'no answer'}`
+      const [result] = copy.all<{ integrity_check: string }>('PRAGMA integrity_check(1)')
+      if (result?.integrity_check !== 'ok') return `is damaged: ${result?.integrity_check ?? 'no answer'}`
       if (copy.all('PRAGMA foreign_key_check').length > 0) return 'names rows that are not there'
       return describeSchema(copy) === describeExpectedSchema(file, copy.schemaVersion) ? null : 'does not have the tables of this version'
     })

@@ -70,8 +70,8 @@ function listDatabaseCopies(dataDir: string): { file: string; copied_at: string 
 function isIntact(path: string, newestVersion: number): boolean {
   try {
     return readDatabaseCopy(path, ({ schemaVersion: version, all }) => {
-      const [verdict] = all<{ quick_check: string }>('PRAGMA quick_check(1)')
-      return verdict?.quick_check === 'ok' && version > 0 && version <= newestVersion
+      const [result] = all<{ quick_check: string }>('PRAGMA quick_check(1)')
+      return result?.quick_check === 'ok' && version > 0 && version <= newestVersion
     })
   } catch {
     return false

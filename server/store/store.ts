@@ -103,9 +103,9 @@ async function openMainDatabase(
   let db: Db | undefined
   try {
     db = openSqlite({ path, clock, durable: true, onEvent })
-    const verdict = needsCheck ? db.raw.pragma('quick_check(1)', { simple: true }) : 'ok'
-    if (verdict === 'ok') return db
-    throw new Error(String(verdict))
+    const result = needsCheck ? db.raw.pragma('quick_check(1)', { simple: true }) : 'ok'
+    if (result === 'ok') return db
+    throw new Error(String(result))
   } catch (cause) {
     await db?.close()
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''

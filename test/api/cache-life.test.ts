@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { CacheVerdict } from '../../server/contract/network.ts'
+import type { CacheInspectionResult } from '../../server/contract/network.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import { readEventStream } from '../support/event-stream.ts'
 import { makeRepository } from '../support/repository.ts'
@@ -35,20 +35,20 @@ describe('caching_enabled', () => {
 })
 
 describe('inspect', () => {
-  const inspect = async (body: Record<string, unknown>) => (await context.cache('blog', 'inspect', body)).body as unknown as CacheVerdict
+  const inspect = async (body: Record<string, unknown>) => (await context.cache('blog', 'inspect', body)).body as unknown as CacheInspectionResult
 
   test('says what a GET would get, touches nothing, and asks for real when told to', async () => {
     await context.cache('blog', 'purge-all')
-    expect(await inspect({ url: '/i?tags=x' })).toMatchObject({ verdict: 'MISS', stored: null, answer: null })
-    expect((await inspect({ url: '/i?tags=x' })).verdict).toBe('MISS')
+    expect(await inspect({ url: '/i?tags=x' })).toMatchObject({ cache_status: 'MISS', stored: null, answer: null })
+    expect((await inspect({ url: '/i?tags=x' })).cache_status).toBe('MISS')
     const sent = await inspect({ url: '/i?tags=x', send: true })
     expect(sent).toMatchObject({
       url: `http://blog.localhost:${context.edgePort}/i?tags=x`,
-      verdict: 'MISS',
+      cache_status: 'MISS',
       answer: { status: 200, x_cache: 'MISS' },
     })
     expect(await inspect({ url: 'http://blog.localhost/i?tags=x', send: true })).toMatchObject({
-      verdict: 'HIT',
+      cache_status: 'HIT',
       stored: { status: 200, tags: ['x'] },
       answer: { status: 200, x_cache: 'HIT' },
     })
@@ -56,26 +56,26 @@ describe('inspect', () => {
 
   test('over HTTPS an address is another one', async () => {
     const sent = await inspect({ url: 'https://blog.localhost/is', send: true })
-    expect(sent).toMatchObject({ url: expect.stringMatching(/^https:\/\/blog\.localhost:\d+\/is$/), verdict: 'MISS', answer: { status: 200 } })
-    expect((await inspect({ url: 'https://blog.localhost/is' })).verdict).toBe('HIT')
-    expect((await inspect({ url: 'http://blog.localhost/is' })).verdict).toBe('MISS')
+    expect(sent).toMatchObject({ url: expect.stringMatching(/^https:\/\/blog\.localhost:\d+\/is$/), cache_status: 'MISS', answer: { status: 200 } })
+    expect((await inspect({ url: 'https://blog.localhost/is' })).cache_status).toBe('HIT')
+    expect((await inspect({ url: 'http://blog.localhost/is' })).cache_status).toBe('MISS')
     expect((await context.cache('blog', 'purge-urls', { urls: ['/is'] })).body).toEqual({ ok: true, purged: 1 })
   })
 
   test('knows that answers vary', async () => {
     await context.stored('blog', '/iv?vary=accept-language', { 'accept-language': 'de' })
     const asked = (language: string) => inspect({ url: '/iv?vary=accept-language', headers: { 'Accept-Language': language } })
-    expect([(await asked('de')).verdict, (await asked('fr')).verdict]).toEqual(['HIT', 'MISS'])
+    expect([(await asked('de')).cache_status, (await asked('fr')).cache_status]).toEqual(['HIT', 'MISS'])
   })
 
   test('says so where no app answers', async () => {
-    const of = async (slug: string) => (await context.cache(slug, 'inspect', { url: '/', send: true })).body as unknown as CacheVerdict
+    const of = async (slug: string) => (await context.cache(slug, 'inspect', { url: '/', send: true })).body as unknown as CacheInspectionResult
     await context.world.platform.createProject({ slug: 'nothing' })
-    expect(await of('nothing')).toMatchObject({ verdict: 'BYPASS', stored: null, answer: { status: 404, x_cache: null } })
+    expect(await of('nothing')).toMatchObject({ cache_status: 'BYPASS', stored: null, answer: { status: 404, x_cache: null } })
     const files = makeRepository({ 'index.html': '<h1>hi</h1>' })
     await context.world.platform.createProject({ slug: 'files', repo_url: files.url })
     expect((await context.world.platform.waitForEnd('files', (await context.world.platform.deploy('files')).id)).status).toBe('ready')
-    expect(await of('files')).toMatchObject({ verdict: 'HIT', stored: null, answer: { status: 200, x_cache: 'HIT' } })
+    expect(await of('files')).toMatchObject({ cache_status: 'HIT', stored: null, answer: { status: 200, x_cache: 'HIT' } })
     files.remove()
   })
 

@@ -24,27 +24,27 @@ async function examine(zone: FakeDns['zone'], platform_ip = ip): Promise<DomainC
   const seen = await asking.check(name, platform_ip)
   const [first] = seen.checks
   if (!first) throw new Error('there is no check')
-  expect(first).toMatchObject({ type: 'A', name, expected: platform_ip, ok: seen.verdict === 'here' })
-  expect(seen.error === null).toBe(seen.verdict === 'here')
+  expect(first).toMatchObject({ type: 'A', name, expected: platform_ip, ok: seen.outcome === 'valid' })
+  expect(seen.error === null).toBe(seen.outcome === 'valid')
   return { ...seen, A: first }
 }
 
-describe('here', () => {
+describe('valid', () => {
   test('an A record that names the platform', async () => {
-    const { verdict, checks } = await examine({ [name]: { A: [ip] } })
-    expect([verdict, checks.length]).toEqual(['here', 1])
+    const { outcome, checks } = await examine({ [name]: { A: [ip] } })
+    expect([outcome, checks.length]).toEqual(['valid', 1])
     expect(checks[0]?.found).toEqual([ip])
   })
 
   test('an alias of a name that leads here', async () => {
-    const { verdict, checks } = await examine({ [name]: { CNAME: 'home.example.net' }, 'home.example.net': { A: [ip] } })
-    expect(verdict).toBe('here')
+    const { outcome, checks } = await examine({ [name]: { CNAME: 'home.example.net' }, 'home.example.net': { A: [ip] } })
+    expect(outcome).toBe('valid')
     expect(checks[1]).toMatchObject({ type: 'CNAME', found: ['home.example.net'], ok: true })
   })
 
   test('an AAAA record beside it is told, and does not hinder', async () => {
-    const { verdict, checks } = await examine({ [name]: { A: [ip], AAAA: ['2001:db8::1'] } })
-    expect(verdict).toBe('here')
+    const { outcome, checks } = await examine({ [name]: { A: [ip], AAAA: ['2001:db8::1'] } })
+    expect(outcome).toBe('valid')
     expect(checks[1]).toMatchObject({ type: 'AAAA', expected: 'none', found: ['2001:db8::1'], ok: false })
     expect(checks[1]?.message).toContain('IPv6')
   })
@@ -55,36 +55,36 @@ describe('here', () => {
   })
 })
 
-describe('elsewhere', () => {
+describe('misconfigured', () => {
   test('a name that does not exist', async () => {
-    const { verdict, error, A } = await examine({})
-    expect([verdict, A.found]).toEqual(['elsewhere', []])
+    const { outcome, error, A } = await examine({})
+    expect([outcome, A.found]).toEqual(['misconfigured', []])
     expect(error).toContain(`${name} does not exist in DNS. Set an A record for ${name} to ${ip}`)
   })
 
   test('a name without an A record', async () => {
-    const { verdict, error } = await examine({ [name]: {} })
-    expect(verdict).toBe('elsewhere')
+    const { outcome, error } = await examine({ [name]: {} })
+    expect(outcome).toBe('misconfigured')
     expect(error).toContain('exists in DNS but has no A record.')
   })
 
   test('an IPv6 address alone', async () => {
-    const { verdict, error, checks } = await examine({ [name]: { AAAA: ['2001:db8::1'] } })
-    expect(verdict).toBe('elsewhere')
+    const { outcome, error, checks } = await examine({ [name]: { AAAA: ['2001:db8::1'] } })
+    expect(outcome).toBe('misconfigured')
     expect(error).toContain('has only an IPv6 address (AAAA 2001:db8::1)')
     expect(checks.map((one) => one.type)).toEqual(['A', 'AAAA'])
   })
 
   test('another address, with the time that the old one is remembered', async () => {
-    const { verdict, error, A } = await examine({ [name]: { A: ['198.51.100.4'], ttl: 3600 } })
-    expect([verdict, A.found]).toEqual(['elsewhere', ['198.51.100.4']])
+    const { outcome, error, A } = await examine({ [name]: { A: ['198.51.100.4'], ttl: 3600 } })
+    expect([outcome, A.found]).toEqual(['misconfigured', ['198.51.100.4']])
     expect(error).toContain('points to 198.51.100.4. Change the A record to 203.0.113.7.')
     expect(error).toContain('60 more minutes')
   })
 
   test('this address and another one', async () => {
-    const { verdict, error } = await examine({ [name]: { A: [ip, '198.51.100.4'] } })
-    expect(verdict).toBe('elsewhere')
+    const { outcome, error } = await examine({ [name]: { A: [ip, '198.51.100.4'] } })
+    expect(outcome).toBe('misconfigured')
     expect(error).toContain('points to this instance and also to 198.51.100.4')
   })
 
@@ -95,8 +95,8 @@ describe('elsewhere', () => {
   })
 
   test('an alias of nothing', async () => {
-    const { verdict, error } = await examine({ [name]: { CNAME: 'gone.example.net' } })
-    expect(verdict).toBe('elsewhere')
+    const { outcome, error } = await examine({ [name]: { CNAME: 'gone.example.net' } })
+    expect(outcome).toBe('misconfigured')
     expect(error).toContain('an alias (CNAME) of gone.example.net, which does not exist in DNS')
   })
 
@@ -105,24 +105,24 @@ describe('elsewhere', () => {
     ['185.199.109.153', 'GitHub Pages', 'Change the A record'],
     ['192.168.1.9', 'a private network', 'Change the A record'],
     ['127.0.1.1', 'each visitor’s own machine', 'Change the A record'],
-  ])('%s is %s', async (address, place, what) => {
-    const { verdict, error } = await examine({ [name]: { A: [address] } })
-    expect(verdict).toBe('elsewhere')
-    expect(error).toContain(`${address} (${place})`)
+  ])('%s is %s', async (address, range, what) => {
+    const { outcome, error } = await examine({ [name]: { A: [address] } })
+    expect(outcome).toBe('misconfigured')
+    expect(error).toContain(`${address} (${range})`)
     expect(error).toContain(what)
   })
 })
 
 describe('unknown', () => {
   test('name servers that fail', async () => {
-    const { verdict, error } = await examine({ [name]: 'SERVFAIL' })
-    expect(verdict).toBe('unknown')
+    const { outcome, error } = await examine({ [name]: 'SERVFAIL' })
+    expect(outcome).toBe('unknown')
     expect(error).toContain('SERVFAIL')
   })
 
   test('a resolver that refuses', async () => {
-    const { verdict, error } = await examine({ [name]: 'REFUSED' })
-    expect(verdict).toBe('unknown')
+    const { outcome, error } = await examine({ [name]: 'REFUSED' })
+    expect(outcome).toBe('unknown')
     expect(error).toContain('refuses to answer')
   })
 
@@ -132,8 +132,8 @@ describe('unknown', () => {
     const answer = asking.check(name, ip)
     await until(() => dns.queries.length >= 3 || undefined, { what: 'the questions' })
     await clock.advance(60_000)
-    const { verdict, error } = await answer
-    expect(verdict).toBe('unknown')
+    const { outcome, error } = await answer
+    expect(outcome).toBe('unknown')
     expect(error).toContain(`no answer from ${dns.address}`)
   })
 
@@ -141,13 +141,13 @@ describe('unknown', () => {
     const closed = await startFakeDns()
     await closed.close()
     const offline = createDomainChecker({ resolvers: () => [closed.address], clock, timeout_ms: 60_000, hasNetwork: () => false })
-    expect(await offline.check(name, ip)).toMatchObject({ verdict: 'unknown', error: expect.stringContaining('this machine is offline') })
+    expect(await offline.check(name, ip)).toMatchObject({ outcome: 'unknown', error: expect.stringContaining('this machine is offline') })
   })
 })
 
 test('every look asks anew: what was fixed is seen at once', async () => {
   dns.zone = { [name]: { A: ['198.51.100.4'], ttl: 86_400 } }
-  expect((await asking.check(name, ip)).verdict).toBe('elsewhere')
+  expect((await asking.check(name, ip)).outcome).toBe('misconfigured')
   dns.zone = { [name]: { A: [ip] } }
-  expect((await asking.check(name, ip)).verdict).toBe('here')
+  expect((await asking.check(name, ip)).outcome).toBe('valid')
 })

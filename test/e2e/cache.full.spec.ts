@@ -25,9 +25,9 @@ test('an address elsewhere, a header that is none and too many tags are said; of
 }) => {
   await open(dashboard, platform, 'stand', createRepository(cacheableAppFiles()).url)
   await expect(dashboard.getByText('Stored now: 3 responses')).toBeVisible()
-  const verdict = inspector(dashboard).getByRole('status')
+  const result = inspector(dashboard).getByRole('status')
   await inspectUrl(dashboard, '/cart')
-  await expect(verdict).toContainText(/Miss|Bypass/)
+  await expect(result).toContainText(/Miss|Bypass/)
   await inspectUrl(dashboard, 'https://elsewhere.example.com/')
   await expect(inspector(dashboard).getByRole('alert')).toBeVisible()
   await inspector(dashboard).getByText('Add request headers').click()

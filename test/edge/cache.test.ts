@@ -391,10 +391,10 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     cached.app = countingHandler({ 'cache-control': 'max-age=60', vary: 'accept' })
     const look = (headers: Record<string, string> = {}) =>
       cached.edge.edge.cache.inspect({ project_id: projectId, origin: 'http://app.localhost', target: '/', headers })
-    expect(look()).toMatchObject({ verdict: 'MISS', stored: null })
+    expect(look()).toMatchObject({ cache_status: 'MISS', stored: null })
     await cached.request('/', { accept: 'text/html' })
-    expect(look()).toMatchObject({ verdict: 'MISS', why: '1 response is cached for this URL, but for other values of accept.' })
-    expect(look({ accept: 'text/html' })).toMatchObject({ verdict: 'HIT', stored: { status: 200, bytes: 1, tier: 'memory', vary: ['accept'] } })
+    expect(look()).toMatchObject({ cache_status: 'MISS', why: '1 response is cached for this URL, but for other values of accept.' })
+    expect(look({ accept: 'text/html' })).toMatchObject({ cache_status: 'HIT', stored: { status: 200, bytes: 1, tier: 'memory', vary: ['accept'] } })
     expect(cached.requests).toHaveLength(1)
   })
 })

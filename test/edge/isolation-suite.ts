@@ -19,7 +19,7 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
     const names: IsolationApp[] = []
     const retired: IsolationApp[] = []
     const mistakes: string[] = []
-    const verdicts = new Map<string, number>()
+    const results = new Map<string, number>()
     /** What a request that begins now must not fall behind: the deployment of a name, the generation of an address. */
     const versions = new Map<string, number>()
     const generations = new Map<string, number>()
@@ -50,11 +50,11 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
       const lanes = Array.from({ length: 48 }, visit)
       await Promise.all([...lanes, disturb()])
       console.log(
-        `isolation: seed ${seed}, ${asked} requests, ${events} purges and swaps, ${[...verdicts].map(([name, count]) => `${name} ${count}`).join(', ')}`,
+        `isolation: seed ${seed}, ${asked} requests, ${events} purges and swaps, ${[...results].map(([name, count]) => `${name} ${count}`).join(', ')}`,
       )
       expect(mistakes.slice(0, 10)).toEqual([])
       expect(asked).toBeGreaterThanOrEqual(requests / 2)
-      expect(verdicts.get('HIT')).toBeGreaterThan(asked / 20)
+      expect(results.get('HIT')).toBeGreaterThan(asked / 20)
     })
 
     async function visit(): Promise<void> {
@@ -99,15 +99,15 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
       )
       const least = { version: versions.get(one.host) ?? 1, generation: generations.get(one.host + target) ?? 0, was_off: off.has(one.project) }
       const response = await client.request(`${method} ${target} HTTP/1.1\r\n${lines.join('')}Host: ${host}`)
-      const verdict = response.headers.get('x-cache') ?? 'none'
-      verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1)
+      const result = response.headers.get('x-cache') ?? 'none'
+      results.set(result, (results.get(result) ?? 0) + 1)
       const variant = variantOf(kind, headers)
       lastSeen.set(one.host + target, response.headers.get('etag') ?? '"none"')
-      const wrong = fault(response, method, headers, { project: one.project, host: one.host, target, variant, asked_host: host, ...least }, verdict)
+      const wrong = fault(response, method, headers, { project: one.project, host: one.host, target, variant, asked_host: host, ...least }, result)
       if (wrong !== undefined) {
         const got = readOrigin(response.body)
         mistakes.push(
-          `${method} ${host}${target} ${JSON.stringify(headers)}: ${wrong}; ${response.status} ${verdict} ${JSON.stringify(got ?? response.body.toString('latin1', 0, 100))}`,
+          `${method} ${host}${target} ${JSON.stringify(headers)}: ${wrong}; ${response.status} ${result} ${JSON.stringify(got ?? response.body.toString('latin1', 0, 100))}`,
         )
       }
       if (method === 'POST' && response.status === 200) raiseTo(generations, one.host + target, readOrigin(response.body)?.generation ?? 0)
@@ -118,7 +118,7 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
       method: string,
       headers: Record<string, string>,
       want: ResponseOrigin & { asked_host: string; was_off: boolean },
-      verdict: string,
+      result: string,
     ): string | undefined {
       if (!response.whole) return 'cut'
       if (![200, 206, 304].includes(response.status)) return 'not an answer of the app'
@@ -135,8 +135,8 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
       // What may be told stale has no promise of being the newest; all else has.
       if (origin.generation < want.generation && !want.target.startsWith('/short'))
         return `generation ${origin.generation}, when ${want.generation} was told already`
-      if (['private', 'cookie', 'auth', 'none'].some((kind) => want.target.startsWith(`/${kind}/`)) && /HIT|STALE/.test(verdict)) return 'stored'
-      if (want.was_off && off.has(want.project) && /HIT|STALE/.test(verdict)) return 'from a cache that is off'
+      if (['private', 'cookie', 'auth', 'none'].some((kind) => want.target.startsWith(`/${kind}/`)) && /HIT|STALE/.test(result)) return 'stored'
+      if (want.was_off && off.has(want.project) && /HIT|STALE/.test(result)) return 'from a cache that is off'
       if (method === 'HEAD' || response.status === 304) return undefined
       if (response.status === 206) {
         const [, from, to, all] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(response.headers.get('content-range') ?? '') ?? []

@@ -80,9 +80,9 @@ describe('the window of the pictures', () => {
     ['file:///etc/passwd', true],
     ['https://example.com/', true],
   ])('%s: refused is %s', (url, isRefused) => {
-    let verdict: { cancel?: boolean } = {}
-    own().requestListener?.({ url }, (given) => (verdict = given))
-    expect(verdict.cancel).toBe(isRefused)
+    let result: { cancel?: boolean } = {}
+    own().requestListener?.({ url }, (given) => (result = given))
+    expect(result.cancel).toBe(isRefused)
   })
 
   test('is no visitor: what it asks bears the word of the platform', () => {

@@ -17,7 +17,7 @@ beforeEach(() => {
 
 const isLetThrough = (url: string): boolean => {
   let isCanceled: boolean | undefined
-  own.requestListener?.({ url }, (verdict) => (isCanceled = verdict.cancel))
+  own.requestListener?.({ url }, (result) => (isCanceled = result.cancel))
   return isCanceled === false
 }
 

@@ -31,8 +31,8 @@ export function assertIntact(data: string): void {
   for (const name of ['homeport.db', 'logs.db']) {
     const db = new Sqlite(join(data, name))
     try {
-      const verdict = db.pragma('integrity_check', { simple: true })
-      if (verdict !== 'ok') throw new Error(`${name} is damaged: ${String(verdict)}`)
+      const result = db.pragma('integrity_check', { simple: true })
+      if (result !== 'ok') throw new Error(`${name} is damaged: ${String(result)}`)
     } finally {
       db.close()
     }

@@ -76,7 +76,7 @@ const power = new FakePowerMonitor()
 export class FakeSession extends EventEmitter {
   is_cleared = false
   proxy: Electron.ProxyConfig | undefined
-  requestListener: ((details: { url: string }, answer: (verdict: { cancel?: boolean }) => void) => void) | null = null
+  requestListener: ((details: { url: string }, answer: (result: { cancel?: boolean }) => void) => void) | null = null
   headers:
     | ((
         details: { requestHeaders: Record<string, string> },

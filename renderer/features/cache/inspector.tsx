@@ -2,14 +2,14 @@ import { Radar } from 'lucide-react'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useInspectCache } from '../../api/edge-cache.ts'
-import type { CacheVerdict } from '../../../server/contract/network.ts'
+import type { CacheInspectionResult } from '../../../server/contract/network.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { TextField } from '../../components/field.tsx'
-import { Verdict } from './verdict.tsx'
+import { InspectionResult } from './inspection-result.tsx'
 import styles from './page.module.css'
 
-/** “Cache inspector”: the verdict without a request, or with a real one. */
+/** “Cache inspector”: the result without a request, or with a real one. */
 export function Inspector({ slug }: { slug: string }) {
   const [params, setParams] = useSearchParams()
   const urlParameter = params.get('url')
@@ -17,7 +17,7 @@ export function Inspector({ slug }: { slug: string }) {
   const [headers, setHeaders] = useState('')
   const id = useId()
   const inspect = useInspectCache({ hidesErrorToast: true })
-  const [verdict, setVerdict] = useState<CacheVerdict | null>(null)
+  const [inspection, setInspection] = useState<CacheInspectionResult | null>(null)
   const [invalidLine, setInvalidLine] = useState<string | null>(null)
 
   const inspectUrl = async (send: boolean) => {
@@ -31,11 +31,11 @@ export function Inspector({ slug }: { slug: string }) {
     const request = { params: { slug }, body: { url: url.trim(), ...(Object.keys(parsed).length > 0 ? { headers: parsed } : {}) } }
     const sendRequest = (options: { send?: boolean }) => inspect.mutateAsync({ ...request, body: { ...request.body, ...options } }).catch(() => null)
     const result = await sendRequest(send ? { send } : {})
-    setVerdict(result)
+    setInspection(result)
     if (!send || !result) return
-    // The verdict predates the request, so it is refetched to show what the request stored.
+    // The inspection predates the request, so it is refetched to show what the request stored.
     const after = await sendRequest({})
-    if (after) setVerdict({ ...result, key: after.key, stored: after.stored })
+    if (after) setInspection({ ...result, key: after.key, stored: after.stored })
   }
   // A URL in the query parameters is inspected immediately.
   const initialUrl = useRef(urlParameter)
@@ -97,7 +97,7 @@ export function Inspector({ slug }: { slug: string }) {
         </details>
         {inspect.error && !inspect.error.issueFor('url') && <ProblemView problem={inspect.error} />}
       </form>
-      <div role="status">{verdict && <Verdict slug={slug} verdict={verdict} onAgain={() => void inspectUrl(false)} />}</div>
+      <div role="status">{inspection && <InspectionResult slug={slug} inspection={inspection} onAgain={() => void inspectUrl(false)} />}</div>
     </section>
   )
 }

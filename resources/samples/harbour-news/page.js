@@ -27,7 +27,7 @@ aside > * + * { margin-top: 10px } code { font: 0.9em ui-monospace, monospace } 
 <section><h2>${pick(weather, 1)}</h2><p>The harbour master confirms it after a look out of the window.</p></section>
 <section><h2>Arrivals</h2><ul>${arrivals}</ul></section>
 <aside>
-<div role="status"><b id="verdict">Reload the page to see where it comes from.</b><div id="detail"></div></div>
+<div role="status"><b id="result">Reload the page to see where it comes from.</b><div id="detail"></div></div>
 <button type="button">Reload</button>
 <p>MISS: the app rendered the page, which takes a second. HIT: Homeport served it from its cache, without a request to the app.
 For a new edition, purge the tag <code>front-page</code> in Homeport under Cache.</p>
@@ -39,10 +39,10 @@ document.querySelector('button').addEventListener('click', async () => {
   const answer = await fetch('/', { cache: 'no-store', headers: { accept: 'text/html' } })
   const text = await answer.text()
   const took = Math.round(performance.now() - began)
-  const verdict = answer.headers.get('x-cache') ?? 'No cache'
-  const shown = document.getElementById('verdict')
-  shown.textContent = verdict + ' in ' + took + ' ms'
-  shown.className = verdict
+  const result = answer.headers.get('x-cache') ?? 'No cache'
+  const shown = document.getElementById('result')
+  shown.textContent = result + ' in ' + took + ' ms'
+  shown.className = result
   document.getElementById('detail').textContent = 'Edition ' + (/Edition (\\d+)/.exec(text)?.[1] ?? '?') + (answer.headers.has('age') ? ', ' + answer.headers.get('age') + ' s old' : '')
 })
 </script>

@@ -14,7 +14,7 @@ interface CacheInspectionRequest {
 /** What a GET of a URL would receive now, and why. Has no side effects. */
 export function inspectCache(project: ProjectCache, { origin, target, headers }: CacheInspectionRequest, now: number): CacheInspection {
   const key = `${project.id} ${origin} ${target}`
-  const notStored = (decision: CacheInspection['verdict'], why: string): CacheInspection => ({ key, verdict: decision, why, stored: null })
+  const notStored = (decision: CacheInspection['cache_status'], why: string): CacheInspection => ({ key, cache_status: decision, why, stored: null })
   if (!project.isEnabled) return notStored('BYPASS', 'Caching is off for this project.')
   const urlEntry = project.find(origin, target)
   const fields = { fields: (name: string) => headers[name] }
@@ -34,11 +34,11 @@ export function inspectCache(project: ProjectCache, { origin, target, headers }:
   const fresh_for_s = entry.freshSecondsLeft(now)
   const stored = describeEntry(entry, now)
   const fullKey = urlEntry.vary.length === 0 ? key : `${key} ${urlEntry.vary.map((name) => `${name}=${headers[name] ?? ''}`).join(' ')}`
-  if (decision === 'HIT') return { key: fullKey, verdict: decision, why: `Cached, and fresh for another ${fresh_for_s} s.`, stored }
+  if (decision === 'HIT') return { key: fullKey, cache_status: decision, why: `Cached, and fresh for another ${fresh_for_s} s.`, stored }
   if (decision === 'STALE')
     return {
       key: fullKey,
-      verdict: decision,
+      cache_status: decision,
       why: `Stale for ${-fresh_for_s} s, but served while it is revalidated (stale-while-revalidate).`,
       stored,
     }
@@ -47,7 +47,7 @@ export function inspectCache(project: ProjectCache, { origin, target, headers }:
     : entry.isFresh(now)
       ? 'Cached and fresh, but the request asks for a newer response.'
       : `Cached, but stale for ${Math.max(0, -fresh_for_s)} s: ${entry.policy.etag === '' && entry.policy.last_modified === '' ? 'the app is asked for a new response' : 'it is revalidated with the app'}.`
-  return { key: fullKey, verdict: 'MISS', why, stored }
+  return { key: fullKey, cache_status: 'MISS', why, stored }
 }
 
 function describeEntry(entry: CacheEntry, now: number): CacheInspection['stored'] {

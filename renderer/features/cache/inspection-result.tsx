@@ -1,6 +1,6 @@
 import { Eraser } from 'lucide-react'
 import { usePurgeUrls } from '../../api/edge-cache.ts'
-import type { CacheVerdict } from '../../../server/contract/network.ts'
+import type { CacheInspectionResult } from '../../../server/contract/network.ts'
 import { Button } from '../../components/button.tsx'
 import { formatBytes, formatDuration, formatDateTime, formatLatency, formatSeconds } from '../../lib/format.ts'
 import { Prose } from '../../components/prose.tsx'
@@ -9,56 +9,56 @@ import { parseCacheStatus, describeCacheMember } from './cache-status.ts'
 import { purgeSummary } from './purge-summary.ts'
 import styles from './page.module.css'
 
-const verdictBadges: Record<CacheVerdict['verdict'], StatusBadgeData & { meaning: string }> = {
+const cacheStatusBadges: Record<CacheInspectionResult['cache_status'], StatusBadgeData & { meaning: string }> = {
   HIT: { label: 'Hit', shape: 'disc', tone: 'live', meaning: 'served by the edge' },
   STALE: { label: 'Stale', shape: 'dots', tone: 'busy', meaning: 'served by the edge while it revalidates with the app' },
   MISS: { label: 'Miss', shape: 'ring', tone: 'idle', meaning: 'served by the app' },
   BYPASS: { label: 'Bypass', shape: 'dash', tone: 'cold', meaning: 'served by the app and not stored' },
 }
 
-export function Verdict({ slug, verdict, onAgain }: { slug: string; verdict: CacheVerdict; onAgain: () => void }) {
-  const { stored, answer } = verdict
-  const badge = verdictBadges[verdict.verdict]
+export function InspectionResult({ slug, inspection, onAgain }: { slug: string; inspection: CacheInspectionResult; onAgain: () => void }) {
+  const { stored, answer } = inspection
+  const badge = cacheStatusBadges[inspection.cache_status]
   const purge = usePurgeUrls({ successMessage: purgeSummary, onSuccess: onAgain })
   return (
-    <div className={styles.verdict}>
-      <div className={styles.verdictHead}>
+    <div className={styles.result}>
+      <div className={styles.resultHead}>
         <div>
-          <p className={`${styles.verdictTitle} tone-${badge.tone}`}>
+          <p className={`${styles.resultTitle} tone-${badge.tone}`}>
             <StatusIcon badge={badge} size={16} />
             <span>
               {badge.label}: {badge.meaning}
             </span>
           </p>
           <p className="text-muted">
-            <Prose text={verdict.why} />
+            <Prose text={inspection.why} />
           </p>
         </div>
         {stored && (
-          <Button icon={Eraser} busy={purge.isPending} onClick={() => purge.mutate({ params: { slug }, body: { urls: [verdict.url] } })}>
+          <Button icon={Eraser} busy={purge.isPending} onClick={() => purge.mutate({ params: { slug }, body: { urls: [inspection.url] } })}>
             Purge this URL
           </Button>
         )}
       </div>
       {answer && <LiveResponse answer={answer} />}
       {stored && <StoredResponseDetails stored={stored} />}
-      <dl className={styles.verdictFacts}>
-        <div className={styles.verdictKey}>
+      <dl className={styles.resultFacts}>
+        <div className={styles.resultKey}>
           <dt>Cache key</dt>
-          <dd className="mono">{verdict.key}</dd>
+          <dd className="mono">{inspection.key}</dd>
         </div>
       </dl>
     </div>
   )
 }
 
-type StoredResponse = NonNullable<CacheVerdict['stored']>
+type StoredResponse = NonNullable<CacheInspectionResult['stored']>
 
 function StoredResponseDetails({ stored }: { stored: StoredResponse }) {
   return (
     <>
       <FreshnessBar stored={stored} />
-      <dl className={styles.verdictFacts}>
+      <dl className={styles.resultFacts}>
         <Fact name="Response">
           {stored.status}, {formatBytes(stored.bytes)}, {stored.tier === 'memory' ? 'in memory' : 'on disk'}
         </Fact>
@@ -129,18 +129,18 @@ function formatAge(s: number): string {
   return s < 60 ? `${Math.round(s)} s` : formatDuration(s * 1000)
 }
 
-function LiveResponse({ answer }: { answer: NonNullable<CacheVerdict['answer']> }) {
+function LiveResponse({ answer }: { answer: NonNullable<CacheInspectionResult['answer']> }) {
   return (
     <section className="stack" aria-label="Test request">
       <h3>Test request</h3>
-      <dl className={styles.verdictFacts}>
+      <dl className={styles.resultFacts}>
         <Fact name="Response">
           {answer.status} in {formatLatency(answer.ms)}
         </Fact>
         <Fact name="X-Cache">{answer.x_cache ?? 'None'}</Fact>
         <Fact name="Age">{answer.age_s === null ? 'None' : `${answer.age_s} s`}</Fact>
         {answer.cache_status && (
-          <div className={styles.verdictKey}>
+          <div className={styles.resultKey}>
             <dt>Cache-Status</dt>
             <dd>
               {parseCacheStatus(answer.cache_status).map((step) => (
