@@ -21,7 +21,7 @@ export interface MainWindowOptions {
 /** The main window, created when it is first needed. */
 export interface MainWindow {
   show(): Promise<void>
-  navigate(place: DashboardLocation): Promise<void>
+  navigate(location: DashboardLocation): Promise<void>
   /** Whether the window has the focus. */
   isFocused(): boolean
   send(channel: string, ...words: unknown[]): void

@@ -2,7 +2,7 @@ import { Menu, type MenuItemConstructorOptions } from 'electron'
 import type { DashboardLocation } from './deep-links.ts'
 
 export interface MenuActions {
-  navigate(place: DashboardLocation): void
+  navigate(location: DashboardLocation): void
   openInBrowser(): void
   showLogs(): void
   reportProblem(): void

@@ -5,7 +5,7 @@ import type { DashboardLocation } from './deep-links.ts'
 
 export interface TrayActions {
   show(): void
-  navigate(place: DashboardLocation): void
+  navigate(location: DashboardLocation): void
   /** Opens the URL of an app in the user's browser. */
   open(url: string): void
   deploy(slug: string): void

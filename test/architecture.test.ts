@@ -349,16 +349,16 @@ function findImportCycles(edges: readonly { from: string; to: string }[]): strin
   for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to])
   const done = new Set<string>()
   const found: string[] = []
-  const visit = (file: string, path: string[]) => {
+  const walk = (file: string, path: string[]) => {
     if (path.includes(file)) {
       found.push([...path.slice(path.indexOf(file)), file].join(' -> '))
       return
     }
     if (done.has(file)) return
-    for (const target of next.get(file) ?? []) visit(target, [...path, file])
+    for (const target of next.get(file) ?? []) walk(target, [...path, file])
     done.add(file)
   }
-  for (const file of next.keys()) visit(file, [])
+  for (const file of next.keys()) walk(file, [])
   return found
 }
 

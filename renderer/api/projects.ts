@@ -9,12 +9,12 @@ export const useProjects = () =>
     queryKey: queryKeys.projects,
   })
 
-/** `waitsForVisit`: polls until the app was visited, which no event reports. */
-export const useProject = (slug: string, waitsForVisit = false) =>
+/** `waitsForVisit`: polls until the app received a request, which no event reports. */
+export const useProject = (slug: string, waitsForRequest = false) =>
   useApiQuery(async (client, signal) => (await client.call('getProject', { params: { slug }, signal })).project, {
     queryKey: queryKeys.project(slug),
-    refetchInterval: ({ state }) => waitsForVisit && !state.data?.last_request_at && pollInterval_ms / 3,
-    refetchOnWindowFocus: waitsForVisit && 'always',
+    refetchInterval: ({ state }) => waitsForRequest && !state.data?.last_request_at && pollInterval_ms / 3,
+    refetchOnWindowFocus: waitsForRequest && 'always',
   })
 
 /** Hourly request counts of the last 24 hours by slug, for the projects that had requests. */

@@ -89,8 +89,8 @@ function RecentProjects() {
       for (const project of page.projects) {
         const last = recent.at(-1)
         if (recent.length === maxRecentProjects && last && project.updated_at <= last.updated_at) continue
-        const place = recent.findIndex(({ updated_at }) => updated_at < project.updated_at)
-        recent.splice(place === -1 ? recent.length : place, 0, project)
+        const index = recent.findIndex(({ updated_at }) => updated_at < project.updated_at)
+        recent.splice(index === -1 ? recent.length : index, 0, project)
         if (recent.length > maxRecentProjects) recent.pop()
       }
     return recent

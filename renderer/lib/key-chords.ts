@@ -26,9 +26,9 @@ export function chordFromEvent(event: KeyPress, apple = isApple): string | null 
   // Shift changes a digit's character depending on the layout; a layout that types the slash this way means the slash.
   const isDigit = mod && event.shiftKey && event.code.startsWith('Digit') && event.key !== '/'
   const key = isDigit || (alt && /^(Digit|Key)/.test(event.code)) ? event.code.slice(-1) : event.key
-  const isLetter = /^[a-z]$/i.test(key)
+  const isAlphabetic = /^[a-z]$/i.test(key)
   // Shift is part of typing a character, so it is named only where it does not change the character.
-  const shift = event.shiftKey && (!isCharacter || isLetter || isDigit)
+  const shift = event.shiftKey && (!isCharacter || isAlphabetic || isDigit)
   return [mod && 'mod', alt && 'alt', shift && 'shift', key.toLowerCase()].filter(Boolean).join('+')
 }
 

@@ -6,7 +6,7 @@ try {
   // Without storage there is no selected theme.
 }
 // Pages of a remote instance start with neutral colors.
-if (location.pathname.startsWith('/app/on/')) document.documentElement.dataset.elsewhere = ''
+if (location.pathname.startsWith('/app/on/')) document.documentElement.dataset.remote = ''
 
 // Chromium aborts requests when network interfaces change, as they do when containers start. If the page's script was lost that way, the
 // page is reloaded once.

@@ -43,15 +43,18 @@ export const useTour = create<TourStore>((set, get) => {
   }
 })
 
+/** Ids of steps that earlier versions stored. */
+const earlierStepIds: Record<string, string> = { visit: 'open', again: 'redeploy', beside: 'database' }
+
 function parseStoredTour(text: string | null): StoredTour {
   const initial: StoredTour = { visibility: 'automatic', done: [] }
   if (text === null) return initial
   try {
     const { visibility, wish, done } = JSON.parse(text) as Partial<StoredTour> & { wish?: string }
     return {
-      // Earlier versions stored `wish`.
+      // Earlier versions stored `wish` in place of `visibility`.
       visibility: visibility === 'closed' || wish === 'closed' ? 'closed' : visibility === 'reopened' ? 'reopened' : 'automatic',
-      done: Array.isArray(done) ? done.filter((one) => typeof one === 'string') : [],
+      done: Array.isArray(done) ? done.filter((one) => typeof one === 'string').map((id) => earlierStepIds[id] ?? id) : [],
     }
   } catch {
     return initial

@@ -51,7 +51,7 @@ function matchesPatterns(path: string, patterns: string[]): boolean {
 
 async function readMembers(source: SourceFolder, root: string, patterns: string[]): Promise<Map<string, Manifest>> {
   const members = new Map<string, Manifest>()
-  const visit = async (relative: string, depth: number): Promise<void> => {
+  const walk = async (relative: string, depth: number): Promise<void> => {
     if (depth > maxDepth || members.size >= maxMembers) return
     const folder = joinInside(root, relative || '.')
     if (relative !== '' && matchesPatterns(relative, patterns)) {
@@ -59,10 +59,10 @@ async function readMembers(source: SourceFolder, root: string, patterns: string[
       if (manifest) members.set(folder, manifest)
     }
     for (const name of await source.list(folder)) {
-      if (name.endsWith('/') && name !== 'node_modules/' && !name.startsWith('.')) await visit(posix.join(relative, name.slice(0, -1)), depth + 1)
+      if (name.endsWith('/') && name !== 'node_modules/' && !name.startsWith('.')) await walk(posix.join(relative, name.slice(0, -1)), depth + 1)
     }
   }
-  await visit('', 0)
+  await walk('', 0)
   return members
 }
 
@@ -71,16 +71,16 @@ export function findDependenciesToBuild(workspace: Workspace, app: string, manif
   const byName = new Map([...workspace.members].flatMap(([folder, member]) => (member.name === null ? [] : [[member.name, folder] as const])))
   const order: string[] = []
   const seen = new Set([app])
-  const visit = (dependent: Manifest): void => {
+  const walk = (dependent: Manifest): void => {
     for (const name of Object.keys(dependent.all_dependencies)) {
       const folder = byName.get(name)
       const member = folder === undefined ? undefined : workspace.members.get(folder)
       if (folder === undefined || member === undefined || seen.has(folder)) continue
       seen.add(folder)
-      visit(member)
+      walk(member)
       if (member.scripts.build !== undefined) order.push(folder)
     }
   }
-  visit(manifest)
+  walk(manifest)
   return order
 }

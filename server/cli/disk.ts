@@ -23,9 +23,9 @@ async function show(context: CommandContext): Promise<number> {
   else {
     const rows = response.kinds
       .filter(({ bytes, reclaimable_bytes }) => bytes > 0 || reclaimable_bytes === null)
-      .map(({ kind, place, bytes, reclaimable_bytes, note }) => [
+      .map(({ kind, location, bytes, reclaimable_bytes, note }) => [
         kind,
-        place === 'engine' ? 'Docker' : 'data folder',
+        location === 'engine' ? 'Docker' : 'data folder',
         formatBytes(bytes),
         reclaimable_bytes === null ? '?' : formatBytes(reclaimable_bytes),
         ...(context.flags.notes === true || reclaimable_bytes === null ? [note ?? ''] : []),

@@ -138,14 +138,14 @@ export async function buildChanged() {
 /** A hash of the names, sizes and modification times of all sources. */
 function sourceStamp() {
   const hash = createHash('sha256')
-  const visit = (path) => {
+  const walk = (path) => {
     const entry = statSync(path, { throwIfNoEntry: false })
     // tsc writes its build info next to the sources.
     if (!entry || path.endsWith('.tsbuildinfo')) return
-    if (entry.isDirectory()) for (const name of readdirSync(path).sort()) visit(join(path, name))
+    if (entry.isDirectory()) for (const name of readdirSync(path).sort()) walk(join(path, name))
     else hash.update(`${relative(root, path)}\0${entry.size}\0${entry.mtimeMs}\n`)
   }
-  for (const source of sources) visit(join(root, source))
+  for (const source of sources) walk(join(root, source))
   return hash.digest('hex')
 }
 

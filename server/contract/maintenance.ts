@@ -16,7 +16,7 @@ export const diskKind = z.enum([
   'app_volumes',
   'volume_snapshots',
   'backups',
-  'ledger',
+  'instance_database',
   'other',
 ])
 export type DiskKind = z.output<typeof diskKind>
@@ -30,7 +30,9 @@ export const diskUsage = z.object({
     .int()
     .nullable()
     .describe('Bytes that cleaning this kind would free; null if unknown in advance, 0 if it is never cleaned.'),
-  place: z.enum(['data_folder', 'engine']).describe('In the data folder, or in the Docker engine, whose virtual disk may release the space later.'),
+  location: z
+    .enum(['data_folder', 'engine'])
+    .describe('In the data folder, or in the Docker engine, whose virtual disk may release the space later.'),
   note: z.string().nullable().describe('What cleaning it means, or why its size is unknown.'),
 })
 export type DiskUsage = z.output<typeof diskUsage>

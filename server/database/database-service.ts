@@ -191,14 +191,14 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
     async create<R>(
       projectId: string,
       inTransaction?: (tx: Tx) => R,
-    ): Promise<{ row: DatabaseRow; place: DatabaseDetails; result: R | undefined } | undefined> {
+    ): Promise<{ row: DatabaseRow; details: DatabaseDetails; result: R | undefined } | undefined> {
       if (await find(projectId)) return undefined
       return exclusive(projectId, async () => {
         const reserved = await reserveRow(projectId, '', options.default_runtime, default_version)
         if (!reserved) return undefined
         const result = await provisionDatabase(reserved, undefined, inTransaction)
         const row: DatabaseRow = { ...reserved, is_ready: 1 }
-        return { row, place: await inspectDatabase(row), result }
+        return { row, details: await inspectDatabase(row), result }
       })
     },
 
@@ -208,7 +208,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       return running ? undefined : message
     },
 
-    look: inspectDatabase,
+    inspect: inspectDatabase,
 
     /** Drops the project's own database after `beforeDrop`; undefined when there is none. The callback works as in `create`. */
     remove: <R>(projectId: string, inTransaction?: (tx: Tx) => R): Promise<{ result: R | undefined } | undefined> =>
@@ -349,7 +349,9 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
         for (const row of listUnreadyDatabases(tx)) markForDrop(tx, row)
       })
       for (const { driver, version } of await db.read(listDatabaseServers))
-        void servers[driver][version].address('machine').catch((error: unknown) => log.warn('database_server_unavailable', { driver, version, error }))
+        void servers[driver][version]
+          .address('machine')
+          .catch((error: unknown) => log.warn('database_server_unavailable', { driver, version, error }))
       for (const row of await db.read(listUpgradingDatabases))
         void exclusive(row.project_id, () => upgrades.undoInterrupted(row.project_id, row.branch)).catch((error: unknown) =>
           log.warn('database_upgrade_revert_failed', { db_name: row.db_name, error }),

@@ -108,10 +108,10 @@ export function createProtocolExchange(answer: (bytes: Uint8Array) => void): {
       outgoing = Buffer.concat([outgoing, bytes])
       let wantsAnswer = false
       for (;;) {
-        // The first frame has no type letter.
-        const letter = isLoggedOn ? 1 : 0
-        if (outgoing.length < letter + 4) break
-        const terminate = letter + outgoing.readUInt32BE(letter)
+        // The first message has no type byte.
+        const typeLength = isLoggedOn ? 1 : 0
+        if (outgoing.length < typeLength + 4) break
+        const terminate = typeLength + outgoing.readUInt32BE(typeLength)
         if (outgoing.length < terminate) break
         // Log-on, password, query and sync are the messages to which the server responds.
         wantsAnswer = !isLoggedOn || 'pQS'.includes(String.fromCharCode(outgoing[0]!))
@@ -128,9 +128,9 @@ export function createProtocolExchange(answer: (bytes: Uint8Array) => void): {
       while (incoming.length >= 5) {
         const terminate = 1 + incoming.readUInt32BE(1)
         if (incoming.length < terminate) break
-        const letter = String.fromCharCode(incoming[0]!)
+        const messageType = String.fromCharCode(incoming[0]!)
         // Ready for the next query, or a log-on step that needs a message from the client (neither 0, accepted, nor 12, the last).
-        if (letter === 'Z' || (letter === 'R' && ![0, 12].includes(incoming.readUInt32BE(5)))) isDone = true
+        if (messageType === 'Z' || (messageType === 'R' && ![0, 12].includes(incoming.readUInt32BE(5)))) isDone = true
         incoming = incoming.subarray(terminate)
       }
       if (isDone && isWaiting) deliver()

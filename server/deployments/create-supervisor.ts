@@ -329,7 +329,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       void restartApp(app).catch((error: unknown) => context.log.error('app_restart_failed', { deployment: spec.deployment_id, error }))
     },
     wake(projectId, deploymentId) {
-      for (const app of apps.values()) if (app.spec.project_id === projectId && app.spec.deployment_id === deploymentId) idle.wake(app, 'visit')
+      for (const app of apps.values()) if (app.spec.project_id === projectId && app.spec.deployment_id === deploymentId) idle.wake(app, 'request')
     },
     applyProjectSettings(projectId) {
       const app = findProductionApp(projectId)

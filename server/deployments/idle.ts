@@ -30,8 +30,8 @@ export interface IdleMonitorHooks {
 }
 
 export interface IdleMonitor {
-  /** Wakes an app; no effect on an app that is awake or waking. A visit counts as a cold start. */
-  wake(app: SupervisedApp, by: 'visit' | 'setting'): void
+  /** Wakes an app; no effect on an app that is awake or waking. A request counts as a cold start. */
+  wake(app: SupervisedApp, by: 'request' | 'setting'): void
   /** Restores a sleep that began in the previous run of the platform. */
   restoreSleep(app: SupervisedApp, mode: SleepState['mode']): void
   /** Restarts the idle timers after the machine slept, because the time of its sleep does not count as idle. */
@@ -230,7 +230,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
       const startedAt = monotonic()
       void wakeUp(app, sleep)
         .then(() => {
-          if (by === 'visit' && app.candidate && !app.sleep) context.edge.metrics.recordColdStart(app.spec.project_id, monotonic() - startedAt)
+          if (by === 'request' && app.candidate && !app.sleep) context.edge.metrics.recordColdStart(app.spec.project_id, monotonic() - startedAt)
         })
         .catch((error: unknown) => context.log.error('app_wake_failed', { deployment: app.spec.deployment_id, error }))
     },

@@ -61,7 +61,7 @@ export function createWrittenFilesInspector(context: DeploymentContext, note: (s
 
   /** Stores new reports and their present size; returns those that are open. */
   const report = async (spec: AppSpec, found: Found[]): Promise<{ row: UnsavedFilesRow; owner: Found['owner'] }[]> => {
-    const told: UnsavedFilesRow[] = []
+    const inserted: UnsavedFilesRow[] = []
     const open = await context.store.db.write((tx) => {
       const rows = listUnsavedFiles(tx, spec.project_id)
       const volumes = listProjectVolumes(tx, spec.project_id)
@@ -79,12 +79,12 @@ export function createWrittenFilesInspector(context: DeploymentContext, note: (s
         const row = { ...files, id: newId('uns'), project_id: spec.project_id, volume, found_at, dismissed_at: null }
         insertUnsavedFiles(tx, row)
         tx.publish({ type: 'project_changed', id: spec.project_id })
-        told.push(row)
+        inserted.push(row)
         return [{ row, owner }]
       })
     })
     const slug = context.store.db.readSync((tx) => findProject(tx, spec.project_id))?.slug ?? spec.project_id
-    for (const row of told) note(spec, describe(row, slug))
+    for (const row of inserted) note(spec, describe(row, slug))
     return open
   }
 

@@ -55,7 +55,7 @@ export function createAddedVolumeHandlers(
         if (body.with_unsaved_files === true)
           for (const report of reports)
             if (report.dismissed_at === null && !(report.service === service && report.path === path))
-              add({ ...pickPlace(report), begins_with: null })
+              add({ ...pickServiceAndPath(report), begins_with: null })
         tx.publish({ type: 'project_changed', id: project.id })
         return { volume: name, path, deployment_id: redeployInTransaction(tx, deps, project.id) ?? null }
       })
@@ -74,7 +74,7 @@ export function createAddedVolumeHandlers(
   }
 }
 
-const pickPlace = ({ service, path }: { service: string; path: string }) => ({ service, path })
+const pickServiceAndPath = ({ service, path }: { service: string; path: string }) => ({ service, path })
 
 /** Folders of the system, and of Homeport itself. A volume there would hide what the container needs. */
 const reserved = ['bin', 'boot', 'dev', 'etc', 'homeport', 'lib', 'lib64', 'proc', 'run', 'sbin', 'sys']

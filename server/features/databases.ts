@@ -26,7 +26,7 @@ export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
       })
       const created = await translateDatabaseErrors(databases.create(project.id, (tx) => redeployInTransaction(tx, deps, project.id)))
       if (!created) throw new Problem('database_exists', 'This project already has a database. Delete it first to start with an empty one.')
-      return { database: presentDatabase(deps, created.row, created.place), deployment_id: created.result ?? null }
+      return { database: presentDatabase(deps, created.row, created.details), deployment_id: created.result ?? null }
     },
 
     async getDatabase({ project }) {
@@ -65,7 +65,7 @@ export async function requireDatabase(deps: FeatureDeps, projectId: string): Pro
 
 export async function readDatabase(deps: FeatureDeps, row: DatabaseRow): Promise<Database> {
   try {
-    return presentDatabase(deps, row, await translateDatabaseErrors(deps.databases.look(row)))
+    return presentDatabase(deps, row, await translateDatabaseErrors(deps.databases.inspect(row)))
   } catch (error) {
     // It may have been dropped in the meantime.
     if (await deps.databases.find(row.project_id)) throw error

@@ -27,8 +27,8 @@ export function createMetricsHandlers(deps: FeatureDeps): MetricsHandlers {
       const projects = recentlyRequested.map(({ id, slug }) => {
         const requests = Array.from({ length: sparklineLimits.hours }, () => 0)
         for (const row of deps.metrics.readHourlyRequests(id, from)) {
-          const place = (row.ts - from) / hour
-          if (place in requests) requests[place] = row.requests
+          const index = (row.ts - from) / hour
+          if (index in requests) requests[index] = row.requests
         }
         return { slug, requests }
       })
@@ -54,8 +54,8 @@ function summarizeMetrics(
   const overall = createTotals()
   const sum = createTotals()
   let next = 0
-  const buckets = Array.from({ length: count }, (_, place) => {
-    const ts = from + place * seconds
+  const buckets = Array.from({ length: count }, (_, index) => {
+    const ts = from + index * seconds
     resetTotals(sum)
     for (let row = rows[next]; row !== undefined && row.ts < ts + seconds; row = rows[++next]) addRow(sum, row)
     mergeTotals(overall, sum)

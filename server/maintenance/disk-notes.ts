@@ -11,7 +11,7 @@ const dataFolderNotes: Partial<Record<DiskKind, string>> = {
   app_volumes: 'Volumes of projects that run as processes. Never cleaned up.',
   volume_snapshots: 'Never cleaned up; delete them individually on the Services page of a project.',
   backups: 'Never cleaned up; delete them individually.',
-  ledger: 'The database of this instance. Never cleaned up.',
+  instance_database: 'The database of this instance. Never cleaned up.',
   other: 'Versions of Node and package managers, uploads in progress, certificates. Never cleaned up.',
 }
 
@@ -26,8 +26,8 @@ const engineNotes: Partial<Record<DiskKind, string>> = {
 
 export const stillCountingNote = 'Still calculating: at least this much. Check again in a moment.'
 
-export const findDiskNote = (kind: DiskKind, place: DiskUsage['place']): string | null =>
-  (place === 'engine' ? engineNotes : dataFolderNotes)[kind] ?? null
+export const findDiskNote = (kind: DiskKind, location: DiskUsage['location']): string | null =>
+  (location === 'engine' ? engineNotes : dataFolderNotes)[kind] ?? null
 
 export const formatSize = (bytes: number): string =>
   bytes < 1_000_000_000 ? `${(bytes / 1_000_000).toFixed(1)} MB` : `${(bytes / 1_000_000_000).toFixed(1)} GB`

@@ -60,7 +60,7 @@ const dataFolderKinds = [
   'app_volumes',
   'volume_snapshots',
   'backups',
-  'ledger',
+  'instance_database',
   'other',
 ] as const satisfies DiskKind[]
 const isEngineKind = (kind: CleanableKind): kind is 'images' | 'build_cache' | 'volumes' | 'other' =>
@@ -89,7 +89,14 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
       const free = sumBytes(here.filter((unit) => !unit.is_needed(needs)))
       const reclaimable_bytes = kind === 'edge_cache' ? bytes : kind === 'logs' ? store.logs.freeBytes() : is_whole ? free : null
       const count = kind === 'bundles' || kind === 'screenshots' ? here.length : null
-      return { kind, place: 'data_folder', bytes, count, reclaimable_bytes, note: is_whole ? findDiskNote(kind, 'data_folder') : stillCountingNote }
+      return {
+        kind,
+        location: 'data_folder',
+        bytes,
+        count,
+        reclaimable_bytes,
+        note: is_whole ? findDiskNote(kind, 'data_folder') : stillCountingNote,
+      }
     })
   }
 
@@ -98,7 +105,7 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
     const unknown = (note: string): DiskUsage[] =>
       (['images', 'build_cache', 'volumes'] as const).map((kind) => ({
         kind,
-        place: 'engine',
+        location: 'engine',
         bytes: 0,
         count: null,
         reclaimable_bytes: null,
@@ -119,7 +126,7 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
       .filter(({ kind, count }) => count > 0 || (kind !== 'databases' && kind !== 'app_volumes' && kind !== 'other'))
       .map((one) => ({
         ...one,
-        place: 'engine',
+        location: 'engine',
         note:
           one.kind === 'build_cache' && shared_build_cache_bytes > 0
             ? `${findDiskNote(one.kind, 'engine')} Docker also keeps a shared build cache of ${formatSize(shared_build_cache_bytes)} for Dockerfile builds on this machine. Homeport does not remove it; run docker builder prune.`

@@ -99,15 +99,15 @@ function lowerPriority(pid: number | undefined): void {
 export async function measureFolder(folder: string, removeOutsideLinks = false): Promise<number> {
   const root = await realpath(folder)
   let bytes = 0
-  const visit = async (path: string): Promise<void> => {
+  const walk = async (path: string): Promise<void> => {
     for (const entry of await readdir(path, { withFileTypes: true })) {
       const full = join(path, entry.name)
-      if (entry.isDirectory()) await visit(full)
+      if (entry.isDirectory()) await walk(full)
       else if (entry.isSymbolicLink() && removeOutsideLinks) await removeOutsideLink(root, full)
       else bytes += (await lstat(full)).size
     }
   }
-  await visit(root)
+  await walk(root)
   return bytes
 }
 

@@ -36,7 +36,7 @@ export interface ScreenshotRecords {
   insert(row: { deployment_id: string; variant: ScreenshotVariant; bytes: number; created_at: string }): Promise<boolean>
   list(): Promise<ScreenshotFile[]>
   remove(deploymentId: string, variant: ScreenshotVariant): Promise<void>
-  forget(place: { deployment_id: string } | { project_id: string }): Promise<void>
+  forget(filter: { deployment_id: string } | { project_id: string }): Promise<void>
 }
 
 export interface ScreenshotServiceOptions {
@@ -61,7 +61,7 @@ export interface ScreenshotService {
   /** Resumes the work of the previous run. */
   start(): Promise<void>
   /** Deletes the screenshots of one deployment, or all of a project. */
-  remove(place: { project_id: string; deployment_id?: string }): Promise<void>
+  remove(filter: { project_id: string; deployment_id?: string }): Promise<void>
   check(): DoctorCheck
   close(): Promise<void>
 }
@@ -88,9 +88,9 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
   const missingVariants = (target: ScreenshotTarget) => screenshotVariants.filter((variant) => !target.taken.includes(variant))
   const slotOf = (target: ScreenshotTarget) => `${target.project_id} ${target.target} ${target.target === 'preview' ? target.branch : ''}`
   /** Whether the host currently routes to this deployment, and whether the app is awake. */
-  const readRouteState = ({ url, deployment_id }: ScreenshotTarget): 'awake' | 'asleep' | 'elsewhere' => {
+  const readRouteState = ({ url, deployment_id }: ScreenshotTarget): 'awake' | 'asleep' | 'not_routed' => {
     const route = options.findRoute(new URL(url).hostname)
-    if (route?.deployment_id !== deployment_id || route.kind === 'page') return 'elsewhere'
+    if (route?.deployment_id !== deployment_id || route.kind === 'page') return 'not_routed'
     return route.kind === 'asleep' ? 'asleep' : 'awake'
   }
   const logFailure = (error: unknown) => log.warn('screenshot_cleanup_failed', { error })
@@ -156,7 +156,7 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
       if (routeState !== 'awake') {
         sleepingByProject.set(target.project_id, (sleepingByProject.get(target.project_id) ?? new Set()).add(target.deployment_id))
         // The app may be starting, as all apps are after a start of the platform.
-        if (routeState === 'elsewhere') scheduleRetry(target, 'waits', maxWaits)
+        if (routeState === 'not_routed') scheduleRetry(target, 'waits', maxWaits)
         continue
       }
       const controller = new AbortController()
@@ -181,7 +181,7 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
     try {
       for await (const { variant, png } of screenshotter.take(request)) {
         // A newer version may have become live in between; the screenshot would show that version.
-        if (signal.aborted || readRouteState(target) === 'elsewhere') return
+        if (signal.aborted || readRouteState(target) === 'not_routed') return
         await saveScreenshot({ ...target, variant }, png)
       }
     } finally {

@@ -10,14 +10,14 @@ const maxListedNames = 5
 /** Files of a source that are Git LFS pointers, by name relative to it. */
 export async function findLfsPointers(folder: string): Promise<string[]> {
   const pointers: string[] = []
-  const visit = async (base: string): Promise<void> => {
+  const walk = async (base: string): Promise<void> => {
     for (const entry of await readdir(join(folder, base), { withFileTypes: true })) {
       const name = base === '' ? entry.name : `${base}/${entry.name}`
-      if (entry.isDirectory() && entry.name !== '.git' && entry.name !== 'node_modules') await visit(name)
+      if (entry.isDirectory() && entry.name !== '.git' && entry.name !== 'node_modules') await walk(name)
       else if (entry.isFile() && (await isLfsPointer(join(folder, name)))) pointers.push(name)
     }
   }
-  await visit('')
+  await walk('')
   return pointers.toSorted()
 }
 

@@ -66,13 +66,13 @@ export function readDatabaseCopy<R>(path: string, read: (copy: DatabaseCopyReade
 
 /** What a backup says of the database that it holds. */
 export function summarizeDatabaseCopy(path: string) {
-  return readDatabaseCopy(path, ({ schemaVersion: ledger_version, all }) => {
+  return readDatabaseCopy(path, ({ schemaVersion: schema_version, all }) => {
     const count = (table: string) => all<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)[0]?.n ?? 0
     const projects = all<{ id: string }>('SELECT id FROM projects WHERE deleted_at IS NULL').map((row) => row.id)
     const deployments = all<{ id: string; artifact: string | null }>(
       'SELECT d.id, d.artifact FROM deployments d JOIN projects p ON p.id = d.project_id WHERE p.deleted_at IS NULL',
     )
     const counts = { projects: projects.length, deployments: count('deployments'), env_vars: count('env_vars'), databases: count('databases') }
-    return { ledger_version, counts, projects, deployments }
+    return { schema_version, counts, projects, deployments }
   })
 }

@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3'
 import { type DatabaseCopyReader, readDatabaseCopy } from './database-copy.ts'
 import { logMigrations, metricsMigrations, migrations } from './migrations/index.ts'
 
-const migrationsByFile = { ledger: migrations, logs: logMigrations, metrics: metricsMigrations }
+const migrationsByFile = { main: migrations, logs: logMigrations, metrics: metricsMigrations }
 export type StoreFile = keyof typeof migrationsByFile
 
 /** The newest schema version of a file that this Homeport supports. */

@@ -26,7 +26,7 @@ const createToken = async (who: TokenCaller, body: unknown = { name: 'ci' }) => 
 const listed = async (who: TokenCaller, query = '') => (await context.request(who, 'GET', `/v1/tokens${query}`)).body.api_tokens as ApiToken[]
 const person = (name: string) => context.addPerson(`${name}@example.com`)
 
-/** Reads and writes the ledger beside the platform, where only time or a crash would do it. */
+/** Reads and writes the database beside the platform, where only time or a crash would do it. */
 function openDatabase<T>(use: (db: Database.Database) => T): T {
   const db = new Database(join(context.platform.data_dir, 'homeport.db'))
   try {

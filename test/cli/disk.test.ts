@@ -17,7 +17,7 @@ test('disk shows what takes which room, and what of it can go', async () => {
   const { code, out } = await run('disk')
   expect(code).toBe(0)
   expect(out).toMatch(/^KIND +LOCATION +SIZE +RECLAIMABLE$/m)
-  expect(out).toMatch(/^ledger +data folder +[\d.]+ (k|M)B +0 bytes$/m)
+  expect(out).toMatch(/^instance_database +data folder +[\d.]+ (k|M)B +0 bytes$/m)
   expect(out).toContain(`free for ${platform.data_dir}.`)
   expect((await run('disk', '--notes')).out).toContain('Never cleaned up.')
   expect(await run.json('disk')).toMatchObject({
@@ -40,7 +40,7 @@ test('disk clean frees what nothing needs, of the kinds that are named, and says
 })
 
 test('what cannot be cleaned is a usage error that names what can', async () => {
-  for (const words of [['clean', 'ledger'], ['wipe']]) {
+  for (const words of [['clean', 'instance_database'], ['wipe']]) {
     const { code, err } = await run('disk', ...words)
     expect(code).toBe(2)
     expect(err).toContain(words.at(-1))

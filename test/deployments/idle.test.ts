@@ -89,7 +89,7 @@ test('resync counts idle time anew, and a visit thaws', async () => {
   await advance(59_000)
   expect(done).toEqual([])
   await advance(1_000)
-  watch.wake(app, 'visit')
+  watch.wake(app, 'request')
   await advance(0)
   expect(done).toEqual(['freeze', 'thaw'])
   expect(app.sleep).toBeNull()

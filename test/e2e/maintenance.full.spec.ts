@@ -99,7 +99,7 @@ test('a backup is made while the app serves, downloaded, and deleted', async ({ 
   await expect(rows).toHaveCount(0)
 })
 
-test('a ledger that was damaged and put right is told on the first page', async ({ page }) => {
+test('a database that was damaged and put right is told on the first page', async ({ page }) => {
   const before = await startTestPlatform({ runtime: 'process' })
   const { data_dir } = before
   await before.createProject({ slug: 'reef', name: 'Reef' })
@@ -107,8 +107,8 @@ test('a ledger that was damaged and put right is told on the first page', async 
   const copies = async () => (await before.api<{ backups: Backup[] }>('GET', '/instance/backups')).body.backups
   await expect.poll(async () => (await copies()).length).toBeGreaterThan(0)
   await before.handle.stop()
-  const ledger = join(data_dir, 'homeport.db')
-  writeFileSync(ledger, Buffer.concat([Buffer.alloc(4096, 0xaa), (await readFile(ledger)).subarray(4096)]))
+  const database = join(data_dir, 'homeport.db')
+  writeFileSync(database, Buffer.concat([Buffer.alloc(4096, 0xaa), (await readFile(database)).subarray(4096)]))
 
   const after = await startTestPlatform({ runtime: 'process', data_dir })
   try {
@@ -116,7 +116,7 @@ test('a ledger that was damaged and put right is told on the first page', async 
     await signIn(page, await after.handle.signInUrl())
     const banner = page.getByRole('alert').filter({ hasText: 'damaged' })
     await expect(banner).toBeVisible()
-    await expectAccessible(page, 'a ledger that was put right')
+    await expectAccessible(page, 'a database that was put right')
     await page.goto(`${after.handle.dashboard_url}instance/backups`)
     await expect(banner).toBeVisible()
   } finally {

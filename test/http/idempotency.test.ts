@@ -341,7 +341,7 @@ describe('an upload', () => {
   })
 })
 
-it('neither a token in an answer nor a secret in a request is in the ledger in plain', async () => {
+it('neither a token in an answer nor a secret in a request is in the database in plain', async () => {
   const key = freshKey()
   const first = await post(key, '/v1/tokens', { name: 'ci-name-of-a-secret' })
   const token = first.body.token as string

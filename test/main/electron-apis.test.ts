@@ -20,12 +20,12 @@ function usedOfElectron(): string[] {
     const path = name.slice(root.length).replaceAll('\\', '/')
     if (!/^\/?(?:main|preload)\/[^/]+\.ts$/.test(path)) continue
     const found: { node: Node; name: Node }[] = []
-    const visit = (node: Node): void => {
+    const walk = (node: Node): void => {
       if (isPropertyAccessExpression(node)) found.push({ node, name: node.name })
       if (isNewExpression(node)) found.push({ node, name: node.expression })
-      node.forEachChild(visit)
+      node.forEachChild(walk)
     }
-    visit(program.getSourceFile(name)!)
+    walk(program.getSourceFile(name)!)
     const symbols = checker.getSymbolAtLocation(found.map((one) => one.name))
     for (const [index, symbol] of symbols.entries()) {
       const { node } = found[index]!

@@ -79,7 +79,7 @@ describe('hourly copies', () => {
     expect(copies()).toEqual(['hourly-2026-01-31T07-00-00Z.db', 'hourly-2026-01-31T12-00-00Z.db'])
   })
 
-  test('a damaged ledger gives no copy, and the good ones stay', async () => {
+  test('a damaged database gives no copy, and the good ones stay', async () => {
     await store.db.write((tx) => {
       for (let i = 0; i < 500; i++) tx.statement('INSERT INTO settings (key, value) VALUES (?, ?)').run(`row ${i}`, 'x'.repeat(500))
     })

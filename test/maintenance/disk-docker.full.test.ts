@@ -39,7 +39,9 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
     return id
   }
   const images = async () =>
-    (await home.api<{ kinds: DiskUsage[] }>('GET', '/instance/disk')).body.kinds.find(({ kind, place }) => kind === 'images' && place === 'engine')
+    (await home.api<{ kinds: DiskUsage[] }>('GET', '/instance/disk')).body.kinds.find(
+      ({ kind, location }) => kind === 'images' && location === 'engine',
+    )
   /** A busy engine counts longer than a look waits: then it is asked again. */
   const counted = () =>
     until(

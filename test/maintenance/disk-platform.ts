@@ -19,8 +19,8 @@ export function useDiskPlatform() {
     for (const repository of repositories) repository.remove()
   })
 
-  const at = (...place: string[]) => join(platform.data_dir, ...place)
-  const names = (...place: string[]) => (existsSync(at(...place)) ? readdirSync(at(...place)).toSorted() : [])
+  const at = (...location: string[]) => join(platform.data_dir, ...location)
+  const names = (...location: string[]) => (existsSync(at(...location)) ? readdirSync(at(...location)).toSorted() : [])
   /** A count that takes the platform too long is told as far as it got: then it is asked for its end. */
   const disk = () =>
     until(
@@ -30,7 +30,7 @@ export function useDiskPlatform() {
           '/instance/disk',
         )
         expect(status).toBe(200)
-        return body.kinds.some(({ place, note }) => place === 'data_folder' && note === stillCountingNote) ? undefined : body
+        return body.kinds.some(({ location, note }) => location === 'data_folder' && note === stillCountingNote) ? undefined : body
       },
       { what: 'the end of the count' },
     )
@@ -60,7 +60,7 @@ export function useDiskPlatform() {
     /** Waits until exactly these are in a folder. */
     become: (folder: string, ids: string[]) =>
       until(() => ids.toSorted().join() === names(folder).join() || undefined, { what: `${folder} to hold ${ids.join()} alone` }),
-    use: async (kind: string) => (await disk()).kinds.find((one) => one.kind === kind && one.place === 'data_folder')!,
+    use: async (kind: string) => (await disk()).kinds.find((one) => one.kind === kind && one.location === 'data_folder')!,
     async clean(...kinds: string[]) {
       const { status, body } = await platform.api<{
         freed: { kind: string; bytes: number; count: number; note: string | null }[]
@@ -71,7 +71,7 @@ export function useDiskPlatform() {
     },
     /** Blocks, as `du` counts them. */
     sizeOf: (...places: string[]) =>
-      execFileSync('du', ['-s', '--block-size=1', ...(places.length === 0 ? [platform.data_dir] : places.map((place) => at(place)))], {
+      execFileSync('du', ['-s', '--block-size=1', ...(places.length === 0 ? [platform.data_dir] : places.map((location) => at(location)))], {
         encoding: 'utf8',
       })
         .split('\n')

@@ -8,7 +8,7 @@ import { useDiskPlatform } from './disk-platform.ts'
 const { platform, at, names, disk, connect, live, rollBack, keep, become, use, clean, sizeOf } = useDiskPlatform()
 const mebibyte = 2 ** 20
 /** Old enough that it may be of nothing that is just being made. */
-const age = (...place: string[]) => utimesSync(at(...place), 0, 0)
+const age = (...location: string[]) => utimesSync(at(...location), 0, 0)
 
 test('as many builds are kept as the setting says, the rest goes with the next deployment; fewer go at once', async () => {
   const repository = await connect('keeps', tinyServer('v0'))
@@ -35,13 +35,14 @@ test('each file of the data folder is counted once, under one kind', async () =>
   const { kinds, total_bytes, free_bytes, data_dir } = await disk()
   expect(data_dir).toBe(platform().data_dir)
   expect(free_bytes).toBeGreaterThan(0)
-  const here = kinds.filter(({ place }) => place === 'data_folder')
+  const here = kinds.filter(({ location }) => location === 'data_folder')
   expect(new Set(here.map(({ kind }) => kind)).size).toBe(here.length)
   expect(total_bytes).toBe(kinds.reduce((total, { bytes }) => total + bytes, 0))
   const counted = here.reduce((total, { bytes }) => total + bytes, 0)
   // `du` also counts the folders around what is counted; and a log may have grown in between.
   expect(Math.abs(sizeOf() - counted)).toBeLessThan(2 * mebibyte)
-  for (const kind of ['ledger', 'logs', 'metrics', 'bundles']) expect([kind, here.find((one) => one.kind === kind)!.bytes > 0]).toEqual([kind, true])
+  for (const kind of ['instance_database', 'logs', 'metrics', 'bundles'])
+    expect([kind, here.find((one) => one.kind === kind)!.bytes > 0]).toEqual([kind, true])
   expect(here.every(({ reclaimable_bytes, bytes }) => reclaimable_bytes !== null && reclaimable_bytes <= bytes)).toBe(true)
 })
 
@@ -57,15 +58,15 @@ test('a clean-up takes what nobody knows, and says how much that was; what is ne
     ['bundles', 'dpl_young'],
     ['archives', 'prj_unknown', 'dpl_young'],
   ]
-  for (const place of [...orphans, ...young]) {
-    mkdirSync(at(...place.slice(0, -1)), { recursive: true })
-    if (place[0] === 'archives') writeFileSync(at(...place), Buffer.alloc(mebibyte, 1))
+  for (const location of [...orphans, ...young]) {
+    mkdirSync(at(...location.slice(0, -1)), { recursive: true })
+    if (location[0] === 'archives') writeFileSync(at(...location), Buffer.alloc(mebibyte, 1))
     else {
-      mkdirSync(at(...place, 'deep'), { recursive: true })
-      writeFileSync(at(...place, 'deep', 'file'), Buffer.alloc(mebibyte, 1))
+      mkdirSync(at(...location, 'deep'), { recursive: true })
+      writeFileSync(at(...location, 'deep', 'file'), Buffer.alloc(mebibyte, 1))
     }
   }
-  for (const place of orphans) age(...place)
+  for (const location of orphans) age(...location)
   writeFileSync(at('notes-of-mine.txt'), 'mine')
   const serving = names('bundles').filter((name) => name !== 'dpl_unknown')
   const places = ['bundles', 'sources', 'work', 'archives']
@@ -77,8 +78,8 @@ test('a clean-up takes what nobody knows, and says how much that was; what is ne
   expect(freed).toEqual([{ kind: 'bundles', bytes: told.reclaimable_bytes, count: orphans.length, note: null }])
   expect(before - sizeOf(...places)).toBe(freed_bytes)
 
-  expect(orphans.filter((place) => existsSync(at(...place)))).toEqual([])
-  expect(young.filter((place) => !existsSync(at(...place)))).toEqual([])
+  expect(orphans.filter((location) => existsSync(at(...location)))).toEqual([])
+  expect(young.filter((location) => !existsSync(at(...location)))).toEqual([])
   expect(names('bundles')).toEqual(serving)
   expect(existsSync(at('notes-of-mine.txt'))).toBe(true)
   expect((await use('bundles')).reclaimable_bytes).toBe(0)
@@ -99,9 +100,9 @@ test('caches of builds go, but not under a build that is going on', async () => 
     ['cache', 'dependencies', body.project.id],
     ['cache', 'dependencies', 'prj_idle'],
   ]
-  for (const place of [busy, idle]) {
-    mkdirSync(at(...place, 'set'), { recursive: true })
-    writeFileSync(at(...place, 'set', 'file'), Buffer.alloc(mebibyte, 1))
+  for (const location of [busy, idle]) {
+    mkdirSync(at(...location, 'set'), { recursive: true })
+    writeFileSync(at(...location, 'set', 'file'), Buffer.alloc(mebibyte, 1))
   }
   const { id } = await platform().deploy('builds')
   await until(async () => (await platform().getDeployment('builds', id)).build_log.includes('it began') || undefined, { what: 'the build to begin' })
@@ -133,7 +134,7 @@ test('the room of logs that are gone is given back to the disk', async () => {
 })
 
 test('400 a kind that is never cleaned; 403 for others than the owner', async () => {
-  expect((await platform().api('POST', '/instance/disk/clean', { kinds: ['ledger'] })).status).toBe(400)
+  expect((await platform().api('POST', '/instance/disk/clean', { kinds: ['instance_database'] })).status).toBe(400)
   expect((await platform().api('POST', '/instance/disk/clean', { kinds: [] })).status).toBe(400)
   const { body } = await platform().api<{ token: string }>('POST', '/instance/users', { email: 'other@example.com', verified: true })
   for (const [method, path] of [

@@ -10,6 +10,7 @@ import { copyDatabase } from '../../server/store/database-copy.ts'
 import { openStore, type Store, type Tx } from '../../server/store/store.ts'
 import { createSealer } from '../../server/store/sealer.ts'
 import {
+  backupFormat,
   type BackupManifest,
   digestLine,
   trailerName,
@@ -35,6 +36,8 @@ export const linkOf = (name: string, target: string): TarEntry => ({ name, kind:
 export interface BackupForgery {
   entries?: TarEntry[]
   head?: Partial<BackupManifest>
+  /** As earlier versions of Homeport wrote it. */
+  is_format_1?: boolean
   /** Changes the three files of the store before they are packed. */
   store?: (name: string, path: string) => void
   fill?: (store: Store) => Promise<void>
@@ -73,20 +76,22 @@ async function storeParts(folder: string, { fill, store }: BackupForgery): Promi
 export async function forgeBackup(folder: string, file: string, forgery: BackupForgery = {}): Promise<void> {
   const parts = await storeParts(folder, forgery)
   const head: BackupManifest = {
-    format: 1,
+    format: backupFormat,
     homeport: '0.1.0',
     created_at,
     instance_id: 'abc',
     platform: process.platform,
     arch: process.arch,
     key: { kind: 'file_key', check: base64(sealer.seal(keyCheckColumn(created_at), 'homeport')) },
-    ledger_version: 3,
+    schema_version: 3,
     counts: { projects: 0, deployments: 0, env_vars: 0, databases: 0 },
     parts: parts.map(({ name, bytes }) => ({ name, bytes: bytes.length, sha256: sha256(bytes) })),
     ...forgery.head,
   }
+  const { schema_version, ...rest } = head
+  const written = forgery.is_format_1 ? { ...rest, format: 1, ledger_version: schema_version } : head
   const entries = [
-    fileOf(manifestName, JSON.stringify(head)),
+    fileOf(manifestName, JSON.stringify(written)),
     ...parts.filter(({ name }) => !forgery.without?.includes(name)).map(({ name, bytes }) => fileOf(name, bytes)),
     ...(forgery.entries ?? []),
   ]

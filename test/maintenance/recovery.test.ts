@@ -1,4 +1,4 @@
-/** A ledger that is damaged or gone when the platform starts (R12). */
+/** A database that is damaged or gone when the platform starts (R12). */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A ledger of a few hundred pages; the copy of each time holds 300 rows more than the one before. */
+/** A database of a few hundred pages; the copy of each time holds 300 rows more than the one before. */
 async function fill(times: string[]): Promise<void> {
   const store = await openStore({ data_dir: folder, after_crash: false })
   let rows = 0
@@ -60,7 +60,7 @@ async function rowsNow(afterCrash = false) {
 
 const times = ['2026-01-01T10-00-00Z', '2026-01-01T11-00-00Z', '2026-01-01T12-00-00Z']
 
-describe('the ledger', () => {
+describe('the database', () => {
   test.each([
     ['20 pages of it are damaged', () => flip(path(), 20)],
     ['its head is', () => writeFileSync(path(), Buffer.concat([Buffer.alloc(4096, 0xaa), readFileSync(path()).subarray(4096)]))],
@@ -78,7 +78,7 @@ describe('the ledger', () => {
     const aside = readdirSync(folder).filter((name) => /^homeport\.db\.damaged-[\dTZ-]+$/.test(name))
     expect(aside).toEqual(isThere ? [recovered?.damaged_file] : [])
     expect(statSync(path()).mode & 0o777).toBe(0o600)
-    // It is a ledger like any other from now on.
+    // It is a database like any other from now on.
     expect(await rowsNow(true)).toMatchObject({ rows: 900, recovered: undefined })
   })
 
@@ -120,7 +120,7 @@ describe('the ledger', () => {
   })
 })
 
-test('a platform that starts on a damaged ledger serves what the copy knows, and everybody hears of it', async () => {
+test('a platform that starts on a damaged database serves what the copy knows, and everybody hears of it', async () => {
   const site = mkdtempSync(join(tmpdir(), 'homeport-kept-'))
   writeFileSync(join(site, 'index.html'), '<h1>kept</h1>')
   const first = await startTestPlatform({ runtime: 'process', data_dir: folder })
@@ -157,7 +157,7 @@ test('a platform that starts on a damaged ledger serves what the copy knows, and
   }
 })
 
-test('a damaged log begins anew, and the ledger stays', async () => {
+test('a damaged log begins anew, and the database stays', async () => {
   await fill(times)
   writeFileSync(join(folder, 'logs.db'), Buffer.alloc(20_000, 1))
   const { rows, recovered } = await rowsNow()

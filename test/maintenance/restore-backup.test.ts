@@ -10,7 +10,7 @@ import { createIdempotencyStore } from '../../server/features/idempotency-store.
 import { isoTime, systemClock } from '../../server/lib/clock.ts'
 import { openStore, type Store } from '../../server/store/store.ts'
 import { createSealer } from '../../server/store/sealer.ts'
-import { trailerName } from '../../server/maintenance/backup/backup-format.ts'
+import { backupFormat, trailerName } from '../../server/maintenance/backup/backup-format.ts'
 import { assertRestoreComplete } from '../../server/maintenance/restore/finish-restore.ts'
 import { forEachSeed } from '../support/seeds.ts'
 import {
@@ -69,6 +69,13 @@ test('a good one is taken, with modes, links and the key', async () => {
   rmSync(into, { recursive: true })
 })
 
+test('a backup of an earlier version is taken', async () => {
+  const [file, into] = [join(folder, 'format-1.tar.gz'), fresh()]
+  await forgeBackup(folder, file, { is_format_1: true })
+  expect(await restore(file, into, { key_file: keyFile })).toMatchObject({ instance_id: 'abc', lost: [] })
+  rmSync(into, { recursive: true })
+})
+
 describe('hostile or wrong, although sealed with our key', () => {
   const cases: [string, BackupForgery, RegExp][] = [
     ['a name that climbs out', { entries: [fileOf('bundles/../../evil', 'x')] }, /contains an unexpected entry/],
@@ -76,9 +83,9 @@ describe('hostile or wrong, although sealed with our key', () => {
     ['an empty part', { entries: [fileOf('bundles//evil', 'x')] }, /contains an unexpected entry/],
     ['a dot', { entries: [fileOf('bundles/./evil', 'x')] }, /contains an unexpected entry/],
     ['a folder of its own', { entries: [fileOf('other/evil', 'x')] }, /contains an unexpected entry/],
-    ['a file beside the ledger', { entries: [fileOf('instance.json', '{}')] }, /contains an unexpected entry/],
+    ['a file beside the database', { entries: [fileOf('instance.json', '{}')] }, /contains an unexpected entry/],
     ['a master key', { entries: [fileOf('master.key', 'x')] }, /contains an unexpected entry/],
-    ['a log of the ledger', { entries: [fileOf('homeport.db-wal', 'x')] }, /contains an unexpected entry/],
+    ['a log of the database', { entries: [fileOf('homeport.db-wal', 'x')] }, /contains an unexpected entry/],
     ['a dump with a path', { entries: [fileOf('databases/../x.sql', 'x')] }, /contains an unexpected entry/],
     ['a link to the system', { entries: [linkOf('bundles/dpl_1/etc', '/etc')] }, /points outside of its folder/],
     ['a link that climbs out', { entries: [linkOf('bundles/dpl_1/a/l', '../../dpl_2/x')] }, /points outside of its folder/],
@@ -86,7 +93,7 @@ describe('hostile or wrong, although sealed with our key', () => {
     ['a link among archives', { entries: [linkOf('archives/prj_1/dpl_1', 'x')] }, /contains an unexpected entry/],
     ['a file through a link', { entries: [linkOf('bundles/d/l', 'x'), fileOf('bundles/d/l/evil', 'x')] }, /two entries with the same name/],
     ['a file twice', { entries: [fileOf('bundles/d/a', 'x'), fileOf('bundles/d/a', 'y')] }, /two entries with the same name/],
-    ['the ledger twice', { entries: [fileOf('homeport.db', 'x')] }, /two entries with the same name/],
+    ['the database twice', { entries: [fileOf('homeport.db', 'x')] }, /two entries with the same name/],
     [
       'a file that is a folder too',
       { entries: [fileOf('bundles/d/a', 'x'.repeat(100_000)), fileOf('bundles/d/a/b', 'y')] },
@@ -94,17 +101,17 @@ describe('hostile or wrong, although sealed with our key', () => {
     ],
     ['a path of five thousand bytes', { entries: [fileOf(`bundles/${'n/'.repeat(150)}${'x'.repeat(4800)}`, 'x')] }, /contains an unexpected entry/],
     ['no end', { without: [trailerName] }, /truncated: its end is missing/],
-    ['no ledger', { without: ['homeport.db'] }, /incomplete/],
+    ['no database', { without: ['homeport.db'] }, /incomplete/],
     ['something after the end', { after: [fileOf('bundles/d/a', 'x')] }, /data after its end/],
     ['another digest', { end: { digest: '0'.repeat(64) } }, /damaged: its checksum does not match/],
     ['a seal of somebody else', { end: { seal: 'AAAA' } }, /modified after it was created/],
-    ['a newer format', { head: { format: 2 } }, /newer version of Homeport/],
-    ['a newer ledger', { head: { ledger_version: 99 } }, /newer version of Homeport/],
+    ['a newer format', { head: { format: backupFormat + 1 } }, /newer version of Homeport/],
+    ['a newer database', { head: { schema_version: 99 } }, /newer version of Homeport/],
     ['a head that is none', { head: { created_at: 'once' } }, /not a Homeport backup/],
     ['a part that is another', { head: { parts: [{ name: 'logs.db', bytes: 1, sha256: '0'.repeat(64) }] } }, /logs\.db in the backup is damaged/],
     ['a part that is missing', { head: { parts: [{ name: 'databases/x.sql', bytes: 1, sha256: '0'.repeat(64) }] } }, /incomplete/],
     [
-      'a trigger in the ledger',
+      'a trigger in the database',
       { store: alter('homeport.db', 'CREATE TRIGGER t AFTER INSERT ON tokens BEGIN DELETE FROM tokens; END') },
       /does not have the tables/,
     ],
@@ -113,15 +120,15 @@ describe('hostile or wrong, although sealed with our key', () => {
       { store: alter('logs.db', 'DROP TABLE chunks; CREATE VIEW chunks AS SELECT 1 AS stream') },
       /does not have the tables/,
     ],
-    ['a ledger without a column', { store: alter('homeport.db', 'ALTER TABLE settings DROP COLUMN value') }, /does not have the tables/],
+    ['a database without a column', { store: alter('homeport.db', 'ALTER TABLE settings DROP COLUMN value') }, /does not have the tables/],
     [
       'rows without their project',
       { store: alter('homeport.db', "PRAGMA foreign_keys = OFF; INSERT INTO branches VALUES ('prj_none', 'main', 'x')") },
       /rows that are not there/,
     ],
-    ['a ledger of no version', { store: alter('homeport.db', 'PRAGMA user_version = 0') }, /of version 0/],
+    ['a database of no version', { store: alter('homeport.db', 'PRAGMA user_version = 0') }, /of version 0/],
     [
-      'a ledger that is none',
+      'a database that is none',
       { store: (name, path) => name === 'homeport.db' && writeFileSync(path, 'hello'.repeat(5000)) },
       /cannot be read|is damaged/,
     ],

@@ -23,7 +23,7 @@ export function useSmallDiskPlatform() {
   const repositories: Repository[] = []
   const data = () => join(folder, 'data')
   const filler = () => join(folder, 'filler')
-  const names = (place: string) => (existsSync(join(data(), place)) ? readdirSync(join(data(), place)) : [])
+  const names = (location: string) => (existsSync(join(data(), location)) ? readdirSync(join(data(), location)) : [])
   const makeRoom = () => rmSync(filler(), { force: true })
   const start = async () => void (platform = await startTestPlatform({ runtime: 'process', data_dir: data() }))
   const connect = async (slug: string, files: Record<string, string>) => {

@@ -115,14 +115,14 @@ export function createElectronView(made: Package): string {
 /** Every file of an archive; the bytes of one that is not packed lie beside it. */
 export function archivedFiles(archive: string): { path: string; is_packed: boolean; has_hash: boolean }[] {
   const found: { path: string; is_packed: boolean; has_hash: boolean }[] = []
-  const visit = (folder: DirectoryRecord, at: string) => {
+  const walk = (folder: DirectoryRecord, at: string) => {
     for (const [name, entry] of Object.entries(folder.files)) {
-      if ('files' in entry) visit(entry, `${at}${name}/`)
+      if ('files' in entry) walk(entry, `${at}${name}/`)
       else if (!('link' in entry))
         found.push({ path: at + name, is_packed: !entry.unpacked, has_hash: entry.integrity?.algorithm === 'SHA256' && entry.integrity.hash !== '' })
     }
   }
-  visit(getRawHeader(archive).header, '')
+  walk(getRawHeader(archive).header, '')
   return found
 }
 

@@ -82,7 +82,7 @@ function readCopy(file: string): Copy {
   const elementText = (node: Node) =>
     collapse((node['children'] as Node[]).map((child) => (child.type === 'JSXText' ? (child['value'] as string) : '…')).join(''))
 
-  function visit(node: Node): void {
+  function walk(node: Node): void {
     if (node.type === 'ImportDeclaration' || node.type.startsWith('TSType') || node.type === 'TSInterfaceDeclaration') return
     if (node.type === 'JSXAttribute' && codeAttributes.has((node['name'] as { name: string }).name)) return
     if (node.type === 'JSXElement') {
@@ -101,10 +101,10 @@ function readCopy(file: string): Copy {
     const text = literalText(node)
     if (text !== null && /[a-z,.;:] [a-z]/i.test(text)) copy.sentences.push({ text, at: at(node) })
     for (const value of Object.values(node))
-      if (isNode(value)) visit(value)
-      else if (Array.isArray(value)) value.filter(isNode).forEach(visit)
+      if (isNode(value)) walk(value)
+      else if (Array.isArray(value)) value.filter(isNode).forEach(walk)
   }
-  visit(parseSync(file, source).program as unknown as Node)
+  walk(parseSync(file, source).program as unknown as Node)
   return copy
 }
 

@@ -2,11 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { type DiskUsage, cleanableKind, diskKind } from '../../server/contract/maintenance.ts'
 import { cleanUpEffects, diskKinds, largestParts, freeSpaceLevel, safeKinds, reclaimableSpace } from '../../renderer/features/instance/disk-kinds.ts'
 
-const row = (kind: DiskUsage['kind'], bytes: number, reclaimable_bytes: number | null, place: DiskUsage['place'] = 'data_folder'): DiskUsage => ({
+const row = (
+  kind: DiskUsage['kind'],
+  bytes: number,
+  reclaimable_bytes: number | null,
+  location: DiskUsage['location'] = 'data_folder',
+): DiskUsage => ({
   kind,
   bytes,
   reclaimable_bytes,
-  place,
+  location,
   count: null,
   note: null,
 })
@@ -28,7 +33,7 @@ describe('what takes which room', () => {
       row('databases', 50, 0),
       row('dumps', 40, 0),
       row('metrics', 30, 0),
-      row('ledger', 20, 0),
+      row('instance_database', 20, 0),
     ]
     expect(largestParts(rows)).toEqual([
       { name: 'Images', bytes: 900 },

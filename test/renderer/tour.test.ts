@@ -20,11 +20,11 @@ describe('the first steps', () => {
   it('after the first deployment none is done', () => expect(done({})).toEqual([]))
 
   it.each<[string, Partial<TourFacts>]>([
-    ['visit', { was_visited: true }],
-    ['again', { ready_deployments: 2 }],
+    ['open', { was_visited: true }],
+    ['redeploy', { ready_deployments: 2 }],
     ['variable', { variables: 1 }],
-    ['beside', { has_database: true }],
-    ['beside', { has_preview: true }],
+    ['database', { has_database: true }],
+    ['database', { has_preview: true }],
     ['phone', { is_network_open: true }],
   ])('%s is ticked by what happened', (id, facts) => expect(done(facts)).toEqual([id]))
 

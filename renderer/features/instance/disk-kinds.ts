@@ -15,7 +15,7 @@ export const diskKinds: Record<DiskKind, { name: string; about: string }> = {
   app_volumes: { name: 'Volumes', about: 'Files that apps keep across deployments.' },
   volume_snapshots: { name: 'Volume snapshots', about: 'Manual snapshots, and those taken before a restore or a deletion.' },
   backups: { name: 'Backups', about: 'Backups of the whole instance and hourly copies of the platform database.' },
-  ledger: { name: 'Platform database', about: 'Projects, deployments and settings.' },
+  instance_database: { name: 'Platform database', about: 'Projects, deployments and settings.' },
   other: { name: 'Other', about: 'Work in progress and leftovers of interrupted work.' },
 }
 

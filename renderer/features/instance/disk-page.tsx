@@ -52,7 +52,7 @@ function Disk() {
             </header>
             <ul>
               {shownRows.map((row) => (
-                <KindRow key={`${row.kind} ${row.place}`} row={row} onClean={(kind) => setCleaning([kind])} />
+                <KindRow key={`${row.kind} ${row.location}`} row={row} onClean={(kind) => setCleaning([kind])} />
               ))}
             </ul>
             {emptyKinds.length > 0 && <p className={`${styles.diskNothing} text-subtle`}>Empty: {emptyKinds.join(', ')}.</p>}
@@ -66,7 +66,7 @@ function Disk() {
 
 /** Whether the kind uses disk space, or its usage is unknown because the container engine is down. */
 const hasContent = ({ bytes: taken, reclaimable_bytes }: DiskUsage) => taken > 0 || reclaimable_bytes !== 0
-const kindLabel = ({ kind, place }: DiskUsage) => `${diskKinds[kind].name.toLowerCase()}${place === 'engine' ? ' in the container engine' : ''}`
+const kindLabel = ({ kind, location }: DiskUsage) => `${diskKinds[kind].name.toLowerCase()}${location === 'engine' ? ' in the container engine' : ''}`
 
 function DiskSummary({ disk, onClean }: { disk: CallOutput<'getDisk'>; onClean: () => void }) {
   const parts = largestParts(disk.kinds)
@@ -128,13 +128,13 @@ function DiskSummary({ disk, onClean }: { disk: CallOutput<'getDisk'>; onClean: 
 }
 
 function KindRow({ row, onClean }: { row: DiskUsage; onClean: (kind: CleanableKind) => void }) {
-  const { kind, place, count, note, reclaimable_bytes } = row
+  const { kind, location, count, note, reclaimable_bytes } = row
   const { name, about } = diskKinds[kind]
   return (
     <li className={styles.diskRow}>
       <div>
         <p>
-          <strong>{name}</strong> <span className="text-subtle">{place === 'engine' ? 'in the container engine' : 'in the data folder'}</span>
+          <strong>{name}</strong> <span className="text-subtle">{location === 'engine' ? 'in the container engine' : 'in the data folder'}</span>
         </p>
         <p className={`text-muted ${styles.diskAbout}`}>{note ?? about}</p>
       </div>

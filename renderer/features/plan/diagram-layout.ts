@@ -31,25 +31,27 @@ export function layOutDiagram(services: readonly PlannedService[], builds: reado
   for (const [name, column] of columns) columns.set(name, Math.max(column, first))
   const volumes = [...new Set(services.flatMap((service) => service.volumes))]
   const rows = new Map<number, number>()
-  const place = (column: number) => {
+  const nextPosition = (column: number) => {
     const row = rows.get(column) ?? 0
     rows.set(column, row + 1)
     return { column, row }
   }
   const nodes: DiagramNode[] = [
-    ...(hasVisitors ? [{ id: 'visitors', kind: 'visitors' as const, title: 'Visitors', subtitle: 'HTTP and HTTPS', ...place(0) }] : []),
+    ...(hasVisitors ? [{ id: 'visitors', kind: 'visitors' as const, title: 'Visitors', subtitle: 'HTTP and HTTPS', ...nextPosition(0) }] : []),
     ...services.map((service) => ({
       id: `service ${service.name}`,
       kind: service.kind,
       title: service.name,
       subtitle: describe(service, builds),
-      ...place(columns.get(service.name) ?? first),
+      ...nextPosition(columns.get(service.name) ?? first),
     })),
   ]
   // Beside the last service that uses it, so that its line crosses no other service.
   const columnOf = (volume: string) =>
     Math.max(...services.filter((service) => service.volumes.includes(volume)).map(({ name }) => columns.get(name) ?? first)) + 1
-  nodes.push(...volumes.map((name) => ({ id: `volume ${name}`, kind: 'volume' as const, title: name, subtitle: 'Volume', ...place(columnOf(name)) })))
+  nodes.push(
+    ...volumes.map((name) => ({ id: `volume ${name}`, kind: 'volume' as const, title: name, subtitle: 'Volume', ...nextPosition(columnOf(name)) })),
+  )
   const edges = services.flatMap(({ name, is_public, depends_on, volumes: used }): [string, string][] => [
     ...(is_public ? [['visitors', `service ${name}`] as [string, string]] : []),
     ...depends_on.map((one): [string, string] => [`service ${name}`, `service ${one}`]),

@@ -27,7 +27,7 @@ export default function NewProject() {
         <DropZone label="Drop here" onDropped={setDropped}>
           <SourceForm dropped={dropped} onDone={() => setOpen(false)} />
           {canPull && (
-            <p className={styles.sourceElsewhere}>
+            <p className={styles.sourceAlternatives}>
               <Button kind="bare" icon={Download} onClick={() => setPulling(true)}>
                 From another instance…
               </Button>

@@ -8,7 +8,7 @@ export interface StoredPromotion {
   key: string
   from: { id: string; slug: string }
   to: { id: string; slug: string }
-  wish: Omit<PromotionRequest, 'from' | 'to' | 'variables'> & { variables: string[] }
+  request: Omit<PromotionRequest, 'from' | 'to' | 'variables'> & { variables: string[] }
   done: Omit<PromotionProgress, 'archive'>
   steps_done: PromotionStepName[]
   is_given_up: boolean
@@ -20,11 +20,19 @@ export function readStoredPromotions(): StoredPromotion[] {
   try {
     const stored: unknown = JSON.parse(readPreference(promotionsStorageKey) ?? '[]')
     return Array.isArray(stored)
-      ? (stored as StoredPromotion[]).filter((one) => typeof one?.key === 'string' && one.wish && one.done && one.steps_done)
+      ? (stored as Parameters<typeof upgradeStoredPromotion>[0][])
+          .map(upgradeStoredPromotion)
+          .filter((one) => typeof one?.key === 'string' && one.request && one.done && one.steps_done)
       : []
   } catch {
     return []
   }
+}
+
+/** Earlier versions of the dashboard stored the request as `wish`. */
+function upgradeStoredPromotion(stored: Partial<StoredPromotion> & { wish?: StoredPromotion['request'] }): StoredPromotion {
+  const { wish, ...rest } = stored
+  return { ...(wish ? { request: wish } : {}), ...rest } as StoredPromotion
 }
 
 export function storePromotion(promotion: StoredPromotion): void {

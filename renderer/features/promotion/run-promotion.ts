@@ -45,7 +45,7 @@ async function resumePromotion(key: string): Promise<void> {
   const [from, to] = [stored?.from, stored?.to].map((finish) => connections.find(({ id }) => id === finish?.id))
   const isRunning = usePromotions.getState().promotions.some((one) => one.key === key)
   if (!release || isRunning || !stored || !from || !to) return release?.()
-  const { variables, ...rest } = stored.wish
+  const { variables, ...rest } = stored.request
   const request: PromotionRequest = {
     ...rest,
     variables: new Set(variables),
@@ -101,7 +101,15 @@ function createPromotion({
     const steps_done = promotion.steps.filter(({ state }) => state === 'done').map(({ name }) => name)
     const sides = { from: { id: from.id, slug: request.from.slug }, to: { id: to.id, slug: request.to.slug } }
     const stored_request = { ...rest, variables: [...variables] }
-    storePromotion({ key, ...sides, wish: stored_request, done: progress, steps_done, is_given_up: promotion.is_given_up, not_carried: notCarried })
+    storePromotion({
+      key,
+      ...sides,
+      request: stored_request,
+      done: progress,
+      steps_done,
+      is_given_up: promotion.is_given_up,
+      not_carried: notCarried,
+    })
   }
   const finish = () => {
     removeStoredPromotion(key)

@@ -37,7 +37,7 @@ export function watchTheme(onChange: () => void): () => void {
   const system = window.matchMedia('(prefers-color-scheme: dark)')
   const observer = new MutationObserver(onChange)
   system.addEventListener('change', onChange)
-  observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme', 'data-elsewhere', 'style'] })
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme', 'data-remote', 'style'] })
   return () => {
     system.removeEventListener('change', onChange)
     observer.disconnect()

@@ -97,7 +97,7 @@ function useSteps(slug: string, done: readonly string[]): TourStep[] {
   const address = useAppUrl(slug)
   const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
   const mayOpen = useCapabilities().has_instance_api && isOwner
-  const { data: project } = useProject(slug, !done.includes('visit'))
+  const { data: project } = useProject(slug, !done.includes('open'))
   const { data: ready } = useDeployments(slug, { status: 'ready' })
   const { data: variables } = useEnvVars(slug)
   const { data: database } = useCachedDatabase(slug)

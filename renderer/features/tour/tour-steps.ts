@@ -12,7 +12,7 @@ export interface TourFacts {
   is_network_open: boolean | null
 }
 
-export type TourStepId = 'visit' | 'again' | 'variable' | 'palette' | 'beside' | 'phone'
+export type TourStepId = 'open' | 'redeploy' | 'variable' | 'palette' | 'database' | 'phone'
 
 export interface TourStep {
   id: TourStepId
@@ -28,14 +28,14 @@ export function buildTourSteps(facts: TourFacts, completed: readonly string[]): 
   const root = `/projects/${facts.slug}`
   const steps: (TourStep | null)[] = [
     {
-      id: 'visit',
+      id: 'open',
       title: 'Open your app',
       description: 'Your app is live at this URL.',
       to: facts.address ?? root,
       is_done: facts.was_visited,
     },
     {
-      id: 'again',
+      id: 'redeploy',
       title: 'Deploy a change',
       description: 'No downtime: the current version stays live until the new one is healthy.',
       to: root,
@@ -50,7 +50,7 @@ export function buildTourSteps(facts: TourFacts, completed: readonly string[]): 
     },
     { id: 'palette', title: 'Run any command', description: 'Find projects and actions by typing a few letters:', to: 'palette', is_done: false },
     {
-      id: 'beside',
+      id: 'database',
       title: 'Add a database or a preview',
       description: 'Create a database, or push a branch to get its own URL.',
       to: `${root}/database`,

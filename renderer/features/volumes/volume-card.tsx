@@ -18,13 +18,13 @@ import styles from './volumes.module.css'
 
 type OpenDialog = { name: 'delete' | 'detach' | 'upload' } | { name: 'restore' | 'delete-snapshot'; snapshot: VolumeSnapshot }
 
-interface Place {
+interface VolumeScope {
   slug: string
   branch: string | null
 }
 
 /** One volume: its size, who uses it where, its snapshots, and what can be done with them. */
-export function VolumeCard({ slug, branch, volume, onDeployed }: Place & { volume: Volume; onDeployed: (id: string | null) => void }) {
+export function VolumeCard({ slug, branch, volume, onDeployed }: VolumeScope & { volume: Volume; onDeployed: (id: string | null) => void }) {
   const { name, size_bytes, used_by, snapshots, added } = volume
   const [open, setOpen] = useState<OpenDialog | null>(null)
   const [, navigate] = useLocation()

@@ -5,7 +5,7 @@ const maxDepth = 20
 
 /** A service with those that it extends merged in, as compose does: maps by key, lists one after the other, anything else replaced. */
 export function resolveExtends(service: YamlMap, name: string, services: YamlMap, file: string, { log }: ConfigContext): YamlMap {
-  const visit = (current: YamlMap, path: readonly string[]): YamlMap => {
+  const walk = (current: YamlMap, path: readonly string[]): YamlMap => {
     const entry = current.entries.get('extends')
     if (!entry) return current
     const label = `services.${path.at(-1)}.extends`
@@ -24,9 +24,9 @@ export function resolveExtends(service: YamlMap, name: string, services: YamlMap
       log.reject(entry.at, `${label}: ${quote(target.service)} ${reason}.`, 'Name another service of the file.')
       return current
     }
-    return mergeMaps(visit(base, [...path, target.service]), current, 0)
+    return mergeMaps(walk(base, [...path, target.service]), current, 0)
   }
-  return visit(service, [name])
+  return walk(service, [name])
 }
 
 function readTarget(node: YamlNode): { service: string; file: string | null } | undefined {

@@ -9,15 +9,15 @@ export function findLines(file: string, text: string): Record<string, number> {
   if (/(^|\/)Procfile$/.test(file)) return Object.fromEntries(parseProcfile(text).processes.map(({ name, line }) => [`services.${name}`, line]))
   if (!/\.(ya?ml|json)$/.test(file)) return {}
   const lines: [string, number][] = []
-  const visit = (node: YamlNode, path: string, depth: number): void => {
+  const walk = (node: YamlNode, path: string, depth: number): void => {
     if (node.kind !== 'map' || depth > maxDepth) return
     for (const { key, at, value } of node.entries.values()) {
       const inner = path === '' ? key : `${path}.${key}`
       lines.push([inner, at.line])
-      visit(value, inner, depth + 1)
+      walk(value, inner, depth + 1)
     }
   }
-  visit(parseYaml(text, new ConfigLog(file)), '', 1)
+  walk(parseYaml(text, new ConfigLog(file)), '', 1)
   return Object.fromEntries(lines)
 }
 

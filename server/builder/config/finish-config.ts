@@ -79,18 +79,18 @@ function checkDependencies({ config, at, depends_on_at }: ServiceDraft, names: r
 function checkCycle(drafts: readonly ServiceDraft[], { log }: ConfigContext): void {
   const next = new Map(drafts.map(({ config }) => [config.name, config.depends_on.map(({ service }) => service)]))
   const done = new Set<string>()
-  const visit = (name: string, path: readonly string[]): string[] | undefined => {
+  const walk = (name: string, path: readonly string[]): string[] | undefined => {
     if (path.includes(name)) return [...path.slice(path.indexOf(name)), name]
     if (done.has(name)) return undefined
     for (const service of next.get(name) ?? []) {
-      const cycle = visit(service, [...path, name])
+      const cycle = walk(service, [...path, name])
       if (cycle) return cycle
     }
     done.add(name)
     return undefined
   }
   for (const { config, at } of drafts) {
-    const cycle = visit(config.name, [])
+    const cycle = walk(config.name, [])
     if (!cycle) continue
     log.reject(at, `Services wait for each other: ${cycle.join(' → ')}.`, 'Remove one of these entries of depends_on.')
     return

@@ -40,7 +40,7 @@ const sizeHint = 'Split the file, or remove what Homeport does not read.'
 export function parseYaml(text: string, log: ConfigLog): YamlNode {
   checkSize(text, log)
   const lines = new LineCounter()
-  const fail = (message: string, hint: string, at: Position | null = null) => new ConfigFailure(log.file, [{ ...toPlace(at), message, hint }])
+  const fail = (message: string, hint: string, at: Position | null = null) => new ConfigFailure(log.file, [{ ...toLineAndColumn(at), message, hint }])
   let contents: Node | null
   try {
     // Keys are compared below: the parser's own comparison takes quadratic time.
@@ -173,7 +173,7 @@ class TreeBuilder {
 
 const knownTags = new Set(['str', 'int', 'float', 'bool', 'null', 'map', 'seq', 'merge'].map((name) => `tag:yaml.org,2002:${name}`))
 
-const toPlace = (at: Position | null) => ({ line: at?.line ?? null, column: at?.column ?? null })
+const toLineAndColumn = (at: Position | null) => ({ line: at?.line ?? null, column: at?.column ?? null })
 
 const toSentence = (message: string): string => `${message.replace(/\s+/g, ' ').replace(/[.:]*\s*$/, '')}.`
 

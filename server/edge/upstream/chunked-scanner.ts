@@ -121,6 +121,6 @@ export class ChunkedBodyScanner {
 
 function hexDigit(byte: number): number {
   if (byte >= 48 && byte <= 57) return byte - 48
-  const letter = byte | 32
-  return letter >= 97 && letter <= 102 ? letter - 87 : -1
+  const lowercase = byte | 32
+  return lowercase >= 97 && lowercase <= 102 ? lowercase - 87 : -1
 }

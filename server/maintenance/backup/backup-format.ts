@@ -1,10 +1,11 @@
 import { z } from 'zod'
 
 /**
- * A backup is one .tar.gz: `homeport-backup.json` first, then ledger, logs and metrics as SQLite files, a dump of each database, the files of the
- * data folder that cannot be recreated, and `end.json`. A file without this end is truncated. The master key is never part of a backup.
+ * A backup is one .tar.gz: `homeport-backup.json` first, then the main database, logs and metrics as SQLite files, a dump of each database, the files
+ * of the data folder that cannot be recreated, and `end.json`. A file without this end is truncated. The master key is never part of a backup.
+ * In format 1, which a restore still reads, `schema_version` was called `ledger_version`.
  */
-export const backupFormat = 1
+export const backupFormat = 2
 
 export const manifestName = 'homeport-backup.json'
 export const trailerName = 'end.json'
@@ -24,7 +25,7 @@ export const restoredFile = 'restored.json'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
-export const manifestSchema = z.object({
+const currentManifest = z.object({
   format: z.number().int(),
   homeport: z.string(),
   created_at: z.iso.datetime(),
@@ -37,11 +38,12 @@ export const manifestSchema = z.object({
     /** A known value encrypted with the master key: only this key opens it, and it reveals nothing about the key. */
     check: z.base64(),
   }),
-  ledger_version: z.number().int(),
+  schema_version: z.number().int(),
   counts: z.object({ projects: z.number().int(), deployments: z.number().int(), env_vars: z.number().int(), databases: z.number().int() }),
   /** Files that were complete before the backup file was started. */
   parts: z.array(z.object({ name: z.string(), bytes: z.number().int(), sha256 })),
 })
+export const manifestSchema = z.preprocess(upgradeManifest, currentManifest)
 export type BackupManifest = z.output<typeof manifestSchema>
 
 export const trailerSchema = z.object({
@@ -71,3 +73,9 @@ export function locateArtifact(artifact: string): { prefix: string; id: string; 
 
 /** The line of one entry in the digest. */
 export const digestLine = (kind: string, name: string, detail: string): string => `${kind} ${JSON.stringify(name)} ${detail}\n`
+
+function upgradeManifest(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('ledger_version' in value)) return value
+  const { ledger_version: schema_version, ...rest } = value
+  return { schema_version, ...rest }
+}

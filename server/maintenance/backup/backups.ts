@@ -19,7 +19,7 @@ import { mainDatabaseFile } from './backup-format.ts'
 import { jobInterval_ms } from '../periodic-jobs.ts'
 import { readSetting } from '../../store/settings.ts'
 
-/** The content of `backups/` in a data folder: full backups until the user deletes them, and the last seven hourly copies of the ledger. */
+/** The content of `backups/` in a data folder: full backups until the user deletes them, and the last seven hourly copies of the main database. */
 export interface Backups {
   list(): Promise<Backup[]>
   /** Runs one backup at a time; concurrent callers get the running one. */
@@ -30,7 +30,7 @@ export interface Backups {
   /** The recovery during startup, as long as the user must be informed. */
   readRecovery(): Promise<(Pick<DatabaseRecovery, 'at' | 'copied_at' | 'damaged_file'> & { message: string }) | null>
   checks(): Promise<DoctorCheck[]>
-  /** Creates a safe copy of the ledger, unless the last one is newer than an hour. */
+  /** Creates a safe copy of the main database, unless the last one is newer than an hour. */
   createHourlyCopy(): Promise<void>
   /** Aborts the running backup and waits for its end. */
   close(): Promise<void>

@@ -52,7 +52,7 @@ export interface BackupOptions {
 const maxListedChanges = 50
 
 /**
- * Writes a backup of a running instance. The ledger is copied first, and the files that it refers to are copied afterwards, so that the backup is
+ * Writes a backup of a running instance. The main database is copied first, and the files that it refers to are copied afterwards, so that the backup is
  * consistent. `staging` is an empty folder next to `file`. Returns what was left out, and why.
  */
 export async function writeBackup(options: BackupOptions, file: string, staging: string, signal: AbortSignal): Promise<string[]> {
@@ -81,7 +81,7 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
     platform: process.platform,
     arch: process.arch,
     key: { kind: options.key_kind, check: toBase64(sealer.seal(keyCheckColumn(created_at), keyCheckText)) },
-    ledger_version: snapshot.ledger_version,
+    schema_version: snapshot.schema_version,
     counts: snapshot.counts,
     parts,
   }

@@ -28,7 +28,7 @@ export interface AdoptDatabaseOptions {
 }
 
 /**
- * Converts the ledger of a backup into one of a new instance: with a new id, so that it never touches resources of the old instance on this machine,
+ * Converts the main database of a backup into one of a new instance: with a new id, so that it never touches resources of the old instance on this machine,
  * without sessions, and with relocated artifacts. Returns what is lost, as sentences.
  */
 export async function adoptDatabase(path: string, options: AdoptDatabaseOptions): Promise<string[]> {

@@ -54,7 +54,7 @@ export interface RestoreResult {
   lost: string[]
 }
 
-const storeKinds: Record<(typeof storeFiles)[number], StoreFile> = { 'homeport.db': 'ledger', 'logs.db': 'logs', 'metrics.db': 'metrics' }
+const storeKinds: Record<(typeof storeFiles)[number], StoreFile> = { 'homeport.db': 'main', 'logs.db': 'logs', 'metrics.db': 'metrics' }
 const lockFile = 'instance.lock'
 
 /**
@@ -75,7 +75,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
     for (const name of await readdir(into)) if (name !== lockFile) await rm(join(into, name), { recursive: true, force: true })
     await mkdir(staging, { mode: 0o700 })
     const restored = await unpackAndVerify(staging, options)
-    // The ledger is moved last, because nothing starts without it.
+    // The main database is moved last, because nothing starts without it.
     const names = (await readdir(staging)).sort((a, b) => Number(a === mainDatabaseFile) - Number(b === mainDatabaseFile))
     for (const name of names) await rename(join(staging, name), join(into, name))
     await rmdir(staging)
@@ -188,7 +188,7 @@ function parseManifest(text: string): BackupManifest {
     throw new RestoreError('The backup was created by a newer version of Homeport. Update Homeport first.')
   const parsed = manifestSchema.safeParse(value)
   if (!parsed.success) throw new RestoreError('This file is not a Homeport backup.')
-  if (parsed.data.ledger_version > latestSchemaVersion('ledger'))
+  if (parsed.data.schema_version > latestSchemaVersion('main'))
     throw new RestoreError(`The backup was created by a newer version of Homeport (${parsed.data.homeport}). Update Homeport first.`)
   return parsed.data
 }

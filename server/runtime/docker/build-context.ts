@@ -86,7 +86,7 @@ async function writeEntries(pack: Pack, options: BuildContextOptions): Promise<v
     }
     return
   }
-  const visit = async (relative: string): Promise<void> => {
+  const walk = async (relative: string): Promise<void> => {
     const entries = await readdir(join(options.folder, relative), { withFileTypes: true })
     for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       options.signal.throwIfAborted()
@@ -94,13 +94,13 @@ async function writeEntries(pack: Pack, options: BuildContextOptions): Promise<v
       if (!options.accepts(path, entry.isDirectory())) continue
       if (entry.isDirectory()) {
         addFolder(posix.join(options.prefix, path))
-        await visit(path)
+        await walk(path)
       } else {
         await addEntry(pack, options, path)
       }
     }
   }
-  await visit('')
+  await walk('')
 }
 
 /** Times are omitted, so that an unchanged file is an unchanged entry. */

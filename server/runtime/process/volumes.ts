@@ -106,7 +106,7 @@ export async function copyVolume(dataDir: string, from: string, to: string, sign
   await removeFolder(part)
   try {
     await copyFolder(source, part, { signal })
-    await putInPlace(dataDir, to)
+    await replaceVolume(dataDir, to)
   } catch (error) {
     await removeFolder(part)
     throw error
@@ -114,7 +114,7 @@ export async function copyVolume(dataDir: string, from: string, to: string, sign
   return true
 }
 
-async function putInPlace(dataDir: string, id: string): Promise<void> {
+async function replaceVolume(dataDir: string, id: string): Promise<void> {
   const folder = join(getVolumesFolder(dataDir), toPathSegment(id))
   await removeFolder(folder)
   await rename(getPartFolder(dataDir, id), folder)
@@ -128,6 +128,6 @@ export async function cloneVolume(dataDir: string, id: string, folder: string): 
 
 export async function restoreClone(dataDir: string, id: string, folder: string): Promise<boolean> {
   if (!(await cloneFolder(folder, getPartFolder(dataDir, id)))) return false
-  await putInPlace(dataDir, id)
+  await replaceVolume(dataDir, id)
   return true
 }
