@@ -9,9 +9,9 @@ export interface Recipe {
 }
 
 /** Inserts a text after the first place of another one. */
-const after = (place: string, added: string) => (text: string) => {
-  if (!text.includes(place)) throw new Error(`The file has no ${place}`)
-  return text.replace(place, () => place + added)
+const after = (anchor: string, added: string) => (text: string) => {
+  if (!text.includes(anchor)) throw new Error(`The file has no ${anchor}`)
+  return text.replace(anchor, () => anchor + added)
 }
 
 /** One example of each recipe. */

@@ -7,7 +7,7 @@ import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.
  * A new account on the shared platform, with people in and around it: `owner` of the account, `member` of its team, `stranger` with
  * another account, `gone` who was removed, `nobody` without sign-in; and the owner of the whole instance.
  */
-export type Caller = 'owner' | 'member' | 'stranger' | 'gone' | 'nobody' | 'instance_owner'
+export type Caller = 'owner' | 'member' | 'stranger' | 'gone' | 'anonymous' | 'instance_owner'
 
 export interface ApiResponse {
   status: number
@@ -35,7 +35,7 @@ export async function createApiContext(): Promise<ApiContext> {
     member: (await add('member@example.com')).token,
     stranger: (await add('stranger@example.com')).token,
     gone: (await add('gone@example.com')).token,
-    nobody: null,
+    anonymous: null,
     instance_owner: platform.owner.token,
   }
   await platform.api('DELETE', '/instance/users/gone%40example.com')

@@ -8,7 +8,7 @@ import { createSchemaValues } from '../support/schema-values.ts'
 /** A request as data, so that one that failed can be kept and sent again. */
 export interface FuzzRequest {
   operation: string
-  who: 'owner' | 'session' | 'member' | 'stranger' | 'nobody' | 'wrong'
+  who: 'owner' | 'session' | 'member' | 'stranger' | 'anonymous' | 'wrong'
   method: string
   /** `<dpl:3:id>` and `<dpl:3:slug>` stand for a resource that an answer named before, and its project. */
   path: string
@@ -112,7 +112,7 @@ export function* generateRequests({ seed, repo_url }: { seed: number; repo_url: 
     let point = (seededRandom.between(0, 999_999) / 1_000_000) * sum
     const [operation, spec] = fuzzed.find(([id]) => (point -= weights[id] ?? 1) < 0) ?? fuzzed[0]!
     const isWild = seededRandom.chance(0.1)
-    const who = seededRandom.chance(0.75) ? 'owner' : seededRandom.pick(['session', 'member', 'member', 'stranger', 'nobody', 'wrong'] as const)
+    const who = seededRandom.chance(0.75) ? 'owner' : seededRandom.pick(['session', 'member', 'member', 'stranger', 'anonymous', 'wrong'] as const)
     const method = isWild && seededRandom.chance(0.2) ? seededRandom.pick(['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS']) : spec.method
     const headers: Record<string, string> = {}
     if (method === 'POST' && seededRandom.chance(0.1))

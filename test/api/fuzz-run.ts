@@ -82,7 +82,7 @@ volumes: { files: {} }
     session: { cookie: signedIn.headers.get('set-cookie')?.split(';')[0] ?? '', origin: api_url },
     member: bearer(member),
     stranger: bearer(stranger),
-    nobody: {},
+    anonymous: {},
     wrong: bearer('svc_wrong'),
   }
 

@@ -42,17 +42,17 @@ describe('the session', () => {
 
     const cookie = first.headers.get('set-cookie')?.split(';')[0] ?? ''
     const own = { cookie, ...json, origin: context.platform.handle.api_url }
-    const session = await context.request('nobody', 'GET', '/instance/session', undefined, { cookie })
+    const session = await context.request('anonymous', 'GET', '/instance/session', undefined, { cookie })
     expect(session.body.user).toMatchObject({ email: 'stranger@example.com' })
-    expect((await context.request('nobody', 'POST', '/v1/projects', { name: 'n', slug: 'by-cookie' }, own)).status).toBe(201)
+    expect((await context.request('anonymous', 'POST', '/v1/projects', { name: 'n', slug: 'by-cookie' }, own)).status).toBe(201)
     expectError(
-      await context.request('nobody', 'POST', '/v1/projects', { name: 'n', slug: 'by-evil' }, { ...own, origin: 'https://evil.example' }),
+      await context.request('anonymous', 'POST', '/v1/projects', { name: 'n', slug: 'by-evil' }, { ...own, origin: 'https://evil.example' }),
       403,
       'origin_not_allowed',
     )
 
-    expect((await context.request('nobody', 'POST', '/instance/sign-out', {}, own)).body).toEqual({ ok: true })
-    expectError(await context.request('nobody', 'GET', '/instance/session', undefined, { cookie }), 401, 'unauthorized')
+    expect((await context.request('anonymous', 'POST', '/instance/sign-out', {}, own)).body).toEqual({ ok: true })
+    expectError(await context.request('anonymous', 'GET', '/instance/session', undefined, { cookie }), 401, 'unauthorized')
     expect((await context.request('stranger', 'GET', '/instance/session')).status).toBe(200)
   })
 
@@ -240,7 +240,7 @@ describe('the doctor and health', () => {
     expect(quick.checks.map(({ name }) => name)).toEqual(expect.arrayContaining(['port api', 'port edge', 'disk', 'backups', 'encryption']))
     expect(quick.checks.map(({ name }) => name)).not.toEqual(expect.arrayContaining(['git']))
     expectError(await context.request('member', 'GET', '/instance/doctor?quick=true'), 403, 'forbidden')
-    expect((await context.request('nobody', 'GET', '/healthz')).body).toMatchObject({
+    expect((await context.request('anonymous', 'GET', '/healthz')).body).toMatchObject({
       status: 'ok',
       version: '0.1.0',
       runtime: { name: 'process' },

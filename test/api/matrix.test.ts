@@ -235,7 +235,7 @@ describe('an owner', () => {
 describe('somebody without a credential that holds', () => {
   test.each(everything)('%s is 401, whether the project is there or not', async (id, spec) => {
     const paths = spec.path.startsWith('/v1') ? bothPaths(spec.path) : [spec.path]
-    const cells = paths.flatMap((path) => (['nobody', 'gone', { token: 'svc_wrong' }] as const).map((who) => ({ path, who })))
+    const cells = paths.flatMap((path) => (['anonymous', 'gone', { token: 'svc_wrong' }] as const).map((who) => ({ path, who })))
     await Promise.all(
       cells.map(async ({ path, who }) => {
         const ask = (slug: string) => context.request(who, spec.method, fill(path, slug, deployment))

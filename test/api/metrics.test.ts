@@ -42,7 +42,7 @@ async function read(slug: string, range?: MetricsRange): Promise<Metrics> {
   return exactly.parse(response.body) as Metrics
 }
 /** So many requests, one after the other by twenty at once. */
-async function visitTimes(times: number, slug: string, path = '/'): Promise<void> {
+async function sendRequests(times: number, slug: string, path = '/'): Promise<void> {
   let left = times
   const one = async () => {
     while (left-- > 0) await context.platform.fetchEdge(`${slug}.localhost`, path)
@@ -53,12 +53,12 @@ async function visitTimes(times: number, slug: string, path = '/'): Promise<void
 describe('GET /v1/projects/{slug}/metrics', () => {
   test('200 with every request in it at once, to the very last', async () => {
     const before = await read('counted')
-    await visitTimes(41, 'counted')
+    await sendRequests(41, 'counted')
     const after = await read('counted')
     expect(after.totals.requests - before.totals.requests).toBe(41)
     expect(after.totals.bytes_out - before.totals.bytes_out).toBe(4_100)
     expect(after.buckets.reduce((sum, bucket) => sum + bucket.requests, 0)).toBe(after.totals.requests)
-    await visitTimes(1, 'counted')
+    await sendRequests(1, 'counted')
     expect((await read('counted')).totals.requests - after.totals.requests).toBe(1)
   })
 
@@ -71,7 +71,7 @@ describe('GET /v1/projects/{slug}/metrics', () => {
       [500, 6],
       [503, 7],
     ] as const)
-      await visitTimes(times, 'counted', `/${status}`)
+      await sendRequests(times, 'counted', `/${status}`)
     const { totals, buckets } = await read('counted')
     const sum = (name: 'status_2xx' | 'status_3xx' | 'status_4xx' | 'status_5xx', of: Metrics) =>
       of.buckets.reduce((all, bucket) => all + bucket[name], 0)
@@ -126,7 +126,7 @@ describe('GET /v1/projects/{slug}/metrics', () => {
   test('pages in place of an app count too, for their project alone', async () => {
     await context.platform.createProject({ slug: 'empty-one' })
     const before = (await read('counted')).totals.requests
-    await visitTimes(5, 'empty-one')
+    await sendRequests(5, 'empty-one')
     expect(await read('empty-one')).toMatchObject({ totals: { requests: 5, errors: 0 }, cache: { hits: 0, misses: 0, bypass: 0 } })
     expect((await read('counted')).totals.requests).toBe(before)
   })
@@ -134,10 +134,10 @@ describe('GET /v1/projects/{slug}/metrics', () => {
   test('the setting `metrics` turns it off and on at once', async () => {
     const before = (await read('counted')).totals.requests
     await context.request('instance_owner', 'PATCH', '/instance/settings', { metrics: false })
-    await visitTimes(10, 'counted')
+    await sendRequests(10, 'counted')
     expect((await read('counted')).totals.requests).toBe(before)
     await context.request('instance_owner', 'PATCH', '/instance/settings', { metrics: true })
-    await visitTimes(2, 'counted')
+    await sendRequests(2, 'counted')
     expect((await read('counted')).totals.requests).toBe(before + 2)
   })
 
@@ -148,7 +148,7 @@ describe('GET /v1/projects/{slug}/metrics', () => {
     expect((await read('counted')).resources).toBeNull()
     await context.request('instance_owner', 'PATCH', '/instance/settings', { sleep_after_s: 900 })
     const woken = await context.platform.now()
-    await visitTimes(30, 'counted')
+    await sendRequests(30, 'counted')
     const { cold_starts, totals, buckets } = await until(
       async () => {
         const response = await read('counted')
@@ -176,7 +176,7 @@ describe('GET /instance/sparklines', () => {
     (await context.request(who, 'GET', '/instance/sparklines')).body as { from: string; projects: { slug: string; requests: number[] }[] }
 
   test('requests by hour of the projects that I may see and that had any', async () => {
-    await visitTimes(3, 'counted')
+    await sendRequests(3, 'counted')
     // That a project was asked for is noted within a second.
     const { from, projects } = await until(
       async () => {
@@ -210,23 +210,23 @@ describe('metrics and time', () => {
     const folder = createTempFolder('metrics')
     const written = () => writtenIn(folder.path)
     const start = () => startTestPlatform({ runtime: 'process', data_dir: folder.path })
-    const visit = async (platform: TestPlatform, times: number) => {
+    const sendRequests = async (platform: TestPlatform, times: number) => {
       for (let i = 0; i < times; i++) await platform.fetchEdge('lasting.localhost')
     }
     const counted = async (platform: TestPlatform) => (await platform.api<Metrics>('GET', '/v1/projects/lasting/metrics')).body.totals.requests
 
     let platform = await start()
     await platform.createProject({ slug: 'lasting' })
-    await visit(platform, 21)
+    await sendRequests(platform, 21)
     await platform.handle.stop()
     expect(written()).toBe(21)
 
     platform = await start()
-    await visit(platform, 20)
+    await sendRequests(platform, 20)
     // Nobody asks: it is written down by itself.
     await platform.advance(2_000)
     await until(() => (written() === 41 ? true : undefined), { what: '41 requests to be written down' })
-    await visit(platform, 10)
+    await sendRequests(platform, 10)
     await platform.kill()
     const kept = written()
     expect(kept).toBeGreaterThanOrEqual(41)
@@ -234,7 +234,7 @@ describe('metrics and time', () => {
 
     platform = await start()
     expect(await counted(platform)).toBe(kept)
-    await visit(platform, 2)
+    await sendRequests(platform, 2)
     expect(await counted(platform)).toBe(kept + 2)
     await platform.api('DELETE', '/v1/projects/lasting')
     await until(() => (written() === 0 ? true : undefined), { what: 'the numbers of the project to go' })

@@ -253,11 +253,11 @@ describe('whoever signs in', () => {
     const flipped = `${token.slice(0, 20)}${token[20] === 'a' ? 'b' : 'a'}${token.slice(21)}`
     const bad = [flipped, token.toLowerCase(), `${token}x`, token.slice(0, -1), token.replace('svc_', 'hpp_'), 'svc_', ' ']
     for (const header of [...bad.map((one) => `Bearer ${one}`), token, `Bearer  ${token}`, `Basic ${token}`, 'Bearer']) {
-      const response = await context.request('nobody', 'GET', '/v1/projects', undefined, { authorization: header })
+      const response = await context.request('anonymous', 'GET', '/v1/projects', undefined, { authorization: header })
       expect([header, response.status]).toEqual([header, 401])
       expect(response.headers.get('www-authenticate')).toBe('Bearer')
     }
-    expect((await context.request('nobody', 'GET', '/v1/projects', undefined, { authorization: `bearer ${token}` })).status).toBe(200)
-    expectError(await context.request('nobody', 'GET', `/v1/projects?token=${token}`), 401, 'unauthorized')
+    expect((await context.request('anonymous', 'GET', '/v1/projects', undefined, { authorization: `bearer ${token}` })).status).toBe(200)
+    expectError(await context.request('anonymous', 'GET', `/v1/projects?token=${token}`), 401, 'unauthorized')
   })
 })

@@ -166,7 +166,7 @@ describe('POST upload', () => {
     expectError(await send('typed', good, { 'content-type': 'application/x-www-form-urlencoded' }), 415, 'unsupported_media_type')
     expectError(await send('typed', good, { 'content-type': 'application/json' }), 415, 'unsupported_media_type')
     expectError(await send('typed', good, { 'content-type': 'application/gzip', 'content-encoding': 'gzip' }), 415, 'unsupported_media_type')
-    expectError(await send('typed', good, { 'content-type': 'text/plain' }, 'nobody'), 401, 'unauthorized')
+    expectError(await send('typed', good, { 'content-type': 'text/plain' }, 'anonymous'), 401, 'unauthorized')
     expectError(await send('typed', good, { 'content-type': 'text/plain' }, 'stranger'), 404, 'project_not_found')
     expectError(await send('unknown', good, { 'content-type': 'text/plain' }), 404, 'project_not_found')
     expect((await send('typed', good, undefined, 'member')).status).toBe(201)
@@ -175,7 +175,7 @@ describe('POST upload', () => {
   test('a refused client that sends much sees its answer, and may go on by the same connection', async () => {
     await fresh('patient')
     const much = new Uint8Array(12 * 2 ** 20)
-    expectError(await send('patient', much, undefined, 'nobody'), 401, 'unauthorized')
+    expectError(await send('patient', much, undefined, 'anonymous'), 401, 'unauthorized')
     expectError(await send('unknown', much), 404, 'project_not_found')
     expectError(await send('patient', much), 400, 'invalid_archive')
     expectError(await send('patient', much, { 'content-type': 'text/plain' }), 415, 'unsupported_media_type')

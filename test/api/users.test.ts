@@ -100,9 +100,9 @@ describe('sign-up', () => {
     expect(form.text).toMatch(/<label for="email">/)
     expect((await page('/sign-up', { email: ' New@Example.com ' })).status).toBe(202)
 
-    const letter = await mail.waitForEmail('new@example.com')
-    expect(letter.from).toBe('post@example.com')
-    const code = codeIn(letter.text)
+    const email = await mail.waitForEmail('new@example.com')
+    expect(email.from).toBe('post@example.com')
+    const code = codeIn(email.text)
     // Looking at it, as a scanner of mail does, uses nothing up.
     for (let i = 0; i < 2; i++) expect((await page(`/verify?code=${code}`)).text).toContain('Choose a password')
     expect((await page('/verify', { code, password: 'short' })).status).toBe(400)

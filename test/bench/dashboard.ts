@@ -142,16 +142,16 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
             )
           }
 
-          for (const [name, place] of tabScreens) {
+          for (const [name, selector] of tabScreens) {
             await page.goto(`${dashboardUrl}projects/flood`)
             await page.locator('main .card').first().waitFor()
             await waitUntilIdle(page)
             const tab = page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name, exact: true })
             await tab.click()
-            await page.waitForFunction(place)
+            await page.waitForFunction(selector)
             await page.goBack()
             await page.waitForFunction("document.querySelector('.overview')")
-            answers(`to ${name} from cache`, await measureInteraction(page, () => tab.click(), place))
+            answers(`to ${name} from cache`, await measureInteraction(page, () => tab.click(), selector))
           }
         } finally {
           await close()

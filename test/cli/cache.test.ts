@@ -31,15 +31,15 @@ afterAll(async () => {
   folder.remove()
 })
 
-const visit = async (path: string) => {
+const fetchPath = async (path: string) => {
   const { port } = new URL(platform.handle.edge_url)
   return (await get(Number(port), path, { host: `counting.localhost:${port}` })).headers['x-cache']
 }
 /** Asks twice, so that it is stored. */
 async function store(...paths: string[]): Promise<void> {
   for (const path of paths) {
-    await visit(path)
-    expect([path, await visit(path)]).toEqual([path, 'HIT'])
+    await fetchPath(path)
+    expect([path, await fetchPath(path)]).toEqual([path, 'HIT'])
   }
 }
 
@@ -60,7 +60,7 @@ describe('homeport cache SLUG', () => {
     expect(await run('cache', 'counting', 'purge', '--tags', 'a', 'b')).toMatchObject({ code: 0, out: 'Purged 2 cached responses of counting.\n' })
     expect(await run('cache', 'counting', 'purge', '/c', '/nothing')).toMatchObject({ code: 0, out: 'Purged 1 cached response of counting.\n' })
     expect(JSON.parse((await run('cache', 'counting', 'purge', '--json')).out)).toEqual({ ok: true, purged: 1 })
-    expect(await visit('/a')).toBe('MISS')
+    expect(await fetchPath('/a')).toBe('MISS')
   })
 
   test('log lists them, newest first', async () => {
@@ -91,7 +91,7 @@ describe('homeport cache SLUG', () => {
 
   test('off and on', async () => {
     expect((await run('cache', 'counting', 'off')).code).toBe(0)
-    expect(await visit('/o')).toBe('BYPASS')
+    expect(await fetchPath('/o')).toBe('BYPASS')
     expect((await run('cache', 'counting')).out).toMatch(/^caching +off$/m)
     expect((await run('cache', 'counting', 'on')).code).toBe(0)
     await store('/o')

@@ -179,8 +179,8 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
     const inside = await getSignedUrl(createS3Client(env, env.AWS_ENDPOINT_URL_S3), new GetObjectCommand(object))
     expect(await read('plain', `/fetch?url=${encodeURIComponent(inside)}`)).toBe('200 hello')
     const signed = new URL(await getSignedUrl(browser, new GetObjectCommand(object)))
-    const visit = (path: string) => context.platform.fetchEdge('s3--plain.localhost', path)
-    expect(await visit(signed.pathname + signed.search)).toMatchObject({ status: 200, body: 'hello' })
+    const fetchPath = (path: string) => context.platform.fetchEdge('s3--plain.localhost', path)
+    expect(await fetchPath(signed.pathname + signed.search)).toMatchObject({ status: 200, body: 'hello' })
     // Without the signature, with another one, and for another object there is nothing.
     const others = [
       signed.pathname,
@@ -189,7 +189,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
       '/app',
       '/',
     ]
-    for (const path of others) expect([path, (await visit(path)).status]).toEqual([path, 403])
+    for (const path of others) expect([path, (await fetchPath(path)).status]).toEqual([path, 403])
     const stranger = createS3Client({ ...env, AWS_SECRET_ACCESS_KEY: 'x'.repeat(43) }, env.S3_PUBLIC_ENDPOINT)
     await expect(stranger.send(new GetObjectCommand(object))).rejects.toMatchObject({ name: 'SignatureDoesNotMatch' })
 

@@ -17,7 +17,7 @@ function trafficSuite(context: DeploymentContext): void {
     await context.deployReady('busy-shop')
     const answers = new Map<string, number>()
     let isStopped = false
-    const visit = async (host: string) => {
+    const request = async (host: string) => {
       while (!isStopped) {
         const response = await context.platform.fetchEdge(host).catch((error: unknown) => ({ status: 0, body: String(error) }))
         const isGood = response.status === 200 && !response.body.includes('Error')
@@ -25,7 +25,7 @@ function trafficSuite(context: DeploymentContext): void {
         answers.set(seen, (answers.get(seen) ?? 0) + 1)
       }
     }
-    const visitors = ['busy-shop.localhost', 'busy-shop.localhost', 'api--busy-shop.localhost', 'api--busy-shop.localhost'].map(visit)
+    const visitors = ['busy-shop.localhost', 'busy-shop.localhost', 'api--busy-shop.localhost', 'api--busy-shop.localhost'].map(request)
     let live = 'v0'
     for (let round = 1; round <= 20; round++) {
       const kind = (['migrates', 'fails', 'migrates', 'hangs'] as const)[round % 4]!

@@ -68,7 +68,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
   const follow = (slug: string) => followRuntimeLog(platform.handle.instance, slug)
   const hasStates = (log: { states: string[] }, wanted: string[]) =>
     until(() => expect(log.states).toEqual(wanted) ?? true, { what: 'the states of the app' })
-  const visitNoted = (slug: string, since: string | null) =>
+  const waitForRecordedRequest = (slug: string, since: string | null) =>
     until(async () => ((await platform.getProject(slug)).last_request_at ?? '') > (since ?? '') || undefined, { what: 'the visit to be noted' })
 
   test('an app without visits is frozen; a stored answer does not wake it, and the next request finds it as it was', async () => {
@@ -84,7 +84,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     const first = (await platform.getProject('drowsy')).last_request_at
     const { status, headers } = await platform.fetchEdge('drowsy.localhost', '/kept')
     expect({ status, cache: headers['x-cache'] }).toEqual({ status: 200, cache: 'HIT' })
-    await visitNoted('drowsy', first)
+    await waitForRecordedRequest('drowsy', first)
     // Neither that nor a reader of its log has woken it.
     expect(await sleepProbe.getState(id)).toBe('frozen')
     expect(await platform.getProject('drowsy')).toMatchObject({ is_cold: true })
@@ -92,7 +92,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     const second = (await platform.getProject('drowsy')).last_request_at
     expect((await ask('drowsy')).born).toBe(before.born)
     await warm('drowsy')
-    await visitNoted('drowsy', second)
+    await waitForRecordedRequest('drowsy', second)
     await hasStates(log, ['starting', 'running', 'cold', 'running'])
     log.close()
   })
@@ -117,19 +117,19 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
   test(`${crowd} requests at a frozen app wake it once, and ${crowd} at a stopped one start it once`, async () => {
     const id = await live('crowd')
     const log = follow('crowd')
-    const visit = async () => {
+    const request = async () => {
       const answers = await Promise.all(Array.from({ length: crowd }, () => platform.fetchEdge('crowd.localhost')))
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
       expect(new Set(answers.map(({ body }) => body)).size).toBe(1)
     }
     await idle('crowd')
     await sleepProbe.waitForState(id, 'frozen')
-    await visit()
+    await request()
     await set({ frozen_for_s: 0 })
     await warm('crowd')
     await idle('crowd')
     await sleepProbe.waitForState(id, 'none')
-    await visit()
+    await request()
     await hasStates(log, ['starting', 'running', 'cold', 'running', 'cold', 'starting', 'running'])
     await set(defaultSettings)
     log.close()

@@ -113,12 +113,12 @@ function fakeStripeScript() {
         let ready = () => {}
         return {
           on: (event: string, tell: () => void) => void (event === 'ready' && (ready = tell)),
-          mount(place: HTMLElement) {
+          mount(container: HTMLElement) {
             const label = document.createElement('label')
             label.textContent = 'Card number '
             number = document.createElement('input')
             label.append(number)
-            place.replaceChildren(label)
+            container.replaceChildren(label)
             setTimeout(() => ready())
           },
           destroy: () => {},

@@ -15,7 +15,7 @@ export interface InputDriver {
   /** To the list of instances. */
   openInstances(): Promise<void>
   /** To an instance, which has this place in the list. */
-  switchTo(name: string, place: number): Promise<void>
+  switchTo(name: string, position: number): Promise<void>
   /** An item of a menu under a button. */
   pick(button: Locator, item: string | RegExp): Promise<void>
   /** A dialog is gone, and who used it knows where they are. */
@@ -94,7 +94,7 @@ export function createKeyboardDriver(page: Page): InputDriver & { pressed(): num
       const focus = await target.evaluate(describeFocus)
       if (focus.is_there) {
         expect(focus.is_visible, `the focus on ${target.toString()} is to be seen`).toBe(true)
-        expect(focus.is_in_sight, `${target.toString()} is not covered while it has the focus`).toBe(true)
+        expect(focus.is_in_viewport, `${target.toString()} is not covered while it has the focus`).toBe(true)
         return
       }
       seen.push(focus.name)
@@ -155,7 +155,7 @@ export function createKeyboardDriver(page: Page): InputDriver & { pressed(): num
     openTab: (name, words = name) => runPaletteCommand(words),
     openPage: (name, words = name) => runPaletteCommand(words),
     openInstances: () => runPaletteCommand('all instances'),
-    switchTo: (_name, place) => key(`Control+Shift+${place}`),
+    switchTo: (_name, position) => key(`Control+Shift+${position}`),
     async pick(button, item) {
       await press(button)
       const wanted = page.getByRole('menuitem', { name: item })
@@ -174,7 +174,9 @@ export function createKeyboardDriver(page: Page): InputDriver & { pressed(): num
  * Runs in the page. Which key leads on from here: along a group of one stop by arrows, else along the page in its order. Menus
  * move the focus by a timer that follows the key: what is asked before it has fired is asked too early, and the next key goes one too far.
  */
-async function describeFocus(target: Element): Promise<{ is_there: boolean; is_visible: boolean; is_in_sight: boolean; next: string; name: string }> {
+async function describeFocus(
+  target: Element,
+): Promise<{ is_there: boolean; is_visible: boolean; is_in_viewport: boolean; next: string; name: string }> {
   await new Promise((resolve) => setTimeout(resolve))
   const focused = document.activeElement
   const name =
@@ -186,7 +188,7 @@ async function describeFocus(target: Element): Promise<{ is_there: boolean; is_v
     return {
       is_there: true,
       is_visible: styles.some(({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && outlineWidth !== '0px'),
-      is_in_sight: points.some((point) => point !== null && (target.contains(point) || point.contains(target))),
+      is_in_viewport: points.some((point) => point !== null && (target.contains(point) || point.contains(target))),
       next: '',
       name,
     }
@@ -196,7 +198,7 @@ async function describeFocus(target: Element): Promise<{ is_there: boolean; is_v
   const isAfter = focused === null || focused === document.body || (focused.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0
   const isAcross = group !== null && group.getAttribute('role') !== 'menu'
   const [on, back] = isInGroup ? (isAcross ? ['ArrowRight', 'ArrowLeft'] : ['ArrowDown', 'ArrowUp']) : ['Tab', 'Shift+Tab']
-  return { is_there: false, is_visible: false, is_in_sight: false, next: isAfter ? on : back, name }
+  return { is_there: false, is_visible: false, is_in_viewport: false, next: isAfter ? on : back, name }
 }
 
 /** Keys one after another belong together for a second and a half: sent at once, no pause of the machine comes between them. */

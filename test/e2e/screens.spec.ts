@@ -96,10 +96,10 @@ for (const [index, { name, seen_by, act }] of screens({ serving_id: '', failed_i
     `for everybody, in both themes, wide and narrow, and nothing jumps by itself: ${name}`,
     ['@full'],
     async (target, screen, { openWindowOf }) => {
-      for (const [place, { width, narrow }] of windows.entries()) {
+      for (const [windowIndex, { width, narrow }] of windows.entries()) {
         if (width > 500 && isNarrowOnly) continue
         // Each theme at one of the widths, and what stands around every screen, from screen to screen, in all four.
-        const [theme, other] = (index + place) % 2 === 0 ? (['light', 'dark'] as const) : (['dark', 'light'] as const)
+        const [theme, other] = (index + windowIndex) % 2 === 0 ? (['light', 'dark'] as const) : (['dark', 'light'] as const)
         const page = await (await openWindowOf(width)).newPage()
         await page.emulateMedia({ colorScheme: theme })
         await openScreen(page, target, screen)

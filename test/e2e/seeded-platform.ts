@@ -160,7 +160,7 @@ export async function createSeededPlatform({ pictures = false } = {}): Promise<S
     )
     return { serving_id, failed_id }
   }
-  async function sendVisits(): Promise<void> {
+  async function sendRequests(): Promise<void> {
     const ask = (paths: string) =>
       paths.split(' ').reduce((before, path) => before.then(() => platform.fetchEdge('harbour-shop.localhost', path)), Promise.resolve<unknown>(0))
     await ask('/ /boats /boats/wooden /slow /cart /checkout /boats /boats /old /lost /broken')
@@ -200,7 +200,7 @@ export async function createSeededPlatform({ pictures = false } = {}): Promise<S
     addSleepingProject(),
     ...(pictures ? [addExtraProjects()] : []),
   ])
-  await sendVisits()
+  await sendRequests()
   await platform.api('POST', '/instance/backups')
   // Before the build that never ends, because screenshots wait for deployments.
   if (pictures) {

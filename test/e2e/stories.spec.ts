@@ -39,7 +39,7 @@ const stories: [name: string, variant: 0 | 1 | 2 | 3, tell: (teller: StoryContex
   ['local to remote and back', 1, promoteAndPull],
 ]
 
-for (const [place, { colorScheme, width, has_bridge, hand }] of variants.entries()) {
+for (const [index, { colorScheme, width, has_bridge, hand }] of variants.entries()) {
   const isFinger = hand === 'pointer' && width < 500
   test.describe(`${colorScheme}, ${width} wide, ${has_bridge ? 'desktop' : 'browser'}, ${hand}`, () => {
     test.use({
@@ -50,7 +50,7 @@ for (const [place, { colorScheme, width, has_bridge, hand }] of variants.entries
       permissions: ['clipboard-read', 'clipboard-write'],
     })
     for (const [name, variant, tell] of stories) {
-      test(name, { tag: variant === place ? [] : '@full' }, async ({ page, platform, startSecondPlatform, createRepository }) => {
+      test(name, { tag: variant === index ? [] : '@full' }, async ({ page, platform, startSecondPlatform, createRepository }) => {
         const bridge = has_bridge ? await installFakeBridge(page.context()) : null
         const faults = recordPageErrors(page)
         await signIn(page, await platform.handle.signInUrl())

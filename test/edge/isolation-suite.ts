@@ -47,7 +47,7 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
     })
 
     test('each gets its own', async () => {
-      const lanes = Array.from({ length: 48 }, visit)
+      const lanes = Array.from({ length: 48 }, runLane)
       await Promise.all([...lanes, disturb()])
       console.log(
         `isolation: seed ${seed}, ${asked} requests, ${events} purges and swaps, ${[...results].map(([name, count]) => `${name} ${count}`).join(', ')}`,
@@ -57,7 +57,7 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
       expect(results.get('HIT')).toBeGreaterThan(asked / 20)
     })
 
-    async function visit(): Promise<void> {
+    async function runLane(): Promise<void> {
       let client = new RawHttpClient(edge.port)
       while (asked < requests / 2) {
         if (client.closed) client = new RawHttpClient(edge.port)

@@ -12,7 +12,7 @@ const defaultCertificates = getCACertificates('default')
 const otherAddress = '[::ffff:127.0.0.1]'
 const secret = 'mail secret/1'
 const lines: string[] = []
-const letter = { to: 'ann@example.com', subject: 'A link', text: 'Here it is.\n' }
+const message = { to: 'ann@example.com', subject: 'A link', text: 'Here it is.\n' }
 
 let server: MailServer | undefined
 beforeAll(async () => setDefaultCACertificates([...defaultCertificates, (await authority.ensure()).certificate]))
@@ -27,13 +27,13 @@ async function send(scheme: 'smtp' | 'smtps', host: string, tls?: 'at_once' | 'w
   server = await startMailServer({ ...(tls ? { tls } : {}), ...(identity ? { identity } : {}) })
   const url = `${scheme}://post%40example.com:${encodeURIComponent(secret)}@${host}:${server.port}`
   const mail = createEmailSender({ url, from: null, log: createLog((line) => void lines.push(line)) })
-  const was_sent = await mail.send(letter)
+  const was_sent = await mail.send(message)
   mail.close()
-  return { was_sent, letters: server.emails.length, sign_ins: server.sign_ins }
+  return { was_sent, emails: server.emails.length, sign_ins: server.sign_ins }
 }
 
-const sent = { was_sent: true, letters: 1, sign_ins: { all: 1, in_the_clear: 0 } }
-const refused = { was_sent: false, letters: 0, sign_ins: { all: 0, in_the_clear: 0 } }
+const sent = { was_sent: true, emails: 1, sign_ins: { all: 1, in_the_clear: 0 } }
+const refused = { was_sent: false, emails: 0, sign_ins: { all: 0, in_the_clear: 0 } }
 
 describe.each(['localhost', otherAddress])('a server at %s', (host) => {
   const name = host === otherAddress ? '::ffff:127.0.0.1' : host
@@ -65,5 +65,5 @@ test('without TLS a password goes to this very machine alone', async () => {
   await server?.close()
   expect(await send('smtps', otherAddress)).toEqual(refused)
   await server?.close()
-  expect(await send('smtp', '127.0.0.1')).toEqual({ was_sent: true, letters: 1, sign_ins: { all: 1, in_the_clear: 1 } })
+  expect(await send('smtp', '127.0.0.1')).toEqual({ was_sent: true, emails: 1, sign_ins: { all: 1, in_the_clear: 1 } })
 })

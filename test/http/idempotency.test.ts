@@ -189,8 +189,8 @@ describe('another request with the same key', () => {
   it('comes last in the order of checks: 401, 404 and 400 before it', async () => {
     const key = freshKey()
     await post(key, '/v1/projects', shop)
-    const nobody = await server.fetch('/v1/projects', { method: 'POST', headers: { 'idempotency-key': key } })
-    expect(nobody.status).toBe(401)
+    const anonymous = await server.fetch('/v1/projects', { method: 'POST', headers: { 'idempotency-key': key } })
+    expect(anonymous.status).toBe(401)
     expect((await post(key, '/v1/projects/none/deploy')).body.error).toBe('project_not_found')
     expect((await post(key, '/v1/projects', { name: '' })).body.error).toBe('invalid_input')
     expect((await post(key, '/v1/projects', 'nonsense')).body.error).toBe('invalid_json')

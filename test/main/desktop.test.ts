@@ -171,9 +171,9 @@ describe('the window', () => {
 })
 
 describe('where the window comes back', () => {
-  const remember = (place: object | string) => {
+  const remember = (bounds: object | string) => {
     mkdirSync(join(testDesktop.folder, 'desktop'), { recursive: true })
-    writeFileSync(join(testDesktop.folder, 'desktop', 'window.json'), typeof place === 'string' ? place : JSON.stringify(place))
+    writeFileSync(join(testDesktop.folder, 'desktop', 'window.json'), typeof bounds === 'string' ? bounds : JSON.stringify(bounds))
   }
 
   test('on the second screen, left of the first', async () => {
@@ -202,8 +202,8 @@ describe('where the window comes back', () => {
 
   test.each(['', '{', 'null', '[]', { width: 'wide', height: 1, is_maximized: false }, { width: 900, height: 700, is_maximized: false, zoom: 'x' }])(
     'at the first place when the file is %j',
-    async (place) => {
-      remember(place)
+    async (bounds) => {
+      remember(bounds)
       await start()
       expect(onlyWindow().options).toMatchObject({ width: 1280, height: 820 })
       expect(onlyWindow().webContents.zoom).toBe(0)

@@ -70,8 +70,8 @@ export function useDiskPlatform() {
       return body
     },
     /** Blocks, as `du` counts them. */
-    sizeOf: (...places: string[]) =>
-      execFileSync('du', ['-s', '--block-size=1', ...(places.length === 0 ? [platform.data_dir] : places.map((location) => at(location)))], {
+    sizeOf: (...paths: string[]) =>
+      execFileSync('du', ['-s', '--block-size=1', ...(paths.length === 0 ? [platform.data_dir] : paths.map((location) => at(location)))], {
         encoding: 'utf8',
       })
         .split('\n')

@@ -69,14 +69,14 @@ test('a clean-up takes what nobody knows, and says how much that was; what is ne
   for (const location of orphans) age(...location)
   writeFileSync(at('notes-of-mine.txt'), 'mine')
   const serving = names('bundles').filter((name) => name !== 'dpl_unknown')
-  const places = ['bundles', 'sources', 'work', 'archives']
-  const before = sizeOf(...places)
+  const paths = ['bundles', 'sources', 'work', 'archives']
+  const before = sizeOf(...paths)
 
   const told = await use('bundles')
   expect(told.reclaimable_bytes).toBeGreaterThan(5 * mebibyte)
   const { freed, freed_bytes } = await clean('bundles')
   expect(freed).toEqual([{ kind: 'bundles', bytes: told.reclaimable_bytes, count: orphans.length, note: null }])
-  expect(before - sizeOf(...places)).toBe(freed_bytes)
+  expect(before - sizeOf(...paths)).toBe(freed_bytes)
 
   expect(orphans.filter((location) => existsSync(at(...location)))).toEqual([])
   expect(young.filter((location) => !existsSync(at(...location)))).toEqual([])

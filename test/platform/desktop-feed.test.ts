@@ -59,10 +59,10 @@ test('a deployment is seen while it runs, and its end is told once', async () =>
   await waitForStatus('shop', 'live')
   expect(await waitForEnded(1)).toEqual([{ id, slug: 'shop', status: 'ready', preview: null, title: 'First', message: null }])
   await until(() => (last()?.active_deployments === 0 ? true : undefined), { what: 'the end of all builds' })
-  const visit = Promise.withResolvers<void>()
-  const unwatch = platform.desktopFeed.subscribeToRequests(visit.resolve)
+  const request = Promise.withResolvers<void>()
+  const unwatch = platform.desktopFeed.subscribeToRequests(request.resolve)
   expect(await fetchFromEdge(platform.edge_url, 'shop')).toMatchObject({ status: 200 })
-  await visit.promise
+  await request.promise
   unwatch()
   // Something else about the same deployment is no second end.
   await client.api('PATCH', '/v1/projects/shop', { name: 'The shop' })

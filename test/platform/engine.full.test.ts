@@ -46,7 +46,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     )
 
   beforeAll(async () => {
-    canary = await placeCanary()
+    canary = await createCanary()
     dockerProxy = createDockerFaultProxy()
     platform = await startTestPlatform({ runtime: 'docker', docker_candidates: [dockerProxy.address] })
     const { body } = await platform.api<{ user: { id: string } }>('GET', '/instance/session')
@@ -202,7 +202,7 @@ interface Canary {
 }
 
 /** A container, an image, a volume and a network of somebody else, with labels that are nearly ours. */
-async function placeCanary(): Promise<Canary> {
+async function createCanary(): Promise<Canary> {
   const docker = new Docker({ socketPath: dockerSocket })
   const name = `canary-of-somebody-${randomBytes(4).toString('hex')}`
   const Labels = { 'homeport.instance': name, somebody: 'else' }

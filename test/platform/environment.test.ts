@@ -34,10 +34,10 @@ test('git on Windows finds its programs, the folder of the system, the proxy and
 
 test('builds and apps on Windows find programs, and the folder of the system where it really is', () => {
   const copied = { Path: 'D:\\Windows\\System32', SYSTEMROOT: 'D:\\Windows' }
-  const places = systemPaths(copied, 'win32')
-  expect(places).toEqual({ path: copied.Path, system_root: 'D:\\Windows' })
+  const paths = systemPaths(copied, 'win32')
+  expect(paths).toEqual({ path: copied.Path, system_root: 'D:\\Windows' })
   expect(systemPaths(copied, 'linux')).toEqual({})
-  const folders = { home: 'C:\\home', temporary: 'C:\\tmp', system_root: places.system_root }
+  const folders = { home: 'C:\\home', temporary: 'C:\\tmp', system_root: paths.system_root }
   expect(createWindowsVariables(folders, 'win32')).toEqual({ USERPROFILE: 'C:\\home', TEMP: 'C:\\tmp', TMP: 'C:\\tmp', SystemRoot: 'D:\\Windows' })
   expect(createWindowsVariables(folders, 'linux')).toEqual({})
 })

@@ -166,7 +166,7 @@ withNetwork('the network, opened', () => {
 
   test('a new password ends every other session of the owner, and the old password', async () => {
     const cookieOf = async () => (await signIn(platform.handle.api_url, password)).headers['set-cookie']?.[0]?.split(';')[0] ?? ''
-    const [mine, elsewhere] = [await cookieOf(), await cookieOf()]
+    const [mine, other] = [await cookieOf(), await cookieOf()]
     const next = 'another long password'
     const changed = await sendRequest(`${platform.handle.api_url}/instance/password`, {
       method: 'POST',
@@ -175,7 +175,7 @@ withNetwork('the network, opened', () => {
     })
     expect(changed.status).toBe(200)
     const alive = async (cookie: string) => (await sendRequest(`${platform.handle.api_url}/instance/session`, { headers: { cookie } })).status
-    expect([await alive(mine), await alive(elsewhere)]).toEqual([200, 401])
+    expect([await alive(mine), await alive(other)]).toEqual([200, 401])
     expect((await signIn(platform.handle.api_url, password)).status).toBe(401)
     expect((await signIn(platform.handle.api_url, next)).status).toBe(303)
     expect((await platform.api('POST', '/instance/password', { password })).status).toBe(200)

@@ -133,8 +133,8 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
 
   test.each(['header', 'query'] as const)(`${cuts} cuts at random places, resumed by %s: every line once and in order`, async (how) => {
     const seededRandom = createSeededRandom(seed)
-    const places = Array.from({ length: cuts }, () => seededRandom.between(1, count)).sort((a, b) => a - b)
-    const { numbers, seqs } = await follow(built.id, places, how)
+    const cutPositions = Array.from({ length: cuts }, () => seededRandom.between(1, count)).sort((a, b) => a - b)
+    const { numbers, seqs } = await follow(built.id, cutPositions, how)
     expect(isSequence(numbers, 1, count), `seed ${seed}`).toBe(true)
     expect(isSequence(seqs, 1, built.build_log_lines), `seed ${seed}`).toBe(true)
   })
@@ -142,8 +142,8 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
   test(`${cuts} cuts while the build runs: every line once and in order`, async () => {
     const seededRandom = createSeededRandom(seed + 1)
     const { id } = await platform.deploy('wordy')
-    const places = Array.from({ length: cuts }, () => seededRandom.between(1, count)).sort((a, b) => a - b)
-    const { numbers } = await follow(id, places)
+    const cutPositions = Array.from({ length: cuts }, () => seededRandom.between(1, count)).sort((a, b) => a - b)
+    const { numbers } = await follow(id, cutPositions)
     expect(isSequence(numbers, 1, count)).toBe(true)
     await platform.waitForEnd('wordy', id)
   })

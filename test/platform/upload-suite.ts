@@ -58,7 +58,7 @@ export function uploadSuite(extent: UploadSuiteSize): void {
     expect((await deployments(slug)).find((one) => one.id === id)?.status).toBe('ready')
     expect((await platform.fetchEdge(`${slug}.localhost`)).body).toBe(text)
   }
-  const names = (place: string) => (existsSync(join(data, place)) ? readdirSync(join(data, place)) : [])
+  const names = (path: string) => (existsSync(join(data, path)) ? readdirSync(join(data, path)) : [])
 
   /** Memory of the platform: what it has, and the most that it had since the last `forget`, in MiB. */
   const memory = (what: 'VmRSS' | 'VmHWM') =>

@@ -16,7 +16,7 @@ function classesOf(file: string): Set<string> {
   return new Set(selectors.flatMap((selector) => [...selector.matchAll(/\.(-?[a-z][\w-]*)/g)].map(([, name = '']) => name)))
 }
 
-const camelCase = (name: string) => name.replace(/-+(\w)/g, (_, letter: string) => letter.toUpperCase())
+const camelCase = (name: string) => name.replace(/-+(\w)/g, (_, character: string) => character.toUpperCase())
 
 describe('modules', () => {
   const moduleImport = /^import (\w+) from '(\.[^']+\.module\.css)'$/gm

@@ -32,7 +32,7 @@ export async function runMutationTests(args: string[]): Promise<number> {
   const report_file = join(results, `seed-${seed}.jsonl`)
 
   const copy = scratchCopy()
-  const counts = { 'npm test': 0, 'test:full': 0, nobody: 0 }
+  const counts = { 'npm test': 0, 'test:full': 0, undetected: 0 }
   try {
     const mutants = await selectCompilingMutants(copy, Number(values.count ?? 40), chooseMutants(copy, seed, values.area))
     const reached = await findTestsByMutant(copy, mutants, [vitest(copy), ...(mutants.some(isOfServer) ? [browser(copy)] : [])])
@@ -54,16 +54,16 @@ export async function runMutationTests(args: string[]): Promise<number> {
     console.log(`seed ${seed}: npm test found ${counts['npm test']} of ${mutants.length}; now the full tier for the others`)
     for (const mutant of survivors) {
       const detection = await findFailingTest(copy, mutant, fullStages(copy))
-      counts[detection?.tier ?? 'nobody'] += 1
+      counts[detection?.tier ?? 'undetected'] += 1
       report(mutant, detection)
     }
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
   console.log(
-    `\nseed ${seed}: npm test found ${counts['npm test']}, test:full ${counts['test:full']} more, ${counts.nobody} were not found (${report_file})`,
+    `\nseed ${seed}: npm test found ${counts['npm test']}, test:full ${counts['test:full']} more, ${counts.undetected} were not found (${report_file})`,
   )
-  return counts.nobody === 0 ? 0 : 1
+  return counts.undetected === 0 ? 0 : 1
 }
 
 /** Selects `count` mutants that compile. They are compiled together, each in its own file, until the compiler reports none of them. */

@@ -26,7 +26,7 @@ describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
     serving: new Set<string>(),
     images: new Set<string>(),
   }
-  const nobody: DockerResourcesInUse = { projects: new Set(), busy: new Set(), open: new Set(), serving: new Set(), images: new Set() }
+  const nothingInUse: DockerResourcesInUse = { projects: new Set(), busy: new Set(), open: new Set(), serving: new Set(), images: new Set() }
   const asked = async (): Promise<DockerResourcesInUse> => needs
 
   beforeAll(async () => {
@@ -94,7 +94,7 @@ describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
     expect(await kind('images')).toMatchObject({ bytes: 10 * mebibyte, count: 2, reclaimable_bytes: 2 * mebibyte })
     expect(await kind('build_cache')).toMatchObject({ bytes: 0, count: 1, reclaimable_bytes: 0 })
     // With nothing needed the dependencies hold on to their own.
-    expect(await kind('images', nobody)).toMatchObject({ reclaimable_bytes: 5 * mebibyte })
+    expect(await kind('images', nothingInUse)).toMatchObject({ reclaimable_bytes: 5 * mebibyte })
 
     expect(await disk.clean('images', asked)).toEqual({ bytes: 2 * mebibyte, count: 1 })
     expect([await isThere(one), await isThere(two), await isThere(dependencies)]).toEqual([false, true, true])
@@ -148,7 +148,8 @@ describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
     })
 
     now = Date.now() + 3_600_000
-    for (const one of ['images', 'build_cache', 'volumes', 'other'] as const) await disk.clean(one, async () => ({ ...nobody, images: needs.images }))
+    for (const one of ['images', 'build_cache', 'volumes', 'other'] as const)
+      await disk.clean(one, async () => ({ ...nothingInUse, images: needs.images }))
     expect(await Promise.all(images.map(isThere))).toEqual(images.map(() => true))
     for (const one of containers) expect((await one.inspect()).State.Status).toBe('created')
     for (const one of volumes) expect((await docker.getVolume(one).inspect()).Name).toBe(one)

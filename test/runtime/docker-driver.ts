@@ -26,12 +26,12 @@ export const dockerDriver: Driver = {
     if (artifact.kind !== 'image') return []
     const { image } = artifact
     const said = { history: await runProgram('docker', ['history', '--no-trunc', image]), inspect: await runProgram('docker', ['inspect', image]) }
-    const places = Object.entries(said).filter(([, out]) => texts.some((text) => out.includes(text)))
+    const outputs = Object.entries(said).filter(([, out]) => texts.some((text) => out.includes(text)))
     const layers = await ownLayers(image)
     const found = layers
       ? (await Promise.all(layers.flatMap((layer) => texts.map((text) => findFilesContaining(text, layer))))).flat()
       : await searchSaved(image, texts)
-    return [...places.map(([name]) => name), ...found]
+    return [...outputs.map(([name]) => name), ...found]
   },
   async cleanUp(options, runtime) {
     for (const found of await runtime.list()) await runtime.stop(found.id, 0)

@@ -12,7 +12,7 @@ import { startRegistry, type TestRegistry } from '../support/registry.ts'
 import { requires } from '../support/requirements.ts'
 import { buildApp, createRecordedLog, dockerfilePlan, runProgram, runtimeOptions } from '../support/runtime.ts'
 
-const nobody: RegistryAccess = { logins: [], uses_docker_login: false }
+const noLogins: RegistryAccess = { logins: [], uses_docker_login: false }
 const owner: RegistryAccess = { logins: [], uses_docker_login: true }
 
 describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a private registry, on Docker', () => {
@@ -53,7 +53,7 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
     buildApp(runtime, options, { files: { Dockerfile: dockerfile }, plan: dockerfilePlan, registries })
 
   test('without credentials it is refused, with the fix; with those of the project it is pulled once', async () => {
-    await expect(use(nobody)).rejects.toMatchObject({
+    await expect(use(noLogins)).rejects.toMatchObject({
       message: expect.stringContaining(`${registry.host} requires a sign-in`),
       hint: expect.stringContaining(`homeport registries SLUG add ${registry.host}`),
     })
@@ -73,7 +73,7 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
   test('the docker login of this machine is for the owner: plain, by a helper found in a folder, by an identity of its own', async () => {
     const auth = Buffer.from(`${registry.username}:${registry.password}`).toString('base64')
     signIn({ auths: { [`https://${registry.host}/v1/`]: { auth } } })
-    await expect(use(nobody)).rejects.toMatchObject({ message: expect.stringContaining('requires a sign-in') })
+    await expect(use(noLogins)).rejects.toMatchObject({ message: expect.stringContaining('requires a sign-in') })
     await use(owner)
     await forget()
 
@@ -115,10 +115,10 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
 
   test('an image on this machine is not for projects without access to its registry', async () => {
     await use(project())
-    await expect(use(nobody)).rejects.toMatchObject({ message: expect.stringContaining('requires a sign-in') })
+    await expect(use(noLogins)).rejects.toMatchObject({ message: expect.stringContaining('requires a sign-in') })
     for (const dockerfile of [`FROM ${image}`, `FROM scratch\nCOPY --from=${image} /mark /mark`])
-      await expect(build(nobody, `${dockerfile}\nLABEL a=b\n`)).rejects.toMatchObject({ message: expect.stringContaining('refused this project') })
-    await expect(build(nobody, `ARG BASE=${image}\nFROM $BASE\nLABEL a=b\n`)).rejects.toMatchObject({
+      await expect(build(noLogins, `${dockerfile}\nLABEL a=b\n`)).rejects.toMatchObject({ message: expect.stringContaining('refused this project') })
+    await expect(build(noLogins, `ARG BASE=${image}\nFROM $BASE\nLABEL a=b\n`)).rejects.toMatchObject({
       message: expect.stringContaining(registry.host),
     })
     const built = await build(owner, `FROM ${image}\nLABEL a=b\n`)
@@ -147,7 +147,7 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
     async (builder) => {
       const head = builder === 'BuildKit' ? 'ARG UNUSED\n' : ''
       const dockerfile = `${head}FROM ${image}\n${builder === 'BuildKit' ? 'COPY --chmod=644 Dockerfile /copied\n' : 'COPY Dockerfile /copied\n'}`
-      await expect(build(nobody, dockerfile)).rejects.toMatchObject({
+      await expect(build(noLogins, dockerfile)).rejects.toMatchObject({
         message: expect.stringMatching(
           new RegExp(`line \\d: the base image ${registry.host}/team/app:1.0 was not pulled: ${registry.host} requires a sign-in`),
         ),

@@ -15,40 +15,40 @@ function make(name: string, mode = 0o755): string {
   chmodSync(path, mode)
   return path
 }
-const place = (more: object = {}) => ({ chromium: 'auto', home: folder, environment: { PATH: folder }, ...more })
+const machine = (more: object = {}) => ({ chromium: 'auto', home: folder, environment: { PATH: folder }, ...more })
 
 test('by its usual names on the path, Chromium before Chrome', () => {
   const chrome = make('google-chrome')
-  expect(findBrowser(place(), 'linux')).toBe(chrome)
-  expect(findBrowser(place(), 'linux')).toBe(chrome)
+  expect(findBrowser(machine(), 'linux')).toBe(chrome)
+  expect(findBrowser(machine(), 'linux')).toBe(chrome)
   const chromium = make('chromium')
-  expect(findBrowser(place(), 'linux')).toBe(chromium)
+  expect(findBrowser(machine(), 'linux')).toBe(chromium)
 })
 
 test('among the apps of a person on macOS', () => {
   const chrome = make('Applications/Google Chrome.app/Contents/MacOS/Google Chrome')
   // One for everybody, where this machine has it, comes first.
-  expect(findBrowser(place({ environment: {} }), 'darwin')).toMatch(/Google Chrome$/)
+  expect(findBrowser(machine({ environment: {} }), 'darwin')).toMatch(/Google Chrome$/)
   expect(chrome).toContain(folder)
 })
 
 test('below the folders of programs on Windows, however their variables are spelled', () => {
   const edge = make('Microsoft\\Edge\\Application\\msedge.exe')
-  expect(findBrowser(place({ environment: { PROGRAMFILES: '', 'PROGRAMFILES(X86)': folder } }), 'win32')).toBe(edge)
+  expect(findBrowser(machine({ environment: { PROGRAMFILES: '', 'PROGRAMFILES(X86)': folder } }), 'win32')).toBe(edge)
 })
 
 test('the one that is named, and no other', () => {
   make('chromium')
   const mine = make('my-browser')
-  expect(findBrowser(place({ chromium: mine }), 'linux')).toBe(mine)
-  expect(findBrowser(place({ chromium: join(folder, 'none') }), 'linux')).toBeUndefined()
-  expect(findBrowser(place({ chromium: 'off' }), 'linux')).toBeUndefined()
+  expect(findBrowser(machine({ chromium: mine }), 'linux')).toBe(mine)
+  expect(findBrowser(machine({ chromium: join(folder, 'none') }), 'linux')).toBeUndefined()
+  expect(findBrowser(machine({ chromium: 'off' }), 'linux')).toBeUndefined()
 })
 
 test.skipIf(process.platform === 'win32')('never what cannot be run, nor a folder, nor a place relative to where one stands', () => {
   const plain = make('plain', 0o644)
   mkdirSync(join(folder, 'directory'))
-  for (const chromium of [plain, join(folder, 'directory')]) expect(findBrowser(place({ chromium }), 'linux')).toBeUndefined()
+  for (const chromium of [plain, join(folder, 'directory')]) expect(findBrowser(machine({ chromium }), 'linux')).toBeUndefined()
   make('chromium')
-  expect(findBrowser(place({ environment: { PATH: '.' } }), 'linux')).not.toBe('chromium')
+  expect(findBrowser(machine({ environment: { PATH: '.' } }), 'linux')).not.toBe('chromium')
 })

@@ -17,7 +17,7 @@ let camera: FakeScreenshotter
 let screenshots: ScreenshotService
 /** What serves, by its name; `kind` is what the edge does with a request for it. */
 let serving: Map<string, ScreenshotTarget & { kind: string }>
-let openDoors: number
+let openEndpoints: number
 let isWanted: () => boolean
 let isDeploying: boolean
 
@@ -49,7 +49,7 @@ function start(): void {
     isEnabled: () => isWanted(),
     findRoute: (host) => serving.get(host),
     getUrl: (host) => `http://${host}:4680/`,
-    openEndpoint: async () => ({ host: '127.0.0.1', port: ++openDoors, close: async () => void openDoors-- }),
+    openEndpoint: async () => ({ host: '127.0.0.1', port: ++openEndpoints, close: async () => void openEndpoints-- }),
     probe_secret: 'sentinel',
   })
 }
@@ -60,14 +60,14 @@ beforeEach(() => {
   clock = fixedClock('2026-01-31T12:00:00.000Z')
   camera = createFakeScreenshotter()
   serving = new Map()
-  openDoors = 0
+  openEndpoints = 0
   isWanted = () => true
   isDeploying = false
   start()
 })
 afterEach(async () => {
   await screenshots.close()
-  expect(openDoors).toBe(0)
+  expect(openEndpoints).toBe(0)
   rmSync(data_dir, { recursive: true })
 })
 

@@ -129,15 +129,15 @@ describe.skipIf(!requires('git').ok)('events of a repository', () => {
   })
 
   test('come again when the repository is made anew, and when it comes late', async () => {
-    const place = join(folder, 'late')
-    await follow(place)
-    renameSync(repository.folder, place)
+    const path = join(folder, 'late')
+    await follow(path)
+    renameSync(repository.folder, path)
     await events?.refresh()
-    await hears('a branch', () => createGit(place)('branch', 'one'))
-    rmSync(join(place, '.git'), { recursive: true })
-    createGit(place)('init', '--quiet', '--initial-branch=main')
+    await hears('a branch', () => createGit(path)('branch', 'one'))
+    rmSync(join(path, '.git'), { recursive: true })
+    createGit(path)('init', '--quiet', '--initial-branch=main')
     await events?.refresh()
-    await hears('a first commit', () => createGit(place)('commit', '--quiet', '--allow-empty', '--message', 'anew'))
+    await hears('a first commit', () => createGit(path)('commit', '--quiet', '--allow-empty', '--message', 'anew'))
   })
 
   test('end with close', async () => {

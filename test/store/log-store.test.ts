@@ -55,11 +55,11 @@ describe('a log', () => {
       writer.flush()
     }
     for (const lines of [1, 6, 7, 8, 100, 280, 1000]) {
-      let place = store.logs.positionBeforeLast('prj_2', lines)
+      let position = store.logs.positionBeforeLast('prj_2', lines)
       const seen: string[] = []
-      for (let chunk = store.logs.readAfter('prj_2', place); chunk; chunk = store.logs.readAfter('prj_2', place)) {
-        seen.push(...chunk.body.split('\n').slice(Math.max(0, place + 1 - chunk.first)))
-        place = chunk.first + chunk.records - 1
+      for (let chunk = store.logs.readAfter('prj_2', position); chunk; chunk = store.logs.readAfter('prj_2', position)) {
+        seen.push(...chunk.body.split('\n').slice(Math.max(0, position + 1 - chunk.first)))
+        position = chunk.first + chunk.records - 1
       }
       const texts = seen.filter((record) => record.startsWith('{"seq"'))
       expect(texts.length).toBe(Math.min(lines, 280))

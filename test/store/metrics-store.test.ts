@@ -120,8 +120,8 @@ describe('what ages', () => {
       // None reaches over the edge of a bucket.
       for (const row of within) expect(Math.floor((row.ts + row.seconds - 1) / seconds)).toBe(Math.floor(row.ts / seconds))
     }
-    const places = rows.map((row) => [row.ts, row.ts + row.seconds] as const)
-    for (const [i, [begins]] of places.entries()) if (i > 0) expect(begins).toBeGreaterThanOrEqual(places[i - 1]![1])
+    const ranges = rows.map((row) => [row.ts, row.ts + row.seconds] as const)
+    for (const [i, [begins]] of ranges.entries()) if (i > 0) expect(begins).toBeGreaterThanOrEqual(ranges[i - 1]![1])
   })
 
   test('keeps its durations to the last count', () => {
@@ -153,7 +153,7 @@ describe('what ages', () => {
   test('a project takes bounded room, however busy it is', () => {
     // A quarter of an hour of ten million requests of every kind of duration, and then such a month.
     const busy = createHistogram()
-    for (let place = 0; place < 500; place++) for (let i = 0; i < 3; i++) busy.add(0.1 * 1.02 ** place)
+    for (let exponent = 0; exponent < 500; exponent++) for (let i = 0; i < 3; i++) busy.add(0.1 * 1.02 ** exponent)
     let most = 0
     for (let ts = quarterOf(now - 33 * day), i = 0; ts <= now; ts += quarter, i++) {
       store.metrics.add([{ ...reading('a', ts, []), requests: 10_000_000, latencies: busy }])

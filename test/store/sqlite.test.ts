@@ -247,43 +247,45 @@ describe('the lock of a data folder', () => {
 })
 
 describe('sealed columns', () => {
-  const place = { table: 'env_vars', column: 'sealed_value', row: 'env_1' }
+  const column = { table: 'env_vars', column: 'sealed_value', row: 'env_1' }
   const sealer = createSealer(Buffer.alloc(32, 1))
 
   test('open again, and hold nothing of the text', () => {
-    const sealed = sealer.seal(place, 'a secret of mine')
-    expect(sealer.unseal(place, sealed)).toBe('a secret of mine')
+    const sealed = sealer.seal(column, 'a secret of mine')
+    expect(sealer.unseal(column, sealed)).toBe('a secret of mine')
     expect(Buffer.from(sealed).includes('secret')).toBe(false)
-    expect(Buffer.from(sealer.seal(place, 'a secret of mine')).equals(Buffer.from(sealed))).toBe(false)
+    expect(Buffer.from(sealer.seal(column, 'a secret of mine')).equals(Buffer.from(sealed))).toBe(false)
   })
 
   test.for([
-    ['another row', { ...place, row: 'env_2' }],
-    ['another column', { ...place, column: 'other' }],
-    ['another table', { ...place, table: 'projects' }],
-  ] as const)('moved to %s they do not open', ([, elsewhere]) => {
-    expect(() => sealer.unseal(elsewhere, sealer.seal(place, 'x'))).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+    ['another row', { ...column, row: 'env_2' }],
+    ['another column', { ...column, column: 'other' }],
+    ['another table', { ...column, table: 'projects' }],
+  ] as const)('moved to %s they do not open', ([, other]) => {
+    expect(() => sealer.unseal(other, sealer.seal(column, 'x'))).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
   })
 
   test('another key, a flipped bit or a short text do not open them', () => {
-    const sealed = Buffer.from(sealer.seal(place, 'x'))
-    expect(() => createSealer(Buffer.alloc(32, 2)).unseal(place, sealed)).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+    const sealed = Buffer.from(sealer.seal(column, 'x'))
+    expect(() => createSealer(Buffer.alloc(32, 2)).unseal(column, sealed)).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
     const flipped = Buffer.from(sealed)
     flipped[flipped.length - 1] = (flipped[flipped.length - 1] ?? 0) ^ 1
-    expect(() => sealer.unseal(place, flipped)).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
-    expect(() => sealer.unseal(place, sealed.subarray(0, 10))).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+    expect(() => sealer.unseal(column, flipped)).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+    expect(() => sealer.unseal(column, sealed.subarray(0, 10))).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
   })
 
   test('no byte of it can be changed, and no end of it is missed: a seal cut to four bytes would be guessed', () => {
-    const sealed = Buffer.from(sealer.seal(place, 'x'))
+    const sealed = Buffer.from(sealer.seal(column, 'x'))
     for (let at = 0; at < sealed.length; at++) {
       const changed = Buffer.from(sealed)
       changed[at] = (changed[at] ?? 0) ^ 0x80
-      expect(() => sealer.unseal(place, changed), `byte ${at}`).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+      expect(() => sealer.unseal(column, changed), `byte ${at}`).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
     }
-    const empty = Buffer.from(sealer.seal(place, ''))
+    const empty = Buffer.from(sealer.seal(column, ''))
     for (let length = 0; length < empty.length; length++)
-      expect(() => sealer.unseal(place, empty.subarray(0, length)), `${length} bytes`).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+      expect(() => sealer.unseal(column, empty.subarray(0, length)), `${length} bytes`).toThrow(
+        expect.objectContaining({ code: 'decryption_failed' }),
+      )
   })
 })
 

@@ -3,7 +3,7 @@ import type { DesktopFeed, DesktopUpdate } from '../../server/index.ts'
 /** A desktop feed controlled by a test. */
 export function createFakeDesktopFeed() {
   const listeners = new Set<(news: DesktopUpdate) => void>()
-  const visitListeners = new Set<() => void>()
+  const requestListeners = new Set<() => void>()
   const actions: string[] = []
   const emptyUpdate: DesktopUpdate = { projects: [], project_count: 0, active_deployments: 0, finished_deployments: [] }
   const feed = {
@@ -12,8 +12,8 @@ export function createFakeDesktopFeed() {
       return () => void listeners.delete(listener)
     },
     subscribeToRequests(listener) {
-      visitListeners.add(listener)
-      return () => void visitListeners.delete(listener)
+      requestListeners.add(listener)
+      return () => void requestListeners.delete(listener)
     },
     async deploy(slug) {
       actions.push(`deploy ${slug}`)
@@ -25,8 +25,8 @@ export function createFakeDesktopFeed() {
     feed,
     actions,
     listeners,
-    emitVisit: () => {
-      for (const listener of visitListeners) listener()
+    emitRequest: () => {
+      for (const listener of requestListeners) listener()
     },
     emitUpdate: (news: Partial<DesktopUpdate>) => {
       for (const listener of listeners) listener({ ...emptyUpdate, ...news })

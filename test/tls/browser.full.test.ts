@@ -43,7 +43,7 @@ describe.skipIf(!requires('chromium').ok || !requires('nss').ok)('a browser and 
   })
 
   test('warns of it before it is trusted, opens it by HTTP/2 after, and warns again once it is taken out', async () => {
-    const visit = async (): Promise<string> => {
+    const openPage = async (): Promise<string> => {
       const browser = await openChromium(home)
       try {
         const page = await browser.newPage()
@@ -63,17 +63,17 @@ describe.skipIf(!requires('chromium').ok || !requires('nss').ok)('a browser and 
         await browser.close()
       }
     }
-    await expect(visit()).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID')
+    await expect(openPage()).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID')
 
     const trusted = await platform.api<{ https: Https; messages: string[] }>('POST', '/instance/https/trust')
     expect(trusted.body.messages[0]).toBe('Chromium: now trusted.')
     expect(trusted.body.https.trust).toMatchObject([{ store: 'Chromium', status: 'trusted' }])
-    expect(await visit()).toBe('kept safe by h2, true')
+    expect(await openPage()).toBe('kept safe by h2, true')
 
     const removed = await platform.api<{ https: Https; messages: string[] }>('DELETE', '/instance/https/trust')
     expect(removed.body.messages).toEqual(['Chromium: removed.', 'The authority’s key was destroyed. It can no longer sign certificates.'])
     expect(removed.body.https.authority).toBeNull()
-    await expect(visit()).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID')
+    await expect(openPage()).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID')
   })
 
   test('curl and openssl take it too, and the chain is as it should be', async () => {

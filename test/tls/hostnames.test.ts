@@ -100,8 +100,8 @@ test('ten thousand projects with a name of their own each: all of them lead, and
     })
     for (const id of ids) routes.refreshHosts(id)
     for (const i of [0, 5_000, 9_999]) {
-      const place = { project_id: ids[i] ?? '', deployment_id: null, target: 'production' as const, branch: null }
-      await routes.setRoute(place, { ...routes.getRouteMetadata(place), ...upstreamRoute(app.port), project_id: place.project_id })
+      const target = { project_id: ids[i] ?? '', deployment_id: null, target: 'production' as const, branch: null }
+      await routes.setRoute(target, { ...routes.getRouteMetadata(target), ...upstreamRoute(app.port), project_id: target.project_id })
       expect((await get(edge.port, '/', { host: `www.app-${i}.example.com` })).text).toBe(`www.app-${i}.example.com`)
     }
 

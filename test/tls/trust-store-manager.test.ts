@@ -111,10 +111,10 @@ describe('Linux, the system', () => {
     ['etc/pki/ca-trust/source/anchors', 'update-ca-trust', '|extract'],
     ['etc/ca-certificates/trust-source/anchors', 'trust', '|extract-compat'],
   ] as const
-  test.each(flavours)('%s', async (place, program, more) => {
+  test.each(flavours)('%s', async (flavour, program, more) => {
     stub(program)
     stub('certutil', 'exit 1')
-    const anchors = join(folder, 'system', place)
+    const anchors = join(folder, 'system', flavour)
     mkdirSync(anchors, { recursive: true })
     writeFileSync(join(anchors, 'somebody-elses.crt'), 'theirs')
     const trust = openTrustStores('linux')
