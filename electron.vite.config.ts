@@ -9,7 +9,7 @@ const ascii: Plugin = {
     for (const file of Object.values(files)) {
       if (file.type !== 'chunk') continue
       if (/\\[^\0-\x7f]/.test(file.code)) throw new Error(`${file.fileName}: no \\uXXXX can be written for a letter that a backslash stands before.`)
-      file.code = file.code.replace(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      file.code = file.code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
     }
   },
 }

@@ -1,4 +1,4 @@
-/** Enforces the dependency table of server/README.md, and the habits that hold everywhere: no cycles, no long files, unique names, standard words. */
+/** Enforces the dependency table of server/README.md, and the habits that hold everywhere: no cycles, no long files, no SQL outside of the store. */
 import { existsSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -264,32 +264,6 @@ describe('habits', () => {
     expect(
       codeFiles.filter((file) => file.startsWith('test/') && file !== 'test/architecture.test.ts' && /\bvi\.(mock|doMock)\(/.test(textOf.get(file)!)),
     ).toEqual([])
-  })
-})
-
-describe('names', () => {
-  test.each(['server', 'renderer', 'main'])('an exported type of %s/ has a name of its own', (folder) => {
-    const filesByName = new Map<string, string[]>()
-    for (const [file, text] of textOf) {
-      if (!file.startsWith(`${folder}/`)) continue
-      for (const [, name = ''] of text.matchAll(/^export (?:declare )?(?:interface|type|class|enum) (\w+)/gm))
-        filesByName.set(name, [...(filesByName.get(name) ?? []), file])
-    }
-    expect([...filesByName].filter(([, declaredIn]) => declaredIn.length > 1)).toEqual([])
-  })
-
-  /** Metaphors that the code once had. Each has a standard term, which server/README.md lists. */
-  const bannedWords =
-    /(?<![a-z])(yard|gate|desk|door|city|berth|harbour|graves|shelf|wish|sight|plate|homecoming|tidings|stumble|beacon|crossings|elsewhere|entrance)(?![a-z])/i
-  test('no identifier is one of the metaphors of the past', () => {
-    const declared = /\b(?:interface|type|class|enum|function|const|let)\s+(\w+)/g
-    const found = [...textOf].flatMap(([file, text]) =>
-      [...withoutComments(text).matchAll(declared)]
-        .map(([, name = '']) => name)
-        .filter((name) => name.split(/_|(?=[A-Z])/).some((word) => bannedWords.test(word)))
-        .map((name) => `${file}: ${name}`),
-    )
-    expect(found).toEqual([])
   })
 })
 

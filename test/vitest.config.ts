@@ -9,6 +9,7 @@ const isFull = process.env.HOMEPORT_TEST_TIER === 'full'
 /** Pure code: worker threads, one module graph for all files. */
 const unit = [
   'architecture',
+  'names',
   'documents',
   'builder/*',
   'builder/config/*',

@@ -46,7 +46,7 @@ export const useTour = create<TourStore>((set, get) => {
 /** Ids of steps that earlier versions stored. */
 const earlierStepIds: Record<string, string> = { visit: 'open', again: 'redeploy', beside: 'database' }
 
-function parseStoredTour(text: string | null): StoredTour {
+export function parseStoredTour(text: string | null): StoredTour {
   const initial: StoredTour = { visibility: 'automatic', done: [] }
   if (text === null) return initial
   try {

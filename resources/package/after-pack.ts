@@ -31,13 +31,13 @@ export async function afterPack(context: AfterPackContext): Promise<void> {
 /** Files whose content is in the archive itself, with `/` between folders. */
 export function listPackedFiles(archive: string): string[] {
   const found: string[] = []
-  const visit = (folder: DirectoryRecord, path: string) => {
+  const walk = (folder: DirectoryRecord, path: string) => {
     for (const [name, entry] of Object.entries(folder.files)) {
       const entryPath = posix.join(path, name)
-      if ('files' in entry) visit(entry, entryPath)
+      if ('files' in entry) walk(entry, entryPath)
       else if (!('link' in entry) && !entry.unpacked) found.push(entryPath)
     }
   }
-  visit(getRawHeader(archive).header, '')
+  walk(getRawHeader(archive).header, '')
   return found
 }

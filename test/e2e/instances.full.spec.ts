@@ -111,10 +111,10 @@ test('answers that come late show nowhere but at home, and lead nobody back', as
   let answered = () => {}
   const asked = new Promise<void>((resolve) => (answered = resolve))
   let go = () => {}
-  const gate = new Promise<void>((resolve) => (go = resolve))
+  const released = new Promise<void>((resolve) => (go = resolve))
   await dashboard.route('**/remote/*/v1/projects/far-lamp/deploy', async (route) => {
     answered()
-    await gate
+    await released
     await route.continue()
   })
   await dashboard.getByRole('button', { name: 'Deploy', exact: true }).click()

@@ -22,7 +22,7 @@ const vitest = [packageScript('vitest/vitest.mjs'), 'run', '--config', 'test/vit
 const playwright = [packageScript('@playwright/test/cli.js'), 'test', '--config', 'test/e2e/playwright.config.ts']
 
 /** What holds for the whole repository. */
-const architecture = ['test/architecture.test.ts', 'test/documents.test.ts']
+const architecture = ['test/architecture.test.ts', 'test/names.test.ts', 'test/documents.test.ts']
 
 type Tier = 'default' | 'full'
 /** A part of a run: its name and its function. */

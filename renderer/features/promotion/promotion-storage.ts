@@ -16,24 +16,24 @@ export interface StoredPromotion {
   not_carried?: PromotionReportLine[]
 }
 
-export function readStoredPromotions(): StoredPromotion[] {
+export const readStoredPromotions = (): StoredPromotion[] => parseStoredPromotions(readPreference(promotionsStorageKey) ?? '[]')
+
+export function parseStoredPromotions(text: string): StoredPromotion[] {
   try {
-    const stored: unknown = JSON.parse(readPreference(promotionsStorageKey) ?? '[]')
-    return Array.isArray(stored)
-      ? (stored as Parameters<typeof upgradeStoredPromotion>[0][])
-          .map(upgradeStoredPromotion)
-          .filter((one) => typeof one?.key === 'string' && one.request && one.done && one.steps_done)
-      : []
+    const stored: unknown = JSON.parse(text)
+    if (!Array.isArray(stored)) return []
+    return (stored as EarlierPromotion[])
+      .map(upgradePromotion)
+      .filter((one) => typeof one.key === 'string' && one.request && one.done && one.steps_done)
   } catch {
     return []
   }
 }
 
 /** Earlier versions of the dashboard stored the request as `wish`. */
-function upgradeStoredPromotion(stored: Partial<StoredPromotion> & { wish?: StoredPromotion['request'] }): StoredPromotion {
-  const { wish, ...rest } = stored
-  return { ...(wish ? { request: wish } : {}), ...rest } as StoredPromotion
-}
+type EarlierPromotion = StoredPromotion & { wish?: StoredPromotion['request'] }
+
+const upgradePromotion = ({ wish, ...stored }: EarlierPromotion): StoredPromotion => (wish ? { ...stored, request: wish } : stored)
 
 export function storePromotion(promotion: StoredPromotion): void {
   writeStoredPromotions([...readStoredPromotions().filter(({ key }) => key !== promotion.key), promotion])
