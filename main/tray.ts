@@ -1,6 +1,7 @@
 import { Menu, type MenuItemConstructorOptions, nativeImage, Tray } from 'electron'
 import { join } from 'node:path'
 import type { DesktopUpdate, DesktopProject } from '../server/index.ts'
+import { projectStatusLabels } from '../server/contract/labels.ts'
 import type { DashboardLocation } from './deep-links.ts'
 
 export interface TrayActions {
@@ -45,15 +46,6 @@ function loadTrayImage({ resources, platform }: { resources: string; platform: N
   return image
 }
 
-const statusLabels = {
-  live: 'live',
-  building: 'building',
-  failed: 'failed',
-  crashed: 'crashed',
-  inactive: 'stopped',
-  created: 'not deployed yet',
-} as const satisfies Record<DesktopProject['status'], string>
-
 function buildTrayTemplate(state: DesktopUpdate, edgeUrl: string, actions: TrayActions): MenuItemConstructorOptions[] {
   const projects = state.projects.slice(0, maxProjects)
   const navigateTo = (path: string) => () => actions.navigate({ path, message: null })
@@ -74,7 +66,7 @@ function buildProjectItem({ slug, status, can_deploy }: DesktopProject, address:
   const navigateTo = (path: string) => () => actions.navigate({ path: `/projects/${slug}${path}`, message: null })
   const isOpen = status === 'live' || status === 'building' || status === 'failed'
   return {
-    label: `${slug}: ${statusLabels[status]}${status === 'live' ? `, ${withoutScheme(address)}` : ''}`,
+    label: `${slug}: ${projectStatusLabels[status].toLowerCase()}${status === 'live' ? `, ${withoutScheme(address)}` : ''}`,
     submenu: [
       { label: `Open ${withoutScheme(address)}`, enabled: isOpen, click: () => actions.open(address) },
       { label: 'Dashboard', click: navigateTo('') },

@@ -112,7 +112,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       notices: [
         ...(store.recovery ? [describeRecovery(store.recovery)] : []),
         ...restoreNotices,
-        ...(urls.api_fell_back ? [`Port ${options.port} is taken: the API is at ${urls.api} instead.`] : []),
+        ...(urls.api_fell_back ? [`Port ${options.port} is in use, so the API is at ${urls.api} instead.`] : []),
         ...(lan.status().open && settings.current().lan ? [`This instance is reachable from your local network. ${lan.status().warning ?? ''}`] : []),
         ...edge.notices,
       ],

@@ -115,6 +115,7 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
     folders: [
       'server/index.ts',
       'server/options.ts',
+      'server/contract/labels.ts',
       'server/lib/clock.ts',
       'server/lib/instance-file.ts',
       'server/lib/log-file.ts',

@@ -67,10 +67,10 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
   try {
     const plain = await edge.listen({ host: options.host, port: options.edge_port })
     if (plain.fell_back && !options.edge_port_may_change)
-      throw new Error(`Port ${options.edge_port} for the edge is taken. Choose another with --edge-port, or 0 for any.`)
+      throw new Error(`Port ${options.edge_port} for the edge is in use. Choose another with --edge-port, or 0 for any.`)
     const secure = await edge.listenSecure({ host: options.host, port: options.edge_https_port })
     if (secure.fell_back && !options.edge_https_port_may_change)
-      throw new Error(`Port ${options.edge_https_port} for HTTPS is taken. Choose another with --edge-https-port, or 0 for any.`)
+      throw new Error(`Port ${options.edge_https_port} for HTTPS is in use. Choose another with --edge-https-port, or 0 for any.`)
     httpsFellBack = secure.fell_back
     for (const id of await store.db.read(listProjectIdsWithoutCaching)) edge.cache.setEnabled(id, false)
     onClose(close)
@@ -95,8 +95,8 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
         return { host: connectableHost(options.host), port: (is_secure ? secure : plain).port, is_secure }
       },
       notices: [
-        ...(plain.fell_back ? [`Port ${options.edge_port} is taken: the edge is at ${urls.edge} instead.`] : []),
-        ...(secure.fell_back ? [`Port ${options.edge_https_port} is taken: HTTPS is at ${urls.edge_https} instead.`] : []),
+        ...(plain.fell_back ? [`Port ${options.edge_port} is in use, so the edge is at ${urls.edge} instead.`] : []),
+        ...(secure.fell_back ? [`Port ${options.edge_https_port} is in use, so HTTPS is at ${urls.edge_https} instead.`] : []),
       ],
     }
   } catch (error) {

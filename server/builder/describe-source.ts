@@ -114,7 +114,7 @@ function describeService(
   const isStatic = build?.facts.some((fact) => fact.name === 'output_directory') ?? false
   if (service.port !== null) add('port', String(service.port), at('port', 'ports', 'expose'))
   else if (kind === 'web' && !isStatic && !build?.facts.some((fact) => fact.name === 'port')) add('port', 'PORT', 'default')
-  for (const port of service.ports ?? []) add('port', `${port}, with an address of its own`, at('ports'))
+  for (const port of service.ports ?? []) add('port', `${port}, with its own address`, at('ports'))
   const check = service.health_check
   if (check)
     add(

@@ -26,7 +26,7 @@ export async function chooseNodeVersion(
     const version = resolveNodeVersion(setting)
     if (!version)
       throw new DetectFailure(
-        `The project’s node_version says “${setting}”, which is not a Node version.`,
+        `The project’s node_version is “${setting}”, which is not a Node version.`,
         'Set it to auto, to a version such as 24 or 22.11.0, or to a range such as >=20.',
       )
     return { version, reason: `Node ${version}, from the project’s node_version (${setting})`, origin: settingOrigin }

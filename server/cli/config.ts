@@ -16,7 +16,7 @@ export const config: CliCommand = {
   usage: ['config check [PATH]', 'config init [PATH]', 'config schema'],
   options: { force: 'init: replace a homeport.yaml that exists' },
   details:
-    'check reads what Homeport would read of a folder: homeport.yaml, else compose.yaml, Procfile and others, names each line that cannot be used, and lists what it found with the file, the line or the default that it comes from. init writes a homeport.yaml with the same services, or with those that are detected. schema prints the JSON Schema of the file. None of them needs a running instance.',
+    'check reads the configuration of a folder (homeport.yaml, else compose.yaml, Procfile and others), lists each line that cannot be used, and lists each setting with the file, the line or the default that it comes from. init writes a homeport.yaml with the same services, or with those that are detected. schema prints the JSON Schema of the file. None of these needs a running instance.',
   async run(context) {
     const [action, path, ...rest] = context.positionals
     if (rest.length > 0 || (action === 'schema' && path !== undefined)) throw new UsageError('Too many arguments.')

@@ -26,7 +26,7 @@ export const db: CliCommand = {
     'db drop SLUG --yes',
   ],
   options: {
-    service: '=NAME dump, dumps, restore: a managed service in place of PostgreSQL',
+    service: '=NAME dump, dumps, restore: a managed service instead of PostgreSQL',
     yes: 'drop: confirm',
     finish: 'upgrade: delete the data from before the upgrade',
     revert: 'upgrade: go back to the data from before the upgrade',

@@ -4,7 +4,7 @@ import { colorize } from './terminal.ts'
 const statusMarks = { ok: ['green', '✓'], warning: ['yellow', '!'], failed: ['red', '✗'] } as const
 
 export const doctor: CliCommand = {
-  summary: 'Checks engine, ports, names, certificates, disk and database, and says how to fix problems.',
+  summary: 'Checks engine, ports, names, certificates, disk and database, and explains how to fix problems.',
   usage: ['doctor'],
   options: {},
   async run(context) {

@@ -14,7 +14,7 @@ export const fork: CliCommand = {
   },
   details: [
     'Production pauses while its data is copied. Data that the branch had is replaced; a snapshot is taken first.',
-    'Without a preview, the data waits for it. homeport dev in a worktree of the branch uses it at once. Without BRANCH: the copies there are.',
+    'Without a preview, the data is kept until there is one. homeport dev in a worktree of the branch uses it immediately. Without BRANCH: lists the copies.',
   ].join('\n'),
   async run(context) {
     const [slug = '', branch] = requirePositionals(context, 'SLUG', '[BRANCH]')

@@ -85,5 +85,5 @@ export async function findRemote(context: CommandContext, selector: string): Pro
 function printResult(context: CommandContext, response: { remote: Remote }, line: string): void {
   context.terminal.out(context.is_json ? JSON.stringify(response) : line)
   if (response.remote.keeps_token === 'session' && !context.is_json)
-    context.terminal.err('There is no keychain, so the token is held in memory and only for this command line. The dashboard asks for its own.')
+    context.terminal.err('There is no keychain, so the token is kept in memory, only for this command line. The dashboard asks for its own.')
 }

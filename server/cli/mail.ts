@@ -64,7 +64,7 @@ function describeMessage(message: MailMessageDetails): string[] {
   return [
     ...lines,
     '',
-    ...(text ?? (html === null ? 'This message has no text.' : 'This message has HTML alone. The dashboard shows it.')).split('\n'),
+    ...(text ?? (html === null ? 'This message has no text.' : 'This message has only HTML. View it in the dashboard.')).split('\n'),
   ]
 }
 

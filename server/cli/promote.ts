@@ -27,12 +27,12 @@ const options = {
   volumes: '=NAMES volumes whose files are copied, separated by commas, or all, or none',
   databases: '=NAMES data to copy: postgresql, mariadb, all or none',
   'replace-data': 'replace data that the other side has; a snapshot or dump of it is taken first',
-  'keep-settings': 'leave the settings of a project that is there as they are',
+  'keep-settings': 'keep the settings of an existing project',
 }
 const details = [
   'The other side gets the source of the current version, the settings, the managed services, the database and the paths that are kept, and builds it.',
   'Values of variables, files of volumes and data of databases are copied only when you name them; on a terminal, you are asked for each.',
-  'At the end it says what was carried, what was not and why. After a failure, run the same command again. INSTANCE is an ID, a name or a URL of homeport instances.',
+  'At the end, it lists what was copied, what was not, and why. After a failure, run the same command again. INSTANCE is an ID, a name or a URL of homeport instances.',
 ].join('\n')
 
 export const promote: CliCommand = {

@@ -13,7 +13,7 @@ export const run: CliCommand = {
   usage: ['run SLUG [--service NAME] [--branch BRANCH] -- COMMAND ...'],
   options,
   details: [
-    'The command runs beside the live version, with its files, variables, database and volumes, and ends with this program.',
+    'The command runs next to the live version, with its files, variables, database and volumes, and ends with this program.',
     'Input and output are yours: in a terminal it gets a terminal, in a pipe standard output and standard error stay apart. The exit code is the command’s.',
     'An image with an entrypoint gets the command as its arguments.',
   ].join('\n'),
@@ -30,7 +30,7 @@ export const shell: CliCommand = {
   summary: 'Opens a shell in the environment of a service.',
   usage: ['shell SLUG [--service NAME] [--branch BRANCH]'],
   options,
-  details: 'Bash where the service has it, else sh. It runs beside the live version. Leave it with exit or Ctrl-D.',
+  details: 'Bash if the service has it, else sh. It runs next to the live version. Leave it with exit or Ctrl-D.',
   async run(context) {
     const [slug = ''] = requirePositionals(context, 'SLUG')
     if (context.is_json) throw new UsageError('A shell has no JSON output. Use homeport run with --json.')

@@ -24,8 +24,8 @@ export const volumes: CliCommand = {
   options: {
     branch: '=NAME the preview of this branch',
     service: '=NAME the service that has the path; without it the one with the project’s address',
-    snapshot: '=ID a snapshot instead of the files as they are now',
-    'only-if-empty': 'upload: leave a volume with files as it is',
+    snapshot: '=ID a snapshot instead of the current files',
+    'only-if-empty': 'upload: do nothing if the volume has files',
     create: 'upload: also for a volume that no version has yet',
     'with-unsaved': 'add: also keep the other paths that are reported as not in a volume',
   },
@@ -76,7 +76,7 @@ async function list(context: CommandContext, slug: string): Promise<number> {
     terminal.out(`  Keep it: homeport volumes add ${slug} ${path}${flag}`)
     if (saved)
       terminal.out(
-        `  Begin with the files of an earlier version, saved ${formatRelativeTime(saved.created_at, clock.now())}: add --snapshot ${saved.id}`,
+        `  Start with the files of an earlier version, saved ${formatRelativeTime(saved.created_at, clock.now())}: add --snapshot ${saved.id}`,
       )
   }
   return exitCodes.success

@@ -37,7 +37,7 @@ export const commandOperations = {
     group: 'Instance',
     summary: 'Prepare a one-off command in the environment of a service',
     description:
-      'The command runs in a new replica of the live version, beside those that serve: with the files, variables, database, network and volumes of the service. It starts when a WebSocket attaches to `/instance/commands/attach` within 30 s, and ends with that WebSocket. The ticket is valid once, and travels as the subprotocol `homeport.ticket.TICKET` next to `homeport.command.v1`. Its output is not stored.',
+      'The command runs in a new replica of the live version, next to the ones that get traffic, with the files, variables, database, network and volumes of the service. It starts when a WebSocket attaches to `/instance/commands/attach` within 30 s, and ends with that WebSocket. The ticket is valid once and is sent as the subprotocol `homeport.ticket.TICKET` next to `homeport.command.v1`. Its output is not stored.',
     access: 'caller',
     params: projectParams,
     query: empty,

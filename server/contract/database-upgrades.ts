@@ -35,7 +35,7 @@ export const databaseUpgradeOperations = {
     group: 'Instance',
     summary: 'Upgrade the database to the current major version of PostgreSQL',
     description:
-      'Copies it to a new server by dump and restore, with the same name and password. The app cannot connect meanwhile, and is redeployed afterwards. The data from before the upgrade is kept until `finishDatabaseUpgrade`. On an error nothing changes.',
+      'Copies it to a new server by dump and restore, with the same name and password. The app cannot connect during the copy and is redeployed afterwards. The data from before the upgrade is kept until `finishDatabaseUpgrade`. On an error, nothing changes.',
     access: 'caller',
     params: projectParams,
     query: empty,

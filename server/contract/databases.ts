@@ -95,7 +95,7 @@ export type DatabaseDump = z.output<typeof databaseDump>
 const databaseDumpList = z.object({ dumps: z.array(databaseDump) })
 
 const serviceQuery = z.object({
-  service: z.enum(dumpedServices).optional().describe('A managed service in place of the PostgreSQL database.'),
+  service: z.enum(dumpedServices).optional().describe('A managed service instead of the PostgreSQL database.'),
 })
 const restored = z.object({ database: database.nullable().describe('Null for a managed service.'), dump: databaseDump })
 
@@ -144,7 +144,7 @@ export const databaseDumpOperations = {
     resource: 'database_dump',
     group: 'Instance',
     summary: 'Restore the database from a dump',
-    description: 'Atomic: on an error nothing changes. The current data is dumped first.',
+    description: 'Atomic: on an error, nothing changes. The current data is dumped first.',
     access: 'caller',
     params: projectIdParams,
     query: empty,
@@ -166,7 +166,7 @@ export const databaseDumpOperations = {
     resource: 'project',
     group: 'Instance',
     summary: 'Restore the database from an SQL file of pg_dump, gzipped or not',
-    description: 'Atomic: on an error nothing changes. The current data is dumped first; `dump` names that dump.',
+    description: 'Atomic: on an error, nothing changes. The current data is dumped first; `dump` names that dump.',
     access: 'caller',
     params: projectParams,
     query: serviceQuery,

@@ -141,7 +141,7 @@ export const domainOperations = {
     resource: 'domain',
     group: 'Domains',
     summary: 'Remove a domain',
-    description: 'Routing stops at once. A bought domain stays with the account until it expires (our reading).',
+    description: 'Routing stops immediately. A bought domain stays with the account until it expires (our reading).',
     access: 'caller',
     params: idParams,
     query: empty,

@@ -50,7 +50,7 @@ const newProjectEnvVar = newEnvVar.extend({
     .boolean()
     .optional()
     .meta({ default: false })
-    .describe('Let RUN steps of a Dockerfile mount the value as the secret with this key. It is in no layer, argument or log.'),
+    .describe('Let RUN steps of a Dockerfile mount the value as the secret with this key. The value is not in any layer, argument or log.'),
 })
 export type NewProjectEnvVar = z.output<typeof newProjectEnvVar>
 
@@ -96,7 +96,7 @@ export const envVarOperations = {
     group: 'Environment variables',
     summary: 'Change a value',
     description:
-      'Key and environment cannot be changed. The project is not redeployed: the new value applies to the next deployment. An empty value keeps that of a write-only variable, so that a list can be sent back as it is (our reading).',
+      'Key and environment cannot be changed. The project is not redeployed: the new value applies to the next deployment. An empty value keeps that of a write-only variable, so that a list can be sent back unchanged (our reading).',
     access: 'caller',
     params: projectIdParams,
     query: empty,
@@ -126,7 +126,7 @@ export const projectEnvVarOperations = {
     path: '/instance/projects/{slug}/env-vars',
     resource: 'project',
     group: 'Instance',
-    summary: 'List the variables of a project, with what only an instance knows about them',
+    summary: 'List the variables of a project, with the fields of an instance',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -139,7 +139,7 @@ export const projectEnvVarOperations = {
     resource: 'project',
     group: 'Instance',
     summary: 'Add one variable, or up to 200, which may be write-only or build secrets',
-    description: 'Like createEnvVars. The value of a write-only variable is available to builds and apps, and to nobody else.',
+    description: 'Like createEnvVars. The value of a write-only variable is available only to builds and apps.',
     access: 'caller',
     params: projectParams,
     query: empty,

@@ -57,7 +57,7 @@ const word = z
   .refine((text) => !text.includes('\0'), 'A command must not contain a NUL character.')
 export const commandInput = z
   .union([word.min(1), z.array(word).min(1).max(200)], { error: 'Write a command as text, or as a list of its words.' })
-  .describe('Text is split into words; text with the syntax of a shell ($, &&, |, quotes ...) is run by /bin/sh. A list is taken as it is.')
+  .describe('Text is split into words; text with the syntax of a shell ($, &&, |, quotes ...) is run by /bin/sh. A list is used unchanged.')
 
 const environmentValue = z.union([z.string().max(maxText), z.number(), z.boolean(), z.null()], {
   error: 'A value is text, a number, true, false or empty.',
@@ -68,7 +68,7 @@ export const environmentInput = z
     error: 'Write variables as NAME: value, or as a list of NAME=value.',
   })
   .describe(
-    'Variables of this service. They override the project’s. ${NAME} and ${NAME:-default} take a variable of the project; $$ is a dollar sign.',
+    'Variables of this service. They override the project’s. ${NAME} and ${NAME:-default} insert a variable of the project; $$ is a dollar sign.',
   )
 
 /** The problem with a variable that a file sets, or undefined. Some images have settings such as `discovery.type`, which projects cannot set. */
@@ -85,7 +85,7 @@ const healthCheckObject = z.strictObject({
   interval: duration.optional().describe('The time between two checks. Of a path, 1s to 60s; without it, half a second or less.'),
   timeout: duration
     .optional()
-    .describe('Of a path: the time that a new version may take to answer, 5s to 10m. Of a command: the time that one run of it may take.'),
+    .describe('For a path: how long a new version may take to respond, 5s to 10m. For a command: how long one run may take.'),
   retries: z.number().int().min(1).max(100).optional(),
   start_period: duration.optional(),
   start_interval: duration.optional(),
@@ -130,9 +130,7 @@ export const homeportService = z.strictObject({
     )
     .max(limits.public_ports)
     .optional()
-    .describe(
-      'Further ports for HTTP, each with an address of its own: NAME-PORT--SLUG.localhost. The service finds the port to listen on in PORT_9090.',
-    ),
+    .describe('Additional HTTP ports, each with its own address: NAME-PORT--SLUG.localhost. The service finds the port to listen on in PORT_9090.'),
   schedule: z
     .string()
     .max(200)
@@ -157,7 +155,7 @@ export const homeportService = z.strictObject({
     .array(z.string().regex(hostNamePattern, 'Write a host name such as db.'))
     .max(20)
     .optional()
-    .describe('Further names by which other services reach this one.'),
+    .describe('Additional names by which other services reach this one.'),
   volumes: z
     .array(z.string().max(1000))
     .max(50)
@@ -214,7 +212,7 @@ export const fileSettings = {
 
 export const homeportYaml = z
   .strictObject({
-    services: z.record(serviceName, homeportService).optional().describe('What runs: web answers on the project’s address.'),
+    services: z.record(serviceName, homeportService).optional().describe('The services. `web` responds at the project’s address.'),
     release: z
       .union([commandInput, z.strictObject({ service: serviceName.optional(), command: commandInput })], {
         error: 'Write release as a command, or as a map with service and command.',
@@ -241,7 +239,7 @@ export const homeportYaml = z
       .describe('Variables of the project without which it is not started.'),
     ...fileSettings,
   })
-  .describe('homeport.yaml: what a source says about its services.')
+  .describe('homeport.yaml: the services of a source.')
 
 export type HomeportYaml = z.output<typeof homeportYaml>
 export type HomeportService = z.output<typeof homeportService>

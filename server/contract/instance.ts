@@ -53,7 +53,7 @@ export const settings = z.object({
     .int()
     .min(0)
     .max(604_800)
-    .describe('Seconds that a sleeping app stays frozen in memory before it is stopped; 0 stops it at once.'),
+    .describe('Seconds that a sleeping app stays frozen in memory before it is stopped; 0 stops it immediately.'),
   frozen_budget_mb: z
     .number()
     .int()
@@ -83,7 +83,7 @@ export const settings = z.object({
     .describe('DNS resolvers for checking custom domains, such as 9.9.9.9; null uses those of the system.'),
   sign_up: z
     .enum(['off', 'invited', 'open'])
-    .describe('Who can create an account: off (nobody), invited (people with an invitation), or open (everyone with a verified e-mail address).'),
+    .describe('Who can create an account: off (no one), invited (people with an invitation), or open (everyone with a verified e-mail address).'),
   plan: planName.describe('Plan of the owner’s account, for testing a client against every 402. With a payment processor, the subscription sets it.'),
   email_verified: z.boolean().describe('Treat the owner’s e-mail address as verified.'),
   payment_method: z.boolean().describe('Treat the owner’s account as having a card.'),
@@ -270,7 +270,7 @@ export const instanceOperations = {
     method: 'POST',
     path: '/instance/users',
     group: 'Instance',
-    summary: 'Add a person, with an account and a token of their own',
+    summary: 'Add a person with their own account and token',
     access: 'owner',
     params: empty,
     query: empty,

@@ -43,7 +43,7 @@ export const limits = {
   /** Apps of a source that are planned as services. */
   apps: 20,
   watch_paths: { count: 50, length: 200 },
-  /** Further ports of a service with an address. */
+  /** Additional ports of a service with an address. */
   public_ports: 10,
   registry_host: 300,
   registry_username: 200,

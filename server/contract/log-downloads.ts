@@ -11,7 +11,7 @@ const format = z
 
 const logFile = { status: 200, content_type: 'text/plain', is_stream: true } as const
 const description =
-  'From the first line that is kept to the last one when the request arrived. Where a log was too large, its middle is missing: a line (`{"dropped": N}` in ndjson) says how many records.'
+  'All retained lines up to the time of the request. If a log is too large, its middle is left out: a line (`{"dropped": N}` in ndjson) says how many records.'
 
 /** Not among the 45 operations: whole logs as files. The stream of the runtime log starts at most 2000 lines back. */
 export const logDownloadOperations = {

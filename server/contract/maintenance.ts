@@ -78,7 +78,7 @@ export const diskOperations = {
     group: 'Instance',
     summary: 'Delete data that is no longer needed',
     description:
-      'Deletes builds and bundles beyond `keep_deployments`, remains of failed builds, the build cache, and logs of deleted deployments. Never deletes what serves, the immediate rollback target, or data of other programs.',
+      'Deletes builds and bundles beyond `keep_deployments`, remains of failed builds, the build cache, and logs of deleted deployments. Never deletes live deployments, the immediate rollback target, or data of other programs.',
     access: 'owner',
     params: empty,
     query: empty,

@@ -47,7 +47,7 @@ export const managedServiceOperations = {
     group: 'Instance',
     summary: 'Add a managed service to a project',
     description:
-      'Its container, volume and password belong to the project; each preview has a container and a volume of its own. Its variables replace those of the same names. A deployed project is redeployed. A service that the project has already stays as it is.',
+      'Its container, volume and password belong to the project; each preview has its own container and volume. Its variables replace those of the same names. A deployed project is redeployed. A service that already exists is not changed.',
     access: 'caller',
     params: projectParams,
     query: empty,

@@ -63,7 +63,7 @@ export interface ServiceConfig {
   port: number | null
   /** Whether it has an address of its own: the project's for the main service, `NAME--SLUG.localhost` for others. */
   is_public: boolean
-  /** Further ports for HTTP, each with an address of its own, `NAME-PORT--SLUG.localhost`. Absent when there are none. */
+  /** Additional ports for HTTP, each with an address of its own, `NAME-PORT--SLUG.localhost`. Absent when there are none. */
   ports?: number[]
   /** A cron expression of five or six fields, in UTC unless `time_zone` is set. Only for `cron`. */
   schedule: string | null

@@ -24,7 +24,7 @@ const cpuLimit = z
 
 const previewVolumes = z
   .enum(['empty', 'snapshot'], { error: 'Write empty or snapshot.' })
-  .describe('What the volumes of a new preview begin with: nothing, or a snapshot of production’s (default empty).')
+  .describe('What the volumes of a new preview start with: nothing, or a snapshot of production’s (default empty).')
 export type PreviewVolumes = z.output<typeof previewVolumes>
 
 const watchPaths = z
@@ -37,14 +37,14 @@ const watchPaths = z
   )
   .max(limits.watch_paths.count)
   .describe(
-    'Patterns of .gitignore, relative to the root of the repository. A push that changes no matching file is not deployed. `!` excludes files, and the last pattern that matches decides; a list that begins with `!` is about all other files. Empty: every push is deployed.',
+    'Patterns of .gitignore, relative to the root of the repository. A push that changes no matching file is not deployed. `!` excludes files, and the last pattern that matches decides; a list that starts with `!` applies to all other files. Empty: every push is deployed.',
   )
 
 const publicPorts = z
   .array(z.number().int().min(1).max(65_535))
   .max(limits.public_ports)
   .describe(
-    'Further ports of the app for HTTP, each with an address of its own: `web-PORT--SLUG.localhost`, or the name of its service in place of `web`. The app finds the port to listen on in the variable `PORT_9090` for 9090.',
+    'Additional HTTP ports of the app, each with its own address: `web-PORT--SLUG.localhost`, or the name of its service instead of `web`. The app finds the port to listen on in the variable `PORT_9090` for 9090.',
   )
 
 const apps = z

@@ -52,7 +52,7 @@ export const registryOperations = {
     resource: 'project',
     group: 'Instance',
     summary: 'Add credentials for a registry, or replace them',
-    description: 'They are stored encrypted and used from the next deployment on, for images of this host alone.',
+    description: 'They are stored encrypted and used from the next deployment on, only for images of this host.',
     access: 'caller',
     params: projectParams,
     query: empty,

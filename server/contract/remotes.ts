@@ -3,7 +3,7 @@ import { operation } from './operation.ts'
 import { dateTime, empty } from './shared.ts'
 
 const name = z.string().trim().min(1).max(60)
-const hue = z.int().min(0).max(359).describe('Colour of its frame, as a hue in degrees.')
+const hue = z.int().min(0).max(359).describe('Color of its frame, as a hue in degrees.')
 const token = z
   .string()
   .max(200)
@@ -43,7 +43,7 @@ export const remoteOperations = {
     path: '/instance/remotes',
     group: 'Instance',
     summary: 'Add another instance by URL and API token',
-    description: 'The token is checked at once. An instance that does not respond, or refuses the token, is not added.',
+    description: 'The token is checked immediately. An instance that does not respond, or refuses the token, is not added.',
     access: 'owner',
     params: empty,
     query: empty,
@@ -60,7 +60,7 @@ export const remoteOperations = {
     method: 'PATCH',
     path: '/instance/remotes/{id}',
     group: 'Instance',
-    summary: 'Change the name, colour or token of another instance',
+    summary: 'Change the name, color or token of another instance',
     access: 'owner',
     params: idParams,
     query: empty,

@@ -15,7 +15,7 @@ export const cronRun = z.object({
   service: z.string(),
   trigger: z.enum(['schedule', 'manual']),
   status: cronRunStatus,
-  scheduled_at: dateTime.describe('When it was due; for a manual run, when it was asked for.'),
+  scheduled_at: dateTime.describe('When it was due; for a manual run, when it was requested.'),
   started_at: dateTime.nullable(),
   finished_at: dateTime.nullable(),
   exit_code: z.number().int().nullable(),
@@ -29,7 +29,7 @@ export const service = z.object({
   kind: serviceKind,
   status: serviceStatus,
   is_main: z.boolean().describe('It has the address of the project.'),
-  url: z.string().nullable().describe('Null for a service without an address of its own.'),
+  url: z.string().nullable().describe('Null for a service without its own address.'),
   internal_url: z.string().nullable().describe('The address for the other services of the environment.'),
   image: z.string().nullable().describe('The name of a ready image; null for a service that is built.'),
   command: z.string().nullable(),
@@ -42,11 +42,11 @@ export const service = z.object({
         variable: z.string().describe('The variable with the port on which the service listens for it.'),
       }),
     )
-    .describe('Further ports with addresses of their own.'),
+    .describe('Additional ports with their own addresses.'),
   health_check: z
     .object({ path: z.string().nullable(), command: z.string().nullable(), timeout_s: z.number() })
     .nullable()
-    .describe('What is asked before the service counts as started, and how long it may take to pass. Null when nothing is asked.'),
+    .describe('The check that the service must pass to count as started, and how long it may take. Null without a check.'),
   schedule: z.string().nullable().describe('A cron expression.'),
   time_zone: z.string().nullable(),
   next_run_at: dateTime.nullable(),
@@ -70,7 +70,7 @@ export const serviceOperations = {
     group: 'Instance',
     summary: 'List the services of an environment',
     description:
-      'The services of the live version, as its configuration file lists them. Empty for a project that is one app without further ports, and without a live version.',
+      'The services of the live version, as its configuration file lists them. Empty for a project that is one app without additional ports, and without a live version.',
     access: 'caller',
     params: projectParams,
     query: z.object({ branch }),
@@ -127,7 +127,7 @@ export const serviceOperations = {
     group: 'Instance',
     summary: 'List the runs of a cron service, newest first',
     description:
-      'A run that is due while the previous one still runs is `skipped`. Runs that were due while Homeport or the project was stopped are one `missed` run; they are not made up for. The last 200 runs of each service are kept.',
+      'A run that is due while the previous one still runs is `skipped`. Runs that were due while Homeport or the project was stopped are one `missed` run; they are not run later. The last 200 runs of each service are kept.',
     access: 'caller',
     params: serviceParams,
     query: pageQuery,

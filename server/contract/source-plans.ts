@@ -51,9 +51,9 @@ export const plannedSource = z.object({
   facts: z.array(fact).describe('What is about the source as a whole, such as the release command.'),
   missing_variables: z.array(z.string()).describe('Variables that the source requires and the project does not have.'),
   notes: z.array(z.string()),
-  problems: z.array(planProblem).describe('Why it cannot be deployed as it is; `services` is empty then.'),
+  problems: z.array(planProblem).describe('Why the source cannot be deployed; `services` is empty then.'),
   apps: z.array(sourceApp).describe('The apps of a repository with several, when no configuration file lists them.'),
-  homeport_yaml: z.string().nullable().describe('A homeport.yaml that says the same; null with problems.'),
+  homeport_yaml: z.string().nullable().describe('An equivalent homeport.yaml; null with problems.'),
   commit: z.object({ branch: z.string(), sha: z.string(), message: z.string() }).nullable().describe('null for a folder.'),
 })
 export type PlannedSource = z.output<typeof plannedSource>

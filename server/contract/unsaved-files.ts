@@ -27,7 +27,7 @@ export const unsavedFilesOperations = {
     resource: 'project',
     group: 'Instance',
     summary: 'List files that the next deployment would lose',
-    description: 'What the production version wrote outside of volumes and looks like data. Each path is reported once.',
+    description: 'Files that the production version wrote outside of volumes and that look like data. Each path is reported once.',
     access: 'caller',
     params: projectParams,
     query: empty,

@@ -76,7 +76,7 @@ export const volumeOperations = {
     group: 'Instance',
     summary: 'Keep the files at a path in a volume',
     description:
-      'For a path that no configuration file declares. Every next version has the volume there; a deployed project is redeployed. The volume begins with the files that the live version has at the path, while its requests wait; each preview has a volume of its own. A path that ends with the name of an SQLite file (.db, .sqlite) is kept as that file alone. A volume that was detached from the path is used again.',
+      'For a path that no configuration file declares. Every later version has the volume there; a deployed project is redeployed. The volume starts with the files that the live version has at the path, and requests wait during the copy. Each preview has its own volume. For a path that ends with the name of an SQLite file (.db, .sqlite), only that file is kept. A volume that was detached from the path is used again.',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -90,9 +90,7 @@ export const volumeOperations = {
       snapshot_id: z
         .string()
         .optional()
-        .describe(
-          'A snapshot with which a new volume begins, instead of the files of the live version: that of unsaved files of an earlier version.',
-        ),
+        .describe('A snapshot that a new volume starts with, instead of the files of the live version: one of unsaved files of an earlier version.'),
     }),
     success: { status: 200, json: z.object({ volume: z.string().describe('Its name.'), path: z.string(), deployment_id: z.string().nullable() }) },
     errors: ['invalid_input', 'project_not_found', 'service_not_found', 'snapshot_not_found', 'volume_in_use', 'runtime_not_isolated'],
@@ -131,7 +129,7 @@ export const volumeOperations = {
     group: 'Instance',
     summary: 'Restore a volume from a snapshot',
     description:
-      'Stops the environment, takes a snapshot of the current files, replaces them, and starts the environment again; requests wait. If the restore fails, the current files stay.',
+      'Stops the environment, takes a snapshot of the current files, replaces them, and starts the environment again; requests wait. If the restore fails, the current files are kept.',
     access: 'caller',
     params: volumeParams,
     query: z.object({ branch }),
@@ -149,7 +147,7 @@ export const volumeOperations = {
     resource: 'project',
     group: 'Instance',
     summary: 'Download a snapshot of a volume',
-    description: 'Without `snapshot`: the files as they are now, of one moment.',
+    description: 'Without `snapshot`: the current files, as of a single point in time.',
     access: 'caller',
     params: volumeParams,
     query: z.object({ branch, snapshot: z.string().optional() }),
@@ -164,16 +162,19 @@ export const volumeOperations = {
     group: 'Instance',
     summary: 'Replace the files of a volume with those of an archive',
     description:
-      'A .tar.gz, such as a downloaded volume, or a .zip. The archive is checked completely first: it may contain files, folders, and links that stay in it. Then the environment is stopped, a snapshot of the current files is taken, they are replaced, and the environment is started again; requests wait. On any failure the current files stay. Files keep the owners of the archive if it has an entry for the folder itself, as a download has; otherwise they get the owner of the volume’s folder.',
+      'A .tar.gz, such as a downloaded volume, or a .zip. The archive is checked completely first: it may contain files, folders, and links that stay in it. Then the environment is stopped, a snapshot of the current files is taken, they are replaced, and the environment is started again; requests wait. On failure, the current files are kept. Files keep the owners of the archive if it has an entry for the folder itself, as a download has; otherwise they get the owner of the volume’s folder.',
     access: 'caller',
     params: volumeParams,
     query: z.object({
       branch,
-      only_if_empty: z.enum(['true', 'false']).optional().describe('`true`: a volume with files is left as it is, with `volume_not_empty`.'),
+      only_if_empty: z
+        .enum(['true', 'false'])
+        .optional()
+        .describe('`true`: a volume with files is not changed, and the response is `volume_not_empty`.'),
       create: z
         .enum(['true', 'false'])
         .optional()
-        .describe('`true`: the volume may not exist yet. A version that declares it begins with these files.'),
+        .describe('`true`: the volume may not exist yet. A version that declares it starts with these files.'),
     }),
     upload: {
       types: ['application/gzip', 'application/zip', 'application/x-gzip', 'application/x-zip-compressed', 'application/octet-stream'],
@@ -206,7 +207,7 @@ export const volumeOperations = {
     resource: 'project',
     group: 'Instance',
     summary: 'List the files in a folder of a volume',
-    description: 'The files as they are now. Links are listed and not followed.',
+    description: 'The current files. Links are listed and not followed.',
     access: 'caller',
     params: volumeParams,
     query: z.object({ branch, path: volumePath.optional().describe('The folder; without it the volume’s own.') }),

@@ -28,20 +28,20 @@ export function createAppRoutes(context: DeploymentContext, services: ServiceSup
       const service = services.find(app.spec, name)
       return [
         ...(is_public ? [{ service: name, port: null, route: toRoute(service?.endpoint) }] : []),
-        ...ports.map((port) => ({ service: name, port, route: toRoute(findFurtherPort(service?.replica, port)) })),
+        ...ports.map((port) => ({ service: name, port, route: toRoute(findAdditionalPort(service?.replica, port)) })),
       ]
     })
     const main = app.spec.artifact?.kind === 'static' ? [] : app.spec.ports
     for (const port of main)
-      routes.push({ service: app.spec.main_service ?? singleAppName, port, route: toRoute(findFurtherPort(app.candidate?.replica, port)) })
+      routes.push({ service: app.spec.main_service ?? singleAppName, port, route: toRoute(findAdditionalPort(app.candidate?.replica, port)) })
     context.routes.setServiceRoutes(app.spec, routes)
   }
 
   return { createRoute, updateServiceRoutes }
 }
 
-/** By which the addresses of its further ports call an app that is no service. */
+/** By which the addresses of its additional ports call an app that is no service. */
 export const singleAppName = 'web'
 
-const findFurtherPort = (replica: Replica | null | undefined, port: number): Endpoint | undefined =>
+const findAdditionalPort = (replica: Replica | null | undefined, port: number): Endpoint | undefined =>
   replica?.ports?.find((one) => one.port === port)?.endpoint

@@ -148,7 +148,7 @@ export function createForks(context: DeploymentContext, supervisor: Supervisor, 
       return await (target.state ? supervisor.stopWhile(target.state.spec, replace) : replace())
     } catch (error) {
       if (/ENOSPC|No space left on device/.test(String(error)))
-        throw new Problem('storage_full', 'The disk is full, so the branch keeps the data that it had. Free some space and try again.', {
+        throw new Problem('storage_full', 'The disk is full, so the branch keeps its previous data. Free some space and try again.', {
           cause: error,
         })
       throw error
@@ -193,7 +193,7 @@ export function createForks(context: DeploymentContext, supervisor: Supervisor, 
   const remove = async (project: ProjectRow, branch: string): Promise<{ deployment_id: string | null }> => {
     const [row, preview] = await store.db.read((tx) => [findFork(tx, project.id, branch), findPreview(tx, project.id, branch)])
     if (!row)
-      throw new Problem('fork_not_found', `The branch “${branch}” has no copy of its own. List the copies with homeport fork ${project.slug}.`)
+      throw new Problem('fork_not_found', `The branch “${branch}” has no copy of the data. List the copies with homeport fork ${project.slug}.`)
     await requireNoDeployment(project.id, branch)
     requireNoSession(project, branch)
     const target = await readData(project.id, branch)

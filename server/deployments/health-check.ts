@@ -9,7 +9,7 @@ import {
   CommandFailure,
   type HealthcheckResult,
   type Endpoint,
-  type FurtherPort,
+  type AdditionalPort,
   type ReplicaExit,
   type Replica,
   type ListeningPort,
@@ -73,7 +73,7 @@ export async function waitUntilHealthy(check: HealthCheckOptions): Promise<Healt
     let elapsed_ms = clock.monotonic() - startedAt
     let ports: ListeningPort[] = []
     if (candidate.status === undefined && (elapsed_ms > 1_000 || check.known_port !== null)) {
-      ports = (await replica.getListeningPorts()).filter(({ port }) => !isFurtherPort(replica, port))
+      ports = (await replica.getListeningPorts()).filter(({ port }) => !isAdditionalPort(replica, port))
       for (const { port } of ports) if (!firstSeen.has(port)) firstSeen.set(port, clock.monotonic())
       const other = await findRespondingPort(check, ports, (port) => clock.monotonic() - (firstSeen.get(port) ?? 0))
       if (other?.endpoint === null) return other
@@ -96,8 +96,8 @@ export async function waitUntilHealthy(check: HealthCheckOptions): Promise<Healt
   }
 }
 
-/** A further port has an address of its own, so that it is never taken for the app's. */
-const isFurtherPort = ({ ports = [] }: Replica, port: number): boolean => ports.some((one) => one.assigned_port === port || one.port === port)
+/** An additional port has an address of its own, so that it is never taken for the app's. */
+const isAdditionalPort = ({ ports = [] }: Replica, port: number): boolean => ports.some((one) => one.assigned_port === port || one.port === port)
 
 /** The best of the app's other ports; undefined while PORT may still be opened, or when no port responds to HTTP. */
 async function findRespondingPort(
@@ -147,15 +147,15 @@ export async function findPublicPorts(replica: Replica): Promise<number[] | unde
   return ports.length === 0 ? undefined : ports.filter(({ loopback_only }) => !loopback_only).map(({ port }) => port)
 }
 
-/** Further ports on which the app does not listen; empty when the system does not report them. */
-export async function findSilentPorts({ ports = [], getListeningPorts }: Replica): Promise<FurtherPort[]> {
+/** Additional ports on which the app does not listen; empty when the system does not report them. */
+export async function findSilentPorts({ ports = [], getListeningPorts }: Replica): Promise<AdditionalPort[]> {
   if (ports.length === 0) return []
   const listening = new Set((await getListeningPorts()).map(({ port }) => port))
   return listening.size === 0 ? [] : ports.filter(({ assigned_port }) => !listening.has(assigned_port))
 }
 
-export const formatSilentPortWarning = ({ port }: FurtherPort): string =>
-  `Warning: nothing listens on the further port ${port} yet, so that its address does not answer. Make the app listen on the port in ${getPortVariable(port)}.`
+export const formatSilentPortWarning = ({ port }: AdditionalPort): string =>
+  `Warning: nothing is listening on the additional port ${port} yet, so its address does not respond. Make the app listen on the port in ${getPortVariable(port)}.`
 
 export const formatPortWarning = (port: number, recommended: number): string =>
   `Warning: the app listens on port ${port}, not on ${recommended} from the PORT variable. Requests go to port ${port}. Use PORT to avoid conflicts with other apps.`

@@ -49,7 +49,7 @@ export async function fillNewVolumes(run: DeploymentRun, spec: AppSpec, log: Ste
       throw new StartFailure(
         'start_failed',
         `The files at ${row.path} could not be copied into the volume “${row.name}”: ${error instanceof Error ? error.message : String(error)}`,
-        'The live version goes on with its files. Deploy again.',
+        'The live version keeps its files. Deploy again.',
       )
     })
 
@@ -63,7 +63,7 @@ export async function fillNewVolumes(run: DeploymentRun, spec: AppSpec, log: Ste
     // What an earlier version wrote there, when the live one has nothing.
     const saved = begins_with ?? (await snapshots.list(idOf(name))).find(({ reason }) => reason === 'before_replace')?.id
     if (!exported && saved === undefined)
-      return log.note(`The live version has no files at ${path}, so the volume “${name}” begins with those of the source.`)
+      return log.note(`The live version has no files at ${path}, so the volume “${name}” starts with those of the source.`)
     const mark = getIncompleteMark(context.data_dir, idOf(name))
     await mkdir(dirname(mark), { recursive: true, mode: 0o700 })
     await writeFile(mark, '')
@@ -71,7 +71,7 @@ export async function fillNewVolumes(run: DeploymentRun, spec: AppSpec, log: Ste
     else if (!(await snapshots.restore(runtime, { id: idOf(name), project_id: spec.project_id }, saved ?? '')))
       throw new Error('The snapshot was deleted.')
     log.note(
-      `The volume “${name}” begins with ${!exported ? 'a snapshot of an earlier version’s files' : `the files that the live version has at ${path}`}.`,
+      `The volume “${name}” starts with ${!exported ? 'a snapshot of an earlier version’s files' : `the files that the live version has at ${path}`}.`,
     )
   }
   function idOf(name: string): string {

@@ -30,7 +30,7 @@ export async function copyVolumesToPreview(
   for (const name of names) if (await isMissing(name)) missing.push(name)
   if (missing.length === 0) return
   const production = supervisor.findEnvironment(spec.project_id)
-  if (!production) return log.note('Production is not running, so the volumes of this preview begin empty.')
+  if (!production) return log.note('Production is not running, so the volumes of this preview start empty.')
 
   const copy = async (name: string): Promise<void> => {
     // What a crash interrupts is copied again, because no file of the preview can be in it yet.
@@ -40,8 +40,8 @@ export async function copyVolumesToPreview(
     await rm(markOf(name))
     log.note(
       isCopied
-        ? `The volume “${name}” begins with a snapshot of production’s.`
-        : `Production has no volume “${name}”, so that of this preview begins empty.`,
+        ? `The volume “${name}” starts with a snapshot of production’s.`
+        : `Production has no volume “${name}”, so the volume of this preview starts empty.`,
     )
   }
   const copyFiles = async (from: string, to: string, source: RuntimeName): Promise<boolean> => {

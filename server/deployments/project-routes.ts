@@ -16,7 +16,7 @@ interface RouteSlot {
   branch: string | null
 }
 
-/** The address of a service other than the main one, or of a further port of any service. */
+/** The address of a service other than the main one, or of an additional port of any service. */
 export interface ServiceRoute {
   service: string
   port: number | null
@@ -30,7 +30,7 @@ export interface ProjectRoutes {
   getHost(slot: Pick<RouteSlot, 'project_id' | 'target' | 'branch'>): string
   /** Routes a host to an app; resolves when the previous app is drained. */
   setRoute(slot: RouteSlot, route: Route, drain_ms?: number): Promise<void>
-  /** The host of a service other than the main one, or of a further port; undefined when something else has the name, or no name is short enough. */
+  /** The host of a service other than the main one, or of an additional port; undefined when something else has the name, or no name is short enough. */
   findServiceHost(slot: Pick<RouteSlot, 'project_id' | 'target' | 'branch'>, service: string, port?: number | null): string | undefined
   /** Routes the addresses `NAME--SLUG.localhost` and `NAME-PORT--SLUG.localhost`; those not named lose theirs. The first of two with one name has it. */
   setServiceRoutes(slot: RouteSlot, routes: readonly ServiceRoute[]): void

@@ -79,7 +79,7 @@ export function createProjectServices(
           last_run: lastRuns.get(one.config.name),
         })
       })
-      // An app that is no service is listed for its further ports.
+      // An app that is no service is listed for its additional ports.
       const config = state.main?.config ?? (spec.ports.length > 0 ? createSingleAppService() : undefined)
       const main = config ? [presentMain(state, config, { url: toUrl(context.routes.getHost(spec)), ports: toPorts(config.name, spec.ports) })] : []
       return { services: [...main, ...services], release_command: state.release?.command.join(' ') ?? null, deployment_id: spec.deployment_id }

@@ -34,7 +34,8 @@ export async function runTask(
     onLine,
     onExit: exited.resolve,
   })
-  const abort = () => void runtime.stop(replica.id, 0).catch((error: unknown) => context.log.warn('leftover_cleanup_failed', { task: task.name, error }))
+  const abort = () =>
+    void runtime.stop(replica.id, 0).catch((error: unknown) => context.log.warn('leftover_cleanup_failed', { task: task.name, error }))
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()
   try {
@@ -79,7 +80,7 @@ function prepareTask(spec: AppSpec, task: Pick<Task, 'name' | 'service'>, addres
     throw new StartFailure(
       'start_failed',
       `${task.name} needs a service that runs, and “${task.service}” is a static site.`,
-      'Give it a service with a build of its own.',
+      'Give it a service with its own build.',
     )
   const networks = request.networks.map((network) => ({ ...network, host_names: [] }))
   return {

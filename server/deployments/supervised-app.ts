@@ -37,7 +37,7 @@ export interface AppSpec {
   service?: ServiceRequest
   /** The other services. */
   services: ServiceSpec[]
-  /** Further ports of the app, each with an address. */
+  /** Additional ports of the app, each with an address. */
   ports: number[]
   /** The port on which the app was found before, if it is not PORT. */
   listen_port: number | null

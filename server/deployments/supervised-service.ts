@@ -90,7 +90,7 @@ export function createSupervisedService(context: ServiceContext, spec: ServiceSp
     if (spec.artifact.kind === 'static')
       throw new StartFailure(
         'start_failed',
-        `The service “${config.name}” is a static site, which has nothing to run.`,
+        `The service “${config.name}” is a static site, which has no process.`,
         'Give it a command, or make it the main service.',
       )
     setStatus('starting')

@@ -57,7 +57,7 @@ export function createVolumeUploads(context: DeploymentContext, supervisor: Supe
 
   const requireEmpty = async (runtime: Runtime, { id, name }: UploadTarget): Promise<void> => {
     if (((await runtime.listVolumeFolder(id, ''))?.entries.length ?? 0) > 0)
-      throw new Problem('volume_not_empty', `The volume “${name}” has files, so that nothing was replaced.`)
+      throw new Problem('volume_not_empty', `The volume “${name}” is not empty, so nothing was replaced.`)
   }
 
   const requireSpace = async ({ bytes }: ReceivedFiles): Promise<void> => {

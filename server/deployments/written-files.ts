@@ -96,7 +96,7 @@ export function createWrittenFilesInspector(context: DeploymentContext, note: (s
       const archive = await context.runtime(spec.runtime).exportWrittenFiles(owner, row.path, row.is_file === 1)
       if (!archive) return
       await snapshots.store(id, 'before_replace', limitBytes(addAbortSignal(controller.signal, archive), limits.written_files.saved_bytes))
-      note(spec, `Homeport: The files at ${row.path} were saved before this version ended. Keep the path, and the volume can begin with them.`)
+      note(spec, `Homeport: The files at ${row.path} were saved before this version ended. Keep the path, and the volume can start with them.`)
       const saved = (await snapshots.list(id)).filter(({ reason }) => reason === 'before_replace')
       for (const old of saved.slice(limits.written_files.saved_snapshots)) await snapshots.remove(id, old.id)
     } finally {

@@ -54,7 +54,7 @@ const pageTemplates: Record<StatusPageName, PageTemplate> = {
   },
   no_web_service: {
     status: 404,
-    title: 'Nothing answers here',
+    title: 'No app at this address',
     text: 'NAME runs, but none of its services answers requests. Give one of them a port to make it available at this URL.',
   },
   dev_starting: {

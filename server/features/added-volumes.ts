@@ -26,7 +26,7 @@ export function createAddedVolumeHandlers(
         throw new Problem('service_not_found', `The live version has no service “${body.service}”. List them with homeport services ${project.slug}.`)
       const service = body.service === live.main_service ? '' : (body.service ?? '')
       if (service === '' && live.is_static)
-        throw invalidPath('This project is a static site. Homeport serves its files itself, so that it has no volumes.')
+        throw invalidPath('This project is a static site. Homeport serves its files directly, so it has no volumes.')
       const isOfService = (one: { service: string }) => one.service === (service === '' ? live.main_service : service)
       const mount = live.mounts.find((one) => isOfService(one) && posix.resolve(appFolder, one.path) === path)
       if (body.snapshot_id !== undefined && !(await deployments.volumes.hasSavedFiles(project.id, service, path, body.snapshot_id)))
@@ -88,6 +88,6 @@ function resolveMountPath(text: string): string {
   if (first === '' || path === appFolder || isOfSystem || (text.split('/').includes('..') && !path.startsWith(`${appFolder}/`)))
     throw invalidPath('Write the path of a folder for data, such as uploads or /app/uploads. The app’s own folder cannot be a volume.')
   if (first === 'app' && below.includes('node_modules'))
-    throw invalidPath('The folder node_modules belongs to each version, so that it cannot be a volume.')
+    throw invalidPath('The folder node_modules is part of each version, so it cannot be a volume.')
   return path
 }

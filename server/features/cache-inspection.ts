@@ -51,7 +51,7 @@ export async function inspectCache(
 function uncachedInspection(tx: Tx, project: ProjectRow): Pick<CacheInspectionResult, 'cache_status' | 'why' | 'stored'> | undefined {
   const current = listCurrentDeployments(tx, project.id).find((row) => row.target === 'production')
   if (!current || current.artifact === null || project.status === 'crashed')
-    return { cache_status: 'BYPASS', why: 'The project is not live. Visitors get a page that says why.', stored: null }
+    return { cache_status: 'BYPASS', why: 'The project is not live. Visitors see a page that explains why.', stored: null }
   if ((JSON.parse(current.artifact) as Artifact).kind !== 'static') return undefined
   return { cache_status: 'HIT', why: 'This is a static site. The edge serves the files of the current deployment directly.', stored: null }
 }

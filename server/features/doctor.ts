@@ -115,7 +115,7 @@ function checkPort({ name, url, fell_back }: DoctorOptions['addresses'][number])
 }
 
 function checkNetwork({ open, warning }: { open: boolean; warning: string | null }): DoctorCheck {
-  if (!open) return passed('network', 'Closed: API, dashboard and edge answer to this machine alone.')
+  if (!open) return passed('network', 'Closed: only this machine can reach the API, the dashboard and the edge.')
   return {
     name: 'network',
     status: 'warning',
@@ -135,8 +135,8 @@ function checkAppPorts(running: { name: string; ports: number[] | undefined }[])
     }
   const unknown = running.filter(({ ports }) => ports === undefined).length
   if (running.length === 0) return passed('apps', 'No app runs as a process on this machine.')
-  if (unknown === 0) return passed('apps', `${running.length} run as processes of this machine and listen on its loopback address alone.`)
-  return passed('apps', `${unknown} run as processes. This system does not tell what they listen on: HOST asks them for 127.0.0.1.`)
+  if (unknown === 0) return passed('apps', `${running.length} run as processes of this machine and listen only on its loopback address.`)
+  return passed('apps', `${unknown} run as processes. This system does not report which addresses they listen on. HOST is set to 127.0.0.1.`)
 }
 
 async function checkDiskSpace(folder: string): Promise<DoctorCheck> {

@@ -87,7 +87,7 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
     },
 
     async deleteDomain({ caller, domain }) {
-      if (domain.owned_domain_id !== null) requireAccountOwner(caller, domain.project_account_id, 'take away a domain that was bought')
+      if (domain.owned_domain_id !== null) requireAccountOwner(caller, domain.project_account_id, 'remove a purchased domain')
       await db.write((tx) => {
         deleteDomain(tx, domain.id)
         tx.publish({ type: 'project_changed', id: domain.project_id })

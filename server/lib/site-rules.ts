@@ -59,7 +59,7 @@ export function parseSiteRules(redirects: string, headers: string): SiteRules {
     }
     const path = parsePattern(line.trim())
     current = undefined
-    if (path === undefined) addIgnored(rules, '_headers', number, 'a path must begin with / and contain at most one *')
+    if (path === undefined) addIgnored(rules, '_headers', number, 'a path must start with / and contain at most one *')
     else if (rules.headers.length >= maxRules) addIgnored(rules, '_headers', number, `there are more than ${maxRules} rules`)
     else rules.headers.push((current = { path, headers: [] }))
   }
@@ -83,7 +83,7 @@ function parseRedirect(line: string): RedirectRule | string {
     .trim()
     .split(/\s+/)
   const from = parsePattern(fields.shift() ?? '')
-  if (from === undefined) return 'a path must begin with / and contain at most one *'
+  if (from === undefined) return 'a path must start with / and contain at most one *'
   const query: [string, string][] = []
   while (fields[0] !== undefined && /^[^/=]+=/.test(fields[0]) && !/^https?:/.test(fields[0])) {
     const [name = '', ...value] = (fields.shift() ?? '').split('=')

@@ -4,7 +4,7 @@ export function explainConnectionError(error: unknown, host: string): string {
   const known = messagesByCode[code]
   if (known) return `${host} ${known}`
   if (code.startsWith('ERR_SSL') || code === 'EPROTO')
-    return `${host} did not answer with valid HTTPS on this port. Check the port, or whether the address should begin with http://.`
+    return `${host} did not answer with valid HTTPS on this port. Check the port, or whether the address should start with http://.`
   if (code.startsWith('HPE_') || code === 'ERR_HTTP_CONTENT_LENGTH_MISMATCH')
     return `${host} did not answer with valid HTTP, so it is not a Homeport instance. Check the address and the port.`
   return `${host} did not respond${code === '' ? '' : ` (${code})`}. Check the address and whether the instance is running.`

@@ -173,7 +173,7 @@ export interface StartRequest extends ReplicaObserver {
   cpus: number
   /** The port on which the app was found before, if it is not PORT. */
   listen_port: number | null
-  /** Further ports with addresses, each with a variable `PORT_<number>`, which the runtime sets. */
+  /** Additional ports with addresses, each with a variable `PORT_<number>`, which the runtime sets. */
   ports?: number[]
   /** Set when the deployment has several services. */
   service?: ServiceRequest
@@ -251,8 +251,8 @@ export interface Replica {
   port: number
   /** The value of PORT. */
   assigned_port: number
-  /** Where the edge reaches the further ports of the request. */
-  ports?: FurtherPort[]
+  /** Where the edge reaches the additional ports of the request. */
+  ports?: AdditionalPort[]
   /** The replica uses the network of this machine, so the address on which it listens determines who can reach it. */
   is_on_host?: true
   /** Ports on which the replica listens now; empty when unknown. */
@@ -261,7 +261,7 @@ export interface Replica {
   runHealthcheck?(): Promise<HealthcheckResult>
 }
 
-export interface FurtherPort {
+export interface AdditionalPort {
   port: number
   /** On which the app listens: the value of `PORT_<number>`. */
   assigned_port: number

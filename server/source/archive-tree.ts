@@ -169,7 +169,7 @@ function splitEntryPath(name: string, kind: EntryKind): string[] {
   validateText(name, name)
   if (Buffer.byteLength(name) > limits.upload.path_bytes) throw new ArchiveError(name, `has a path longer than ${limits.upload.path_bytes} bytes.`)
   if (name.startsWith('/')) throw new ArchiveError(name, 'is an absolute path.')
-  if (/^[A-Za-z]:/.test(name)) throw new ArchiveError(name, 'begins with a drive letter.')
+  if (/^[A-Za-z]:/.test(name)) throw new ArchiveError(name, 'starts with a drive letter.')
   if (name.endsWith('/') && kind !== 'folder') throw new ArchiveError(name, 'has the name of a folder but is not one.')
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
   if (parts.includes('..')) throw new ArchiveError(name, 'points outside of the archive (“..”).')

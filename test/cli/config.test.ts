@@ -88,7 +88,7 @@ describe('config init', () => {
     expect([code, out]).toEqual([0, 'Wrote homeport.yaml from compose.yaml: web, db.'])
     expect(readFileSync(join(folder, 'homeport.yaml'), 'utf8')).toBe(`# yaml-language-server: $schema=http://127.0.0.1:4999/schemas/homeport.json
 # What this source runs. homeport help configuration explains each key, and homeport config check reads the file.
-# Made of compose.yaml, which is not read any more.
+# Generated from compose.yaml, which is no longer read.
 
 services:
   # Answers on the project’s address.

@@ -47,7 +47,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('promo
     await redis(away, 'SET harbour rope')
     const { code, out, err } = await run(['promote', 'shop', 'Berth', '--volumes', 'all', '--databases', 'all'])
     expect(code, err).toBe(0)
-    expect(out).toMatch(/Kept as it is:\n(?: .*\n)*? {2}Files of the volume managed-redis: The volume there has files\./)
+    expect(out).toMatch(/Kept:\n(?: .*\n)*? {2}Files of the volume managed-redis: The volume there has files\./)
     expect(out).toMatch(/Data of MariaDB: The database there was there before\./)
     expect(await redis(away, 'GET harbour')).toBe('rope\n')
   })

@@ -121,7 +121,7 @@ describe('another instance', () => {
     const { code, err } = await runHomeport(['serve', '--data', folder.path, '--port', String(port), '--edge-port', '0', '--runtime', 'process'])
     await close()
     expect(code).toBe(1)
-    expect(err).toMatch(new RegExp(`Port ${port} is taken.*Choose another with --port`))
+    expect(err).toMatch(new RegExp(`Port ${port} is in use.*Choose another with --port`))
     expect(existsSync(fileOf('instance.json'))).toBe(false)
   })
 
@@ -132,7 +132,7 @@ describe('another instance', () => {
     expect(new URL(instance.instance.api_url).port).not.toBe('4600')
     expect((await instance.fetch('/v1/projects')).status).toBe(200)
     const { err } = await instance.stop()
-    expect(err).toContain('Port 4600 is taken')
+    expect(err).toContain('Port 4600 is in use')
     await held?.close()
   })
 

@@ -59,7 +59,7 @@ export function addedVolumesSuite(context: DeploymentContext, { is_short = false
 
     const uploads = await add('kept', 'public/uploads')
     expect(uploads).toMatchObject({ name: 'uploads', deployment: { status: 'ready', error: null } })
-    expect(uploads.deployment.build_log).toContain('The volume “uploads” begins with the files that the live version has at /app/public/uploads.')
+    expect(uploads.deployment.build_log).toContain('The volume “uploads” starts with the files that the live version has at /app/public/uploads.')
     expect((await read('kept')).uploads).toEqual(['before.png'])
     // The database was not kept, and the new version began with an empty one.
     expect((await read('kept', '/sign/Bob')).guests).toEqual(['Bob'])

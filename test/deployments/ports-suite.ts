@@ -4,7 +4,7 @@ import { commitToBranch, waitForFirstCheck, waitForPreview } from '../support/gi
 import { until } from '../support/until.ts'
 import type { DeploymentContext } from './deployment-suite.ts'
 
-/** Answers on PORT and on each of these further ports with the name and the port. */
+/** Answers on PORT and on each of these additional ports with the name and the port. */
 const server = (name: string, ...ports: number[]) =>
   [undefined, ...ports]
     .map((port) => {
@@ -15,7 +15,7 @@ const server = (name: string, ...ports: number[]) =>
 
 const manifest = JSON.stringify({ private: true, scripts: { start: 'node server.js' } })
 
-/** Further ports of apps and services, on every runtime. */
+/** Additional ports of apps and services, on every runtime. */
 export function portsSuite(context: DeploymentContext): void {
   const listServices = async (slug: string, query = '') =>
     (await context.platform.api<{ services: Service[] }>('GET', `/instance/projects/${slug}/services${query}`)).body.services
@@ -25,7 +25,7 @@ export function portsSuite(context: DeploymentContext): void {
     return status === 200 ? body : status
   }
 
-  test('a further port of an app has an address of its own, which wakes the app and ends with the setting', async () => {
+  test('an additional port of an app has an address of its own, which wakes the app and ends with the setting', async () => {
     const { platform } = context
     const files = { 'package.json': manifest, 'server.js': server('app', 9090) }
     const repository = await context.projectWith('ported', files)
@@ -34,7 +34,7 @@ export function portsSuite(context: DeploymentContext): void {
     const { build_log } = await context.deployReady('ported')
     expect(await read('ported')).toBe('app main')
     expect(await read('web-9090--ported')).toBe('app 9090')
-    expect(build_log).toContain('nothing listens on the further port 9091')
+    expect(build_log).toContain('nothing is listening on the additional port 9091')
     expect(build_log).not.toContain('listens on port 9090')
     expect(await read('web-9091--ported')).toBe(502)
     for (const host of ['web-80--ported', '9090--ported', 'web--ported', 'other-9090--ported']) expect(await read(host), host).toBe(404)
@@ -78,7 +78,7 @@ export function portsSuite(context: DeploymentContext): void {
     expect(await listServices('ported')).toEqual([])
   })
 
-  test('services of homeport.yaml have further ports, and a health check with a time of its own', async () => {
+  test('services of homeport.yaml have additional ports, and a health check with a time of its own', async () => {
     const file = (timeout: string) => `
 services:
   web: { build: ., command: node server.js, port: 3000, ports: [9090] }

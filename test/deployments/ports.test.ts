@@ -16,4 +16,4 @@ test('an address says the service, its port and the environment, in a label of a
   expect(createServiceLabel('abcdefgh', 65_535, 's'.repeat(60), 's'.repeat(60))).toBeUndefined()
 })
 
-describe('further ports as processes', () => portsSuite(useDeploymentContext('process')))
+describe('additional ports as processes', () => portsSuite(useDeploymentContext('process')))

@@ -110,7 +110,7 @@ const listed = (change: Partial<Service> & Pick<Service, 'name' | 'kind'>): Serv
   ...change,
 })
 
-/** Services with further ports, one of which has no address, and with health checks. */
+/** Services with additional ports, one of which has no address, and with health checks. */
 async function withPorts(page: Page): Promise<void> {
   const services = [
     listed({
@@ -174,7 +174,7 @@ export const serviceScreens: Screen[] = [
   {
     name: 'settings-runtime',
     path: 'projects/lighthouse/settings',
-    act: (page) => page.getByLabel('Further ports').scrollIntoViewIfNeeded(),
+    act: (page) => page.getByLabel('Additional ports').scrollIntoViewIfNeeded(),
   },
   { name: 'services-managed', path: 'projects/lighthouse/services', before: withServices },
   {

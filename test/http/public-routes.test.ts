@@ -224,7 +224,7 @@ describe('the port', () => {
     expect(second.port).not.toBe(server.port)
     expect((await second.fetch('/v1/projects', { headers: bearer(second.owner.token) })).status).toBe(200)
     await second.close()
-    await expect(startApiServer({ port: server.port })).rejects.toThrow(`Port ${server.port} is taken.`)
+    await expect(startApiServer({ port: server.port })).rejects.toThrow(`Port ${server.port} is in use.`)
   })
   it('a port that Windows has reserved gives way too', async () => {
     const { listen } = Server.prototype

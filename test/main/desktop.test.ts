@@ -372,9 +372,9 @@ describe('the end', () => {
   })
 
   test('a platform that cannot start is explained, and leaves no window', async () => {
-    await start({ startPlatform: async () => Promise.reject(new Error('Port 4600 is taken.')) })
+    await start({ startPlatform: async () => Promise.reject(new Error('Port 4600 is in use.')) })
     expect(fakeElectron.errors).toEqual([
-      `Homeport cannot start: Port 4600 is taken.\n\nThe log is in ${join(testDesktop.folder, 'desktop', 'logs')}`,
+      `Homeport cannot start: Port 4600 is in use.\n\nThe log is in ${join(testDesktop.folder, 'desktop', 'logs')}`,
     ])
     expect(fakeElectron.exits).toEqual([1])
     expect(existsSync(join(testDesktop.folder, 'desktop', 'window.json'))).toBe(false)

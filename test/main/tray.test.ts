@@ -48,7 +48,7 @@ describe('what it shows', () => {
       'api: failed',
       'jobs: crashed',
       'old: stopped',
-      'new: not deployed yet',
+      'new: not deployed',
     ])
     expect(tray().tooltip).toBe('Homeport: 1 live, 1 building, 2 failing')
   })

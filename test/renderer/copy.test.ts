@@ -46,6 +46,19 @@ const bannedWords: RegExp[] = [
   /\bsays? so\b/i,
   /\bwhat (serves|runs|ails)\b/i,
   /\b(colour|behaviour|cancelled)\b/i,
+  /\b(ledgers?|verdicts?|passage|parked|tally)\b/i,
+  /\b(some|any|every|no)body\b/i,
+  /\bbesides?(?! `)\b/i,
+  /\bof (its|their) own\b(?! \w)/i,
+  /\bin place of\b/i,
+  /\b(meanwhile|anew|for ever)\b/i,
+  /\b(goes|go) on\b/i,
+  /\b(begins?) (with|empty)\b/i,
+  /\bas (it is|they are)(?! (now|shown))\b/i,
+  /\bfurther (ports?|services?|names?)\b/i,
+  /\b(hears?|heard|told|tells?) of\b/i,
+  /\bnot (asked|looked) (after|at|for)\b/i,
+  /\b(put|goes|gone|come|came) (back|away|there)\b/i,
 ]
 
 /** Names that keep their capital letter within a sentence. */
@@ -108,7 +121,8 @@ function readCopy(file: string): Copy {
   return copy
 }
 
-const sources = listFiles().filter((file) => /^(renderer|server\/cli)\/.*\.tsx?$/.test(file))
+/** All of the program: screens, commands, errors, help topics, e-mails, descriptions of operations, and the desktop. SQL is no text. */
+const sources = listFiles().filter((file) => /^(renderer|server(?!\/store\/migrations)|main|preload)\/.*\.(tsx?|mjs)$/.test(file))
 const copies = sources.map(readCopy)
 /** Every line of the samples, because their code is read too. */
 const sampleLines = listFiles()

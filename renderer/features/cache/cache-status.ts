@@ -26,7 +26,7 @@ const forwardReasons: Record<string, string> = {
   'uri-miss': 'had nothing stored for this URL',
   'vary-miss': 'had a stored response, but not for these request headers',
   miss: 'had no matching stored response',
-  request: 'was told by the request to contact the app',
+  request: 'was instructed by the request to contact the app',
   stale: 'had a stale response that needed revalidation',
   partial: 'had only part of the response',
 }

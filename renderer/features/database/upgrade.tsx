@@ -108,7 +108,7 @@ function ActionDialog({
   const texts = {
     upgrade: {
       title: `Upgrade to PostgreSQL ${upgrade_to}?`,
-      description: `Copies all data to PostgreSQL ${upgrade_to} and compares it, then redeploys the app. The app cannot connect during the copy. If anything fails, the database stays as it is.`,
+      description: `Copies all data to PostgreSQL ${upgrade_to} and compares it, then redeploys the app. The app cannot connect during the copy. If anything fails, the database is not changed.`,
       button: 'Upgrade database',
       progress: 'Copying and comparing the data',
     },

@@ -37,10 +37,10 @@ export function ExposureFields({
           label={isForAll ? 'Make all write-only' : 'Write-only'}
           hint={
             isFixed
-              ? 'Nobody can read the value. To make it readable, delete the variable and add it again.'
+              ? 'No one can read the value. To make it readable, delete the variable and add it again.'
               : isForAll
-                ? 'Nobody can read the values again, not even you; apps and builds get them. This cannot be undone.'
-                : 'Nobody can read the value again, not even you; apps and builds get it. This cannot be undone.'
+                ? 'No one can read the values again, not even you; apps and builds get them. This cannot be undone.'
+                : 'No one can read the value again, not even you; apps and builds get it. This cannot be undone.'
           }
           checked={is_write_only}
           disabled={isFixed}

@@ -27,7 +27,7 @@ export function RestoreInstructions({ newest }: { newest: Backup | undefined }) 
       <section className="card card-body stack" aria-labelledby="not-in-it">
         <h2 id="not-in-it">Not included</h2>
         <p className="text-muted">
-          The master key. Without it, nobody can decrypt the variables and passwords in a backup.{' '}
+          The master key. Without it, no one can decrypt the variables and passwords in a backup.{' '}
           {isInKeychain
             ? 'It is stored in this file, which only this machine’s keychain can decrypt: on another machine, a backup is restored without its secrets.'
             : 'It is stored in this file, unless HOMEPORT_MASTER_KEY_FILE names another. Keep a copy elsewhere, separate from the backups.'}

@@ -48,7 +48,7 @@ export function ForkDialog({
       open
       onOpenChange={onClose}
       title="Copy production data"
-      description="The branch gets production’s data as it is now. Production pauses while its data is copied, and its requests wait."
+      description="The branch gets production’s current data. Production pauses while its data is copied, and its requests wait."
     >
       <form className="stack" onSubmit={submit}>
         <div className="stack">

@@ -95,7 +95,7 @@ function RemoveDialog({ slug, fork: { branch, url }, onClose }: { slug: string; 
       description={
         url === null
           ? 'The copied volumes and the copied database are deleted, with their snapshots.'
-          : 'The preview goes on with empty volumes and without a database. Snapshots of its volumes are taken first.'
+          : 'The preview continues with empty volumes and without a database. Snapshots of its volumes are taken first.'
       }
     >
       <footer className="dialog-footer">

@@ -19,7 +19,7 @@ export const settingLabels: Record<SettingName, string> = {
   cpu_limit: 'CPU cores',
   preview_volumes: 'Volumes of previews',
   watch_paths: 'Watch paths',
-  public_ports: 'Further ports',
+  public_ports: 'Additional ports',
   apps: 'Apps',
   deploys_pushes: 'Deploy pushes',
   previews: 'Previews of branches',

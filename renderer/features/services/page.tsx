@@ -47,7 +47,7 @@ export default function ServicesPage({ slug }: { slug: string }) {
         </header>
         {services.length === 0 ? (
           <EmptyState icon={Layers} title="This project is one app" action={<Link href="/help/services">Add workers, cron jobs and images</Link>}>
-            List further services in homeport.yaml, compose.yaml or a Procfile, then deploy again.
+            List more services in homeport.yaml, compose.yaml or a Procfile, then deploy again.
           </EmptyState>
         ) : (
           <ul data-rows>

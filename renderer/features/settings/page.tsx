@@ -151,11 +151,11 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
           )}
           {more && (
             <TextField
-              label="Further ports"
+              label="Additional ports"
               mono
               {...form.text('public_ports')}
               placeholder="None"
-              hint={`Ports for HTTP beside the main one, such as 9090, 9091. Each gets an address: web-9090--${project.slug}.localhost. The app finds the port to listen on in PORT_9090.`}
+              hint={`HTTP ports in addition to the main one, such as 9090, 9091. Each gets an address: web-9090--${project.slug}.localhost. The app finds the port to listen on in PORT_9090.`}
             />
           )}
           <SwitchField

@@ -21,7 +21,7 @@ export function Introduction({ target, canOpen, onOpen }: Props) {
   if (!canOpen)
     return (
       <EmptyState icon={SquareTerminal} title="No version is live">
-        A shell runs beside the live version. Deploy the project, then open it here.
+        A shell runs next to the live version. Deploy the project, then open it here.
       </EmptyState>
     )
   const { branch, service } = target
@@ -39,8 +39,8 @@ export function Introduction({ target, canOpen, onOpen }: Props) {
         </>
       }
     >
-      It runs in a new replica of {where}, beside the live version, with its files, variables, database and volumes. Files that it writes outside of a
-      volume are deleted with it.
+      It runs in a new replica of {where}, next to the live version, with its files, variables, database and volumes. Files that it writes outside of
+      a volume are deleted with it.
     </EmptyState>
   )
 }

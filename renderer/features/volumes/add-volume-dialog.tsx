@@ -28,7 +28,7 @@ export function AddVolumeDialog({ slug, onClose, onAdded }: { slug: string; onCl
       open
       onOpenChange={onClose}
       title="Add volume"
-      description="Keeps the files at a path across deployments. The project is redeployed, and the volume begins with the files that the live version has there; requests wait meanwhile."
+      description="Keeps the files at a path across deployments. The project is redeployed, and the volume starts with the files that the live version has there; requests wait during the copy."
     >
       <form className="stack" {...form.props}>
         <TextField

@@ -43,10 +43,10 @@ export function KeepFilesDialog({
       open
       onOpenChange={onClose}
       title={`Keep ${path}?`}
-      description="The version that wrote these files was replaced, and they were saved before. Choose the files with which the volume begins. The snapshot stays either way."
+      description="The version that wrote these files was replaced, and the files were saved before that. Choose the files that the volume starts with. The snapshot is kept either way."
     >
       <fieldset className={styles.choices}>
-        <legend className="visually-hidden">Begin with</legend>
+        <legend className="visually-hidden">Start with</legend>
         {choices.map(({ value, text }) => (
           <label key={value} className={styles.choice}>
             <input type="radio" name="begin" checked={begin === value} onChange={() => setBegin(value)} />

@@ -36,7 +36,7 @@ export function UnsavedFilesCard({ slug, onDeployed }: { slug: string; onDeploye
         )}
       </header>
       <p className={`card-body text-muted ${styles.intro}`}>
-        The app wrote files outside of a volume. The next deployment starts without them. Keeping a path redeploys the project, and its volume begins
+        The app wrote files outside of a volume. The next deployment starts without them. Keeping a path redeploys the project, and its volume starts
         with these files.
       </p>
       <ul data-rows className={styles.rows}>

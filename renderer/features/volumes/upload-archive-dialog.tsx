@@ -46,7 +46,7 @@ export function UploadArchiveDialog({ slug, branch, name, isInUse, onClose }: Pr
     const query = branch === null ? {} : { branch }
     void upload.start({ params: { slug, name }, query }, file, /\.zip$/i.test(file.name) ? 'application/zip' : 'application/gzip')
   }
-  const effect = isInUse ? ' The services stop meanwhile, and requests wait.' : ''
+  const effect = isInUse ? ' The services stop during this, and requests wait.' : ''
   return (
     <Dialog
       open

@@ -21,7 +21,7 @@ export function RestoreVolumeDialog({ slug, branch, name, snapshot, isInUse, onC
     successMessage: ({ before }) => (before ? `Restored ${name}. The previous files are in a snapshot.` : `Restored ${name}.`),
     onSuccess: onClose,
   })
-  const effect = isInUse ? ' The services stop meanwhile, and requests wait.' : ''
+  const effect = isInUse ? ' The services stop during this, and requests wait.' : ''
   return (
     <ConfirmByNameDialog
       open
@@ -29,7 +29,7 @@ export function RestoreVolumeDialog({ slug, branch, name, snapshot, isInUse, onC
         if (!restore.isPending) onClose()
       }}
       title={`Restore ${name}?`}
-      description={`Replaces all files of the volume with the snapshot of ${formatDateTime(snapshot.created_at)}, ${formatBytes(snapshot.bytes)}. A snapshot of the current files is taken first.${effect} If the restore fails, the current files stay.`}
+      description={`Replaces all files of the volume with the snapshot of ${formatDateTime(snapshot.created_at)}, ${formatBytes(snapshot.bytes)}. A snapshot of the current files is taken first.${effect} If the restore fails, the current files are kept.`}
       name={name}
       action="Restore volume"
       busy={restore.isPending}

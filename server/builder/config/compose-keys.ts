@@ -59,7 +59,7 @@ export const serviceRules: Record<string, KeyRule> = {
   pid: machine('shows the container the processes of this machine or of another container'),
   pids_limit: limitNote,
   platform: note('has no effect: images run on the platform of this machine.'),
-  post_start: unsupported('is not run', 'Do this in the command, or in a service of its own with restart: "no".'),
+  post_start: unsupported('is not run', 'Do this in the command, or in a separate service with restart: "no".'),
   pre_stop: unsupported('is not run', 'Do this in the command when the service receives SIGTERM.'),
   provider: unsupported('needs a program of this machine', 'Replace it by a service with an image.'),
   pull_policy: imageNote,
@@ -78,13 +78,13 @@ export const serviceRules: Record<string, KeyRule> = {
   user: note('has no effect: the service runs as the user of its image.'),
   userns_mode: machine('shares the users of this machine'),
   uts: machine('shares the host name of this machine'),
-  volumes_from: unsupported('takes all volumes of another container', 'Name each volume in volumes.'),
+  volumes_from: unsupported('mounts all volumes of another container', 'Name each volume in volumes.'),
 }
 
 export const buildKeys = 'context dockerfile target args network'.split(' ')
 
 export const buildRules: Record<string, KeyRule> = {
-  additional_contexts: unsupported('reads folders or images beside the build’s own', 'Put the files into the folder of the build.'),
+  additional_contexts: unsupported('reads folders or images outside of the build', 'Put the files into the folder of the build.'),
   cache_from: imageNote,
   cache_to: imageNote,
   dockerfile_inline: unsupported('has a Dockerfile inside the file', 'Save it as a Dockerfile in the source, and name it in dockerfile.'),
@@ -98,7 +98,7 @@ export const buildRules: Record<string, KeyRule> = {
   provenance: imageNote,
   pull: imageNote,
   sbom: imageNote,
-  secrets: unsupported('takes secrets of this machine', 'Install private packages with the registry settings of the instance.'),
+  secrets: unsupported('uses secrets of this machine', 'Install private packages with the registry settings of the instance.'),
   shm_size: imageNote,
   ssh: machine('uses SSH keys of this machine'),
   tags: imageNote,

@@ -39,7 +39,7 @@ export function chooseComposeMain(services: readonly ComposeService[], { log }: 
     byName(candidates) ??
     candidates.find(isBuilt) ??
     candidates[0]
-  for (const service of new Set([...candidates, ...(main ? [main] : [])])) addFurtherPorts(service, log)
+  for (const service of new Set([...candidates, ...(main ? [main] : [])])) addAdditionalPorts(service, log)
   if (!main) return null
   if (candidates.length > 1)
     log.note(
@@ -51,7 +51,7 @@ export function chooseComposeMain(services: readonly ComposeService[], { log }: 
 }
 
 /** Each further HTTP port has an address; TLS is ended by the edge, and a port of the machine's own address is not for visitors. */
-function addFurtherPorts({ draft: { config }, ports }: ComposeService, log: ComposeContext['log']): void {
+function addAdditionalPorts({ draft: { config }, ports }: ComposeService, log: ComposeContext['log']): void {
   const [first, ...others] = ports
   const further = others.filter(({ target }) => target !== first?.target)
   const isHttp = ({ target, is_local }: PublishedPort) => target !== 443 && target !== 8443 && (!is_local || first?.is_local === true)

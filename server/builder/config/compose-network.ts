@@ -94,7 +94,7 @@ export function checkIsolation(service: YamlMap, label: string, context: ValueCo
       modeText === 'host'
         ? 'puts the container into the network of this machine'
         : modeText === 'none'
-          ? 'takes the network from the service'
+          ? 'uses the network of the service'
           : 'shares the network of another container'
     log.reject(mode.at, `${label}.network_mode: ${quote(modeText)} ${reason}.`, removeHint)
   }

@@ -39,7 +39,7 @@ export async function readComposeService(draft: ServiceDraft, service: YamlMap, 
   if (config.command?.length === 0) config.command = null
   const directory = readText(valueOf(service, 'working_dir'), `${label}.working_dir`, context)
   if (directory !== undefined && !directory.startsWith('/'))
-    log.reject(valueOf(service, 'working_dir')!.at, `${label}.working_dir is not an absolute path.`, 'Write a path that begins with /.')
+    log.reject(valueOf(service, 'working_dir')!.at, `${label}.working_dir is not an absolute path.`, 'Write a path that starts with /.')
   config.working_directory = directory ?? null
   for (const item of readItems(valueOf(service, 'volumes'), `${label}.volumes`, context)) {
     const mount = readMount(item, `${label}.volumes`, context)
@@ -95,7 +95,7 @@ function readMount(item: YamlNode, label: string, context: ComposeContext): Moun
       volume,
       `${label}.volume`,
       ['nocopy', 'labels'],
-      { subpath: { reject: 'uses a part of a volume', hint: 'Use a volume of its own.' } },
+      { subpath: { reject: 'uses a part of a volume', hint: 'Use a separate volume.' } },
       context,
     )
   if (kind === 'tmpfs') {

@@ -27,7 +27,7 @@ const overrideFiles = composeFiles.map((name) => name.replace('.', '.override.')
 export async function readComposeYaml(file: string, text: string, source: SourceFolder): Promise<ProjectConfig | null> {
   const log = new ConfigLog(file)
   const root = parseYaml(text, log)
-  if (root.kind !== 'map') throw new ConfigFailure(file, [{ ...root.at, message: 'The file is not a map of keys.', hint: 'Begin with services:.' }])
+  if (root.kind !== 'map') throw new ConfigFailure(file, [{ ...root.at, message: 'The file is not a map of keys.', hint: 'Start with services:.' }])
   const base: ValueContext = { source, log, volumes: new Set(), required_variables: new Set(), defaults: new Map() }
   const context: ValueContext = { ...base, defaults: await readDefaults(base) }
   const unread = {

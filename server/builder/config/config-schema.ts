@@ -32,7 +32,7 @@ interface SchemaIssue {
 export function validateHomeportYaml(root: YamlNode, log: ConfigLog): HomeportYaml | null {
   if (root.kind === 'scalar' && root.value === null) return {}
   if (root.kind !== 'map') {
-    log.reject(root.at, 'The file is not a map of keys.', 'Begin with services:, as homeport config init writes it.')
+    log.reject(root.at, 'The file is not a map of keys.', 'Start with services:, as homeport config init does.')
     return null
   }
   const version = root.entries.get('node_version')?.value

@@ -30,7 +30,7 @@ export function finishServices(drafts: readonly ServiceDraft[], main: ServiceDra
   return drafts.map(({ config }) => config)
 }
 
-/** A further port has an address with the name of its service, which another service may have. */
+/** An additional port has an address with the name of its service, which another service may have. */
 function finishPorts({ config, at }: ServiceDraft, drafts: readonly ServiceDraft[], { log }: ConfigContext): void {
   const ports = [...new Set(config.ports)].filter((port) => port !== config.port)
   delete config.ports
@@ -105,9 +105,9 @@ export function explainServices(config: Pick<ProjectConfig, 'services' | 'main' 
         ? `image ${service.source.image}`
         : `built from ${service.source.directory === '.' ? 'the source' : service.source.directory}`,
       ...(service.port === null ? [] : [`port ${service.port}`]),
-      ...(service.ports ? [`further ${service.ports.length === 1 ? 'port' : 'ports'} ${service.ports.join(', ')}, each with an address`] : []),
+      ...(service.ports ? [`additional ${service.ports.length === 1 ? 'port' : 'ports'} ${service.ports.join(', ')}, each with an address`] : []),
       ...(service.schedule === null ? [] : [`at ${service.schedule}${service.time_zone === null ? '' : ` ${service.time_zone}`}`]),
-      ...(service.name === config.main ? ['answers on the project’s address'] : service.is_public ? ['has an address of its own'] : []),
+      ...(service.name === config.main ? ['answers on the project’s address'] : service.is_public ? ['has its own address'] : []),
     ]
     return `${service.name} (${service.kind}): ${parts.join(', ')}`
   })

@@ -105,7 +105,7 @@ function readHttpService(root: YamlMap, context: PlatformFile): ServiceDraft | n
     const port = portOf(other)
     if (other === table) continue
     if (port !== undefined && isHttp(other) && select(other, context).includes(main)) main.config.ports = [...(main.config.ports ?? []), port]
-    else context.log.note(other.at, 'a further service has no effect: services reach each other by name and port')
+    else context.log.note(other.at, 'an additional service has no effect: services reach each other by name and port')
   }
   const check = [...mapsOf(table.entries.get('checks')?.value), ...mapsOf(table.entries.get('http_checks')?.value)][0]
   const path = textOf(check?.entries.get('path')?.value)

@@ -34,7 +34,7 @@ export function formatHomeportYaml(source: ProjectConfig, { schema_url, build_no
   const head = [
     ` yaml-language-server: $schema=${schema_url}`,
     ' What this source runs. homeport help configuration explains each key, and homeport config check reads the file.',
-    ...(source.file === null ? [] : [` Made of ${source.file}, which is not read any more.`]),
+    ...(source.file === null ? [] : [` Generated from ${source.file}, which is no longer read.`]),
     ...notes.map((note) => ` ${note}`),
   ]
   document.commentBefore = head.map(toLine).join('\n')

@@ -82,7 +82,7 @@ export function readPathCheck(input: PathCheckInput, at: Position, label: string
   if (input.test !== undefined) log.reject(at, `${label} has path and test.`, 'Keep one of them: path for a request, test for a command.')
   for (const key of ['retries', 'start_period', 'start_interval'] as const)
     if (input[key] !== undefined)
-      log.reject(at, `${label}.${key} has no meaning for a path.`, 'Write timeout: the time that a new version may take to answer.')
+      log.reject(at, `${label}.${key} has no meaning for a path.`, 'Set timeout: how long a new version may take to respond.')
   const readSeconds = (key: 'timeout' | 'interval', { min, max }: { min: number; max: number }): number | undefined => {
     const text = input[key]
     const seconds = text === undefined ? undefined : parseDuration(text)

@@ -16,7 +16,7 @@ export function findNearestName(name: string, known: Iterable<string>): string |
 export function explainNearest(name: string, known: readonly string[]): string {
   const nearest = findNearestName(name.slice(0, 60), known)
   if (nearest !== undefined) return `Did you mean ${nearest}?`
-  return known.length > 30 ? 'Remove it: homeport help configuration lists what is read.' : `Known here: ${known.join(', ')}.`
+  return known.length > 30 ? 'Remove it: homeport help configuration lists what is read.' : `Allowed: ${known.join(', ')}.`
 }
 
 const normalize = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/g, '')

@@ -20,7 +20,7 @@ export async function readProcfileConfig(file: string, text: string, source: Sou
     const service = toServiceName(name)
     if (name === 'release') release = parseCommand(command)
     else if (service === null || context.services.some(({ config }) => config.name === service))
-      log.reject(at, `${quote(name)} is not the name of a further process.`, 'Give each process a name of its own, with letters and digits.')
+      log.reject(at, `${quote(name)} is not a valid name of a process.`, 'Give each process a unique name of letters and digits.')
     // The build has the command of web already.
     else addService(service, at, context).config.command = service === 'web' ? null : parseCommand(command)
   }

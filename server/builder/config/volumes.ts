@@ -55,7 +55,7 @@ export async function addMount(draft: ServiceDraft, mount: MountInput, context: 
   }
   const path = target.replace(/\/$/, '')
   if (config.volumes.some((one) => one.path === path)) {
-    log.reject(mount.at, `${label}: ${quote(path)} is used twice.`, 'Give each volume a path of its own.')
+    log.reject(mount.at, `${label}: ${quote(path)} is used twice.`, 'Give each volume its own path.')
     return
   }
   if (mount.kind === 'bind') await addBind(draft, { ...mount, target: path }, label, context)

@@ -54,7 +54,9 @@ export const php: Language = async (app) => {
     framework: isLaravel ? 'laravel' : isSymfony ? 'symfony' : 'php',
     explanation: [
       `PHP app found (${isPlain ? 'index.php' : 'composer.json'}): PHP ${version}, served ${isImage ? 'by Apache ' : ''}from ${root === '' ? 'the source' : root.slice(1)}`,
-      ...(isImage || app.procfile !== null ? [] : ['Served by PHP’s own server, which is made for development. With Docker, Apache serves the app']),
+      ...(isImage || app.procfile !== null
+        ? []
+        : ['Served by PHP’s built-in server, which is meant for development. With Docker, Apache serves the app']),
       ...(extensions.length > 0 ? [`Extensions: ${extensions.join(', ')}`] : []),
       ...(isLaravel
         ? [

@@ -9,7 +9,7 @@ export const copyDatabase: PromotionStepHandler = async (request, done, context)
   if (done.replaced_database !== undefined) return { note: 'copied' }
   const isOwn = done.made_database === true
   const dump_id = await copyDump(request, undefined, isOwn, done, context)
-  if (dump_id === null) return { note: 'kept as it is' }
+  if (dump_id === null) return { note: 'kept' }
   done.replaced_database = dump_id
   return { note: 'copied' }
 }

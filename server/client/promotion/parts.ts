@@ -104,7 +104,7 @@ export function listNotCarried(
   if (offer.database && !parts.copies_database) add('Data of the PostgreSQL database', 'Not selected.')
   for (const { service } of offer.dumps)
     if (!parts.copied_services.includes(service)) add(`Data of ${servicePresets[service].label}`, 'Not selected.')
-  for (const hostname of source.domains) add(`Domain ${hostname}`, 'It still leads here. Move it under Domains.')
+  for (const hostname of source.domains) add(`Domain ${hostname}`, 'It still points here. Move it under Domains.')
   if (source.project.repo_url !== null && source.is_instance)
     add('The repository', 'Pushes are deployed here. Connect it there under Settings to deploy them there.')
   return lines

@@ -12,7 +12,7 @@ export interface PromotionReportLine {
 
 export const reportOutcomeLabels: Record<PromotionReportLine['outcome'], string> = {
   carried: 'Carried',
-  kept: 'Kept as it is',
+  kept: 'Kept',
   not_carried: 'Not carried',
 }
 

@@ -162,7 +162,7 @@ export class CacheFetch implements ResponseHandler, SharedFetch, PendingFetch {
     }
     const lines = head.hasDate ? head.lines : head.lines + cache.dateLine()
     const bodyPart = head.status === 206 && range !== null ? parseContentRange(head, range) : null
-    let policy = this.#isDiscarded ? 'purged meanwhile' : decideStorage(storageRequest, head, lines, now)
+    let policy = this.#isDiscarded ? 'purged during the request' : decideStorage(storageRequest, head, lines, now)
     if (head.status === 206 && bodyPart === null && typeof policy !== 'string') policy = 'part of a whole'
     if (typeof policy !== 'string' && head.length > cache.max_object_bytes) policy = 'too large'
     if (typeof policy === 'string') return this.#forwardUnstored(head, policy, now)
@@ -295,7 +295,9 @@ export class CacheFetch implements ResponseHandler, SharedFetch, PendingFetch {
     const lines = mergeRevalidated(stale.lines, head.lines, head.hasDate ? '' : cache.dateLine())
     const mergedHead = { ...head, status: stale.status, lines, length: stale.body_length }
     const policy =
-      this.#isDiscarded || stale.isRemoved ? 'purged meanwhile' : decideStorage(revalidationRequest(storageRequest, stale), mergedHead, lines, now)
+      this.#isDiscarded || stale.isRemoved
+        ? 'purged during the request'
+        : decideStorage(revalidationRequest(storageRequest, stale), mergedHead, lines, now)
     let entry = stale
     if (typeof policy !== 'string') {
       entry = new CacheEntry(

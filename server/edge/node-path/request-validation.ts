@@ -27,7 +27,7 @@ export function validateRequest(request: EdgeRequest): RequestRejection | undefi
     return { status: 400, message: 'The only supported transfer coding is chunked, once, in HTTP/1.1.' }
   if (lengths > 1 || (lengths === 1 && codings === 1)) return { status: 400, message: 'The length of the body is specified twice.' }
   if (!/^\/[!-~]*$/.test(request.url ?? '') || request.url?.includes('#'))
-    return { status: 400, message: 'The request target must begin with a slash and contain only printable ASCII characters without spaces.' }
+    return { status: 400, message: 'The request target must start with a slash and contain only printable ASCII characters without spaces.' }
   if (request.method === 'TRACE' || request.method === 'CONNECT') return { status: 405, message: `${request.method} is not supported.` }
   if (parseHostName(request.headers.host ?? '') === undefined) return { status: 400, message: 'The Host header is not a valid host name.' }
   return undefined

@@ -4,7 +4,7 @@ export const configurationTopics: HelpArticle[] = [
   {
     id: 'configuration',
     title: 'Services in homeport.yaml or compose.yaml',
-    summary: 'Run workers, scheduled jobs, databases and further web services beside an app, from a file in its source.',
+    summary: 'Run workers, scheduled jobs, databases and more web services next to an app, from a file in its source.',
     keywords:
       'homeport.yaml compose.yaml docker-compose.yml Procfile fly.toml railway.json netlify.toml vercel.json app.json configuration worker cron schedule release migration services multi-container depends_on healthcheck volumes env_file schema yaml',
     body: [
@@ -12,10 +12,10 @@ export const configurationTopics: HelpArticle[] = [
       { run: 'npx homeport config check .', note: 'shows what is read and where each fact comes from, and names every line that cannot be used' },
       { run: 'npx homeport config init .', note: 'writes a homeport.yaml with the same services' },
       { h: 'The plan' },
-      'Before the first deployment, the page of a project draws what Homeport will do: services, images and volumes with their connections, and every fact with the file, the line or the default that it comes from. **New project** has **Show plan** for a git address or a folder. Nothing is deployed, and **Deploy** needs no look at the plan.',
+      'Before the first deployment, the page of a project draws what Homeport will do: services, images and volumes with their connections, and every fact with the file, the line or the default that it comes from. **New project** has **Show plan** for a git address or a folder. Nothing is deployed, and **Deploy** does not require looking at the plan.',
       'In a repository with several apps, use one of them, which sets `root_directory`, or select several: they are then services of one project. The choice is the setting `apps` of the project ([[project-settings]]), so that nothing has to be committed; a `homeport.yaml` in the root of the repository replaces it.',
       { h: 'Services' },
-      'Where compose has a word, homeport.yaml uses it. Each service has a name, by which the others reach it. [[services]] says how they run.',
+      'homeport.yaml uses the terms of compose where it has them. Each service has a name, by which the others reach it. [[services]] explains how they run.',
       {
         list: [
           '`build`: a folder of the source, or `context`, `dockerfile`, `target` and `args`. `image`: a ready image instead, such as `redis:7`.',
@@ -28,13 +28,13 @@ export const configurationTopics: HelpArticle[] = [
           '`depends_on`, `restart`, `replicas`, `memory`, `cpus`, `aliases`.',
         ],
       },
-      'Beside `services`: `release` runs in each new version before it gets traffic, such as a migration. `required_variables` lists variables without which the project is not started. Every setting of a project has its name in the API, such as `memory_limit_mb` or `health_path`. An unknown key is an error.',
+      'Besides `services`: `release` runs in each new version before it gets traffic, such as a migration. `required_variables` lists variables without which the project is not started. Every setting of a project has its name in the API, such as `memory_limit_mb` or `health_path`. An unknown key is an error.',
       { h: 'Compose files' },
       'Services, health checks, conditions of `depends_on`, named volumes, `extends` within the file, anchors, `x-` keys, `configs` and `secrets` that are files of the source, and limits under `deploy` are read. The build log names each line that has no effect.',
       {
         list: [
-          'An address: the first HTTP port in `ports`. Further ones have addresses of their own, `NAME-PORT--SLUG.localhost`, except those for HTTPS and those published on 127.0.0.1. Ports of databases and other protocols are not published on this machine, because each project and preview has its own; services reach each other by name.',
-          'Variables: `${NAME}` takes a variable of the project in `environment` alone. Elsewhere it takes `.env` of the source, or its default.',
+          'An address: the first HTTP port in `ports`. Additional ones have their own addresses, `NAME-PORT--SLUG.localhost`, except those for HTTPS and those published on 127.0.0.1. Ports of databases and other protocols are not published on this machine, because each project and preview has its own; services reach each other by name.',
+          'Variables: `${NAME}` inserts a variable of the project, only in `environment`. Elsewhere it uses `.env` of the source, or its default.',
           'Paths: `./data:/data` is a volume if the source has no such folder, else its files are copied. A service with `build` has the files that its build copies.',
           'Services with `profiles` are not started. `compose.override.yaml` is not read.',
           'A file that only starts a database for development is not used: the app is detected.',
@@ -44,7 +44,7 @@ export const configurationTopics: HelpArticle[] = [
       { h: 'Other files' },
       {
         list: [
-          '`Procfile`: `web`, `release`, and all others as workers. An `app.json` beside it adds required variables, numbers of processes and Dokku’s `cron`.',
+          '`Procfile`: `web`, `release`, and all others as workers. An `app.json` next to it adds required variables, numbers of processes and Dokku’s `cron`.',
           '`fly.toml`: processes, ports, health check with `grace_period` or `wait_timeout`, variables, mounts, release command, memory.',
           '`railway.json`, `railway.toml`: build, start and release commands, health check with its timeout, replicas, schedule.',
           '`netlify.toml`: build command, base folder, build variables. Redirects and headers are read from `_redirects` and `_headers` of the site.',

@@ -12,8 +12,8 @@ export const deployingTopics: HelpArticle[] = [
       {
         list: [
           'Git is missing: install it and restart Homeport.',
-          'Private repository over HTTPS: put an access token in the URL, `https://NAME:TOKEN@example.com/me/my-app.git`. The token is encrypted at once and never shown again on a page or in a log.',
-          'SSH: load the key into your SSH agent, because nobody can type a passphrase during a build. Test the connection with `ssh -T git@example.com` and accept the host key once.',
+          'Private repository over HTTPS: put an access token in the URL, `https://NAME:TOKEN@example.com/me/my-app.git`. The token is encrypted immediately and never shown again on a page or in a log.',
+          'SSH: load the key into your SSH agent, because you cannot type a passphrase during a build. Test the connection with `ssh -T git@example.com` and accept the host key once.',
           'The branch does not exist: check the branch in the project’s Settings.',
           'Repository on this machine: use `file:///home/me/my-app`, or deploy the folder itself.',
         ],
@@ -75,7 +75,7 @@ export const deployingTopics: HelpArticle[] = [
       },
       { h: 'See and change the Dockerfile' },
       { run: 'npx homeport dockerfile . > Dockerfile', note: 'writes what Homeport generates; an app with a Dockerfile is built from it' },
-      'Dependencies are a layer of their own, which is built again only when a lock file changes.',
+      'Dependencies are a separate layer, which is rebuilt only when a lock file changes.',
     ],
   },
   {
@@ -99,18 +99,18 @@ export const deployingTopics: HelpArticle[] = [
         ],
       },
       { h: 'A copy of production’s data' },
-      'A branch gets its own copy of production’s volumes and PostgreSQL database as they are now, with those of Redis and MariaDB. Production pauses while its data is copied, and its requests wait.',
+      'A branch gets its own copy of production’s current volumes and PostgreSQL database, including those of Redis and MariaDB. Production pauses while its data is copied, and its requests wait.',
       { run: 'npx homeport fork my-app search' },
       { run: 'npx homeport fork my-app search --from other', note: 'the data of the preview of another branch' },
-      { run: 'npx homeport fork my-app search --remove', note: 'an open preview goes on without data' },
+      { run: 'npx homeport fork my-app search --remove', note: 'an open preview continues without data' },
       {
         list: [
           'Run it again for newer data. What the branch had is replaced; snapshots of its volumes and a dump of its database are taken first.',
           'Without a preview, the data waits for it. A development server of the branch uses the database when it starts ([[dev]]).',
-          'If the copy fails or Homeport is closed meanwhile, the branch keeps the data that it had.',
+          'If the copy fails or Homeport is closed during it, the branch keeps its previous data.',
           'The copy is deleted with the preview.',
           'Btrfs and XFS on Linux copy without using space: the files share their blocks until one of them changes. Elsewhere a copy takes as much space as production’s data.',
-          'With `preview_volumes: snapshot`, every new preview begins with production’s volumes. It keeps those that it got by a copy before.',
+          'With `preview_volumes: snapshot`, every new preview starts with production’s volumes. It keeps volumes that it already got from a copy.',
         ],
       },
       { h: 'Pull requests' },
@@ -163,7 +163,7 @@ export const deployingTopics: HelpArticle[] = [
       },
       { h: 'Outdated results' },
       'Builds keep dependencies and framework caches of earlier builds. If a build uses something outdated, choose Deploy without cache in the menu of the project, or clear the cache in its Settings. Cache mounts of a `Dockerfile` belong to the Docker engine; `docker builder prune` removes them.',
-      { run: 'npx homeport deploy --no-cache', note: 'this deployment alone builds everything again' },
+      { run: 'npx homeport deploy --no-cache', note: 'only this deployment rebuilds everything' },
       { run: 'npx homeport build-cache clear my-app', note: 'removes what earlier builds left' },
       { h: 'Static sites' },
       {
@@ -225,7 +225,7 @@ export const deployingTopics: HelpArticle[] = [
     summary: 'The app started, but listens on another port or the wrong address, or responds too late.',
     keywords: 'port_not_detected health_check_failed EADDRINUSE PORT listens on another port localhost 127.0.0.1 0.0.0.0 bad gateway answer',
     body: [
-      'Before an app gets traffic, it must accept a connection on the port in the variable `PORT` and respond to a request for `/`, or for the path that you set under Health check in the project’s Settings. Every response except a server error passes. If the `Dockerfile` has a `HEALTHCHECK`, that check decides instead. The error says what was requested, what came back, and how long it took.',
+      'Before an app gets traffic, it must accept a connection on the port in the variable `PORT` and respond to a request for `/`, or for the path that you set under Health check in the project’s Settings. Every response except a server error passes. If the `Dockerfile` has a `HEALTHCHECK`, that check decides instead. The error shows what was requested, the response, and how long it took.',
       {
         list: [
           'In a container the app must listen on all addresses: `0.0.0.0`, not `127.0.0.1` or `localhost`. Many frameworks accept `--host 0.0.0.0`.',

@@ -105,7 +105,7 @@ export const instanceTopics: HelpArticle[] = [
     keywords:
       'remote instance promote pull production server connect remote_unreachable remote_token_refused switch copy move volume service database',
     body: [
-      '[[/instances|Instances]] lists this instance and any others that you add with their URL and an API token. The colour of the frame shows which instance you are looking at.',
+      '[[/instances|Instances]] lists this instance and any others that you add with their URL and an API token. The color of the frame shows which instance you are looking at.',
       {
         list: [
           '`remote_unreachable`: nothing at this URL responds, or it is not Homeport. Open the URL in a browser on this machine. If the other instance is closed to the network, open it first ([[phones]]).',
@@ -119,10 +119,10 @@ export const instanceTopics: HelpArticle[] = [
       {
         list: [
           'Settings are copied unless you deselect them, with watch paths, health checks, limits and previews. Variable values are copied only if you select them, one by one. Nothing is deleted on the other instance.',
-          'Managed services, the mail catcher, the PostgreSQL database and paths that are kept are added there before the deployment, with passwords of their own.',
+          'Managed services, the mail catcher, the PostgreSQL database and paths that are kept are added there before the deployment, with new passwords.',
           'Data is copied only if you select it: volumes with their sizes, and databases as dumps. Data that the other side has is kept, unless you choose to replace it; then a snapshot or a dump of it is taken first.',
-          'At the end, a list says what was carried, what was not, and what to do: values of write-only variables and passwords of registries cannot be read, so add them there. An instance of an earlier version may lack an operation; the list names it.',
-          'A step failed: the message says what is done. Try again continues from there, Undo changes reverts everything.',
+          'At the end, a list shows what was copied, what was not, and what to do: values of write-only variables and passwords of registries cannot be read, so add them there. An instance of an earlier version may lack an operation; the list names it.',
+          'A step failed: the message says what was completed. Try again continues from there, Undo changes reverts everything.',
           'You closed the page: the dashboard offers to resume or undo the promotion when you open it again in the same browser.',
           'A hosted account does not provide sources: its projects are pulled from their Git URL, at the head of the branch.',
         ],
@@ -132,7 +132,7 @@ export const instanceTopics: HelpArticle[] = [
         note: 'production is a name of homeport instances',
       },
       { run: 'npx homeport pull my-app production', note: 'asks for each volume and database' },
-      'After a failure, run the same command again: what is there already is kept.',
+      'After a failure, run the same command again: what already exists is kept.',
       { run: 'npx homeport deployments source ID --out app.tar.gz', note: 'downloads the source of a deployment' },
     ],
   },
@@ -145,7 +145,7 @@ export const instanceTopics: HelpArticle[] = [
       'The window shows the same dashboard as a browser. When you close it, Homeport keeps running in the tray, which lists your projects and their URLs. Quit stops Homeport. Choose under [[/instance/desktop|Desktop settings]] whether it starts at login, shows notifications and downloads updates automatically.',
       {
         list: [
-          'No window opens: without a display or without the Electron binary, Homeport runs headless and says so. Run `npx install-electron` to download the binary; set `ELECTRON_MIRROR` to use another download server.',
+          'No window opens: without a display or without the Electron binary, Homeport runs headless and prints a message. Run `npx install-electron` to download the binary; set `ELECTRON_MIRROR` to use another download server.',
           'Links such as `homeport://projects/my-app` open in the window.',
           'Logs and crash reports stay on this machine. Help, Show Logs opens their folder.',
           'The master key of a desktop installation is in the system’s keychain. To run it headless, set `HOMEPORT_MASTER_KEY_FILE` to a file with the key.',
@@ -159,7 +159,7 @@ export const instanceTopics: HelpArticle[] = [
     summary: 'Homeport does not respond, returns internal_error, or does not start.',
     keywords: 'internal_error 500 decryption_failed unreachable crash log request id bug interrupted master key does not start already runs',
     body: [
-      { run: 'npx homeport doctor', note: 'checks the whole instance and says how to fix problems' },
+      { run: 'npx homeport doctor', note: 'checks the whole instance and explains how to fix problems' },
       {
         list: [
           'Homeport does not respond: it is stopped or still starting. `npx homeport serve` starts it, or says why it cannot start.',

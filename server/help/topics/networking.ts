@@ -38,7 +38,7 @@ export const networkingTopics: HelpArticle[] = [
       'With Docker, an app can call the public address of its own project and those of the other projects of its account, such as `http://other.localhost:4680`. It knows the names that exist when its container starts: after you add a project, deploy or restart the ones that call it.',
       {
         list: [
-          'This leads through the edge, so only public services answer. Private services of other projects stay out of reach.',
+          'These requests go through the edge, so only public services respond. Private services of other projects cannot be reached.',
           'Use HTTP: programs in a container do not trust the certificates of this instance.',
           'curl and browsers take every name under `localhost` for the container itself. Give curl the address: `curl --resolve`.',
           'A firewall on Linux may block it: allow connections from Docker’s networks to port 4680. Rootless Docker and Podman do not have it.',
@@ -71,7 +71,7 @@ export const networkingTopics: HelpArticle[] = [
       { h: 'The domain stays failed' },
       {
         list: [
-          'DNS resolvers cache the old record until its TTL ends. Wait as long as the check says.',
+          'DNS resolvers cache the old record until its TTL ends. Wait for the time that the check shows.',
           'Cloudflare: turn off the proxy for this record (“DNS only”), because the proxy hides the address behind it.',
           'Homeport asks the resolvers of the system. To use others, set `dns_resolvers`.',
         ],

@@ -9,7 +9,7 @@ export const projectSettingsTopics: HelpArticle[] = [
     body: [
       'Change settings under Settings, or by name from a terminal. Changes to source, build and runtime take effect with the next deployment.',
       { run: 'npx homeport projects set my-app root_directory=apps/web memory_limit_mb=1024' },
-      { run: 'npx homeport projects set my-app health_path=/healthz health_timeout_s=120', note: 'several at once; none empties a setting' },
+      { run: 'npx homeport projects set my-app health_path=/healthz health_timeout_s=120', note: 'several at once; none clears a setting' },
       { h: 'Source' },
       {
         list: [
@@ -32,9 +32,9 @@ export const projectSettingsTopics: HelpArticle[] = [
       {
         list: [
           '`memory_limit_mb` is the memory of the app, up to the maximum of the plan. An app that exceeds it is stopped ([[memory]]).',
-          '`cpu_limit` is the number of CPU cores for the app and for each of its builds, such as `0.5`. With `none`, an app gets 1 core and a build all of them. Apps and builds that run as processes are not limited, and neither is a `Dockerfile` that needs BuildKit on Docker 22 and older; the build log says so.',
-          '`public_ports` lists further ports for HTTP, such as `9090,9091`, each with an address of its own: `web-9090--my-app.localhost`. The app finds the port to listen on in `PORT_9090` ([[services]]).',
-          '`always_warm` keeps the app awake when nobody visits it. Otherwise it sleeps after a while and wakes with the next request ([[sleep]]).',
+          '`cpu_limit` is the number of CPU cores for the app and for each of its builds, such as `0.5`. With `none`, an app gets 1 core and a build all of them. Apps and builds that run as processes are not limited, and neither is a `Dockerfile` that needs BuildKit on Docker 22 and older; the build log has a note about this.',
+          '`public_ports` lists additional ports for HTTP, such as `9090,9091`, each with its own address: `web-9090--my-app.localhost`. The app finds the port to listen on in `PORT_9090` ([[services]]).',
+          '`always_warm` keeps an idle app awake. Otherwise it sleeps after some time and wakes with the next request ([[sleep]]).',
           '`caching_enabled` lets the edge cache responses that the app marks as public. When it is off, every request reaches the app ([[cache]]).',
         ],
       },
@@ -42,15 +42,15 @@ export const projectSettingsTopics: HelpArticle[] = [
       {
         list: [
           '`health_path` is the path that a new version must answer with a status below 500 before it gets traffic. The default is `/`.',
-          '`health_timeout_s` is how many seconds a new version may take to answer, from 5 to 600. After that the deployment fails, and the previous version stays live ([[health-check]]). It holds for every service that has no `timeout` of its own in `homeport.yaml`.',
+          '`health_timeout_s` is how many seconds a new version may take to answer, from 5 to 600. After that the deployment fails, and the previous version stays live ([[health-check]]). It applies to every service without its own `timeout` in `homeport.yaml`.',
         ],
       },
       { h: 'Automatic deployments' },
       {
         list: [
           '`deploys_pushes` deploys every push to the production branch. When it is off, deploy with a button or the command line.',
-          '`watch_paths` lists the files that matter to the app, as patterns of `.gitignore`: `apps/web/**,/package-lock.json,!**/*.md`. A push that changes none of them is not deployed. It is listed under Previews and Deployments, where you can deploy it anyway. `!` leaves out files, the last pattern that matches decides, and a list that begins with `!` is about all other files. `homeport.yaml` in the root directory always counts, and so does a deployment that you start. With `none`, every push is deployed.',
-          '`previews` gives every other branch a deployment of its own. Turning it off closes the open previews.',
+          '`watch_paths` lists the files that matter to the app, as patterns of `.gitignore`: `apps/web/**,/package-lock.json,!**/*.md`. A push that changes none of them is not deployed. It is listed under Previews and Deployments, where you can deploy it anyway. `!` leaves out files, the last pattern that matches decides, and a list that starts with `!` applies to all other files. `homeport.yaml` in the root directory always counts, and so does a deployment that you start. With `none`, every push is deployed.',
+          '`previews` gives every other branch its own deployment. Turning it off closes the open previews.',
           '`preview_databases` gives each preview a copy of the project’s database. Without it, previews have no database.',
           '`pull_requests` gives pull requests previews, without a token or webhook. It is off at first, because it runs the code of everyone who may open a pull request ([[previews]]).',
           '`pull_request_secrets` gives previews of pull requests what other previews get: sensitive variables and those of all environments, the copy of the database, snapshots of volumes. Everyone who may open a pull request can then read them.',

@@ -32,7 +32,7 @@ export const runningTopics: HelpArticle[] = [
   {
     id: 'sleep',
     title: 'Sleeping apps and cold starts',
-    summary: 'The first request after a while is slow, or a job inside an app does not run at night.',
+    summary: 'The first request after a pause is slow, or a job inside an app does not run at night.',
     keywords: 'cold start idle always warm frozen scale to zero cron background job wake websocket',
     body: [
       'An app that is idle for 15 minutes sleeps. At first it is frozen: its memory is kept, and it wakes within tens of milliseconds. It is stopped after an hour, or when sleeping apps use too much memory. The next request wakes the app and waits for up to 30 seconds. Cached pages are served without waking it.',
@@ -84,8 +84,8 @@ export const runningTopics: HelpArticle[] = [
         list: [
           'You can paste or drop a whole `.env` file. Before anything is saved, you see which variables are added and which are skipped.',
           'Builds get the variables too. Values that a bundler puts into a page (`VITE_`, `NEXT_PUBLIC_`) stay as they were at build time, and every visitor can read them.',
-          'A write-only variable reaches builds and apps, but its value is never shown again: not in the dashboard, a download, the API or the command line. Replace it by a new value at any time; to read a value again, delete the variable and add it anew.',
-          'A `Dockerfile` gets no variables while it is built, because they would stay in the layers of the image. Turn on Build secret for a variable, and a step can read it: `RUN --mount=type=secret,id=NPM_TOKEN npm_config_token=$(cat /run/secrets/NPM_TOKEN) npm ci`. A changed value alone does not build the step again.',
+          'A write-only variable reaches builds and apps, but its value is never shown again: not in the dashboard, a download, the API or the command line. Replace it by a new value at any time; to read a value again, delete the variable and add it again.',
+          'A `Dockerfile` gets no variables while it is built, because they would stay in the layers of the image. Turn on Build secret for a variable, and a step can read it: `RUN --mount=type=secret,id=NPM_TOKEN npm_config_token=$(cat /run/secrets/NPM_TOKEN) npm ci`. A changed value does not rebuild the step.',
           '`PORT` and names that start with `HOMEPORT_` are reserved.',
           '`DATABASE_URL` is the project’s database if it has one. It overrides a variable with the same name.',
           'Previews do not get production variables.',
@@ -109,7 +109,7 @@ export const runningTopics: HelpArticle[] = [
           '`database_unavailable` says what is down: Docker, or the database server on this machine. [[/instance|Instance, Health]] shows it too. With Docker, run `docker ps` and check the log of the container that the message names.',
           'Without Docker, the server’s log is `postgres-18/postgres.log` in the data folder (`postgres/postgres.log` for PostgreSQL 15). If Homeport runs as root, its programs are copied to `/var/lib/homeport`, which the database user must be able to access.',
           '`database_busy`: another operation, such as a dump, is running. Try again in a moment.',
-          'The app cannot connect: deploy again after switching to another runtime. An app in a container cannot reach a database outside Docker; its build log says so.',
+          'The app cannot connect: deploy again after switching to another runtime. An app in a container cannot reach a database outside Docker; its build log has a warning about this.',
         ],
       },
       { h: 'Upgrade to a newer PostgreSQL' },
@@ -117,7 +117,7 @@ export const runningTopics: HelpArticle[] = [
       { run: 'npx homeport db upgrade my-app' },
       {
         list: [
-          'The data from before the upgrade is kept on the old server until you delete it: `homeport db upgrade my-app --finish`. Until then, `--revert` goes back to it. Changes since the upgrade are then in a dump.',
+          'The data from before the upgrade is kept on the old server until you delete it: `homeport db upgrade my-app --finish`. Until then, `--revert` restores it. Changes since the upgrade are then in a dump.',
           'If the upgrade fails or Homeport ends during it, the database stays as it was.',
           'Dumps of either version can be restored on the other, as long as the schema uses nothing that PostgreSQL 15 does not have. Copies for previews have the version of the database.',
           'Without Docker, the programs of PostgreSQL 15 are downloaded once from the npm registry, when an existing database needs them.',

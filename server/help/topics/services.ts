@@ -27,17 +27,17 @@ export const serviceTopics: HelpArticle[] = [
           '`web` answers at the address of the project. Another service with `public: true` answers at `NAME--SLUG.localhost`.',
           'In containers, services reach each other by name: `http://api:4000`, `redis://cache:6379`. As processes, and in containers too, `HOMEPORT_SERVICE_API_URL` is the address of the service `api`.',
           'A ready image needs Docker. It gets only the variables that the file gives it, and keeps running while new versions of the other services are deployed.',
-          'Each preview has services, networks and volumes of its own.',
+          'Each preview has its own services, networks and volumes.',
         ],
       },
-      { h: 'Further ports' },
-      'A service may answer HTTP on more than one port, such as an admin page or metrics. Each port under `ports` has an address of its own, `NAME-PORT--SLUG.localhost`: port 9090 of `web` is `web-9090--my-app.localhost`. An app without a configuration file has them as a setting.',
+      { h: 'Additional ports' },
+      'A service can serve HTTP on more than one port, such as an admin page or metrics. Each port under `ports` has its own address, `NAME-PORT--SLUG.localhost`: port 9090 of `web` is `web-9090--my-app.localhost`. An app without a configuration file has them as a setting.',
       { run: 'npx homeport projects set my-app public_ports=9090,9091' },
       {
         list: [
           'The app listens on the port in the variable `PORT_9090`. In a container that is 9090; as a process it is a free port of this machine, because two versions run at the same time during a deployment.',
           'A preview has the addresses too: `web-9090--BRANCH--SLUG.localhost`. A name that is too long is cut, with a short hash in it. If a branch has the name `web-9090`, its preview has the address.',
-          'They have HTTPS, wake a sleeping app, and are resolved in containers of your account. A domain leads to the main port alone, and so does access from the network. `homeport dev` takes the main address; further ports stay with the deployed version.',
+          'They have HTTPS, wake a sleeping app, and are resolved in containers of your account. A domain points only to the main port, and so does access from the network. `homeport dev` uses the main address; additional ports stay with the deployed version.',
           'Ports for other protocols, such as the 5432 of a database, are not published on this machine: two projects, two previews or a program of yours would want the same one. Other services reach it as `db:5432`, and so does `npx homeport run my-app --service db -- psql -h db -U postgres`.',
         ],
       },
@@ -66,11 +66,11 @@ export const serviceTopics: HelpArticle[] = [
       { run: 'npx homeport services my-app add', note: 'what there is, and what the project has' },
       {
         list: [
-          'The project is deployed again. Its apps get `REDIS_URL`, `MYSQL_URL` or `S3_ENDPOINT`, and the parts of the address as variables of their own. These replace variables of the same names.',
-          'Host names are `redis`, `mariadb` and `s3`. They exist for the services of the project alone; there is no port on this machine.',
+          'The project is deployed again. Its apps get `REDIS_URL`, `MYSQL_URL` or `S3_ENDPOINT`, and the parts of the address as separate variables. These replace variables of the same names.',
+          'Host names are `redis`, `mariadb` and `s3`. They exist only for the services of the project; there is no port on this machine.',
           'A project without a configuration file becomes the service `web`. With one, the managed service is added to those of the file.',
           'The password is random and encrypted in the data folder. Builds get the variables too, but the service does not run for them.',
-          'Each preview has services and data of its own. Whether it begins empty is the setting `preview_volumes`.',
+          'Each preview has its own services and data. The setting `preview_volumes` decides whether it starts empty.',
           'Managed services need Docker.',
         ],
       },
@@ -86,7 +86,7 @@ export const serviceTopics: HelpArticle[] = [
       'The server is VersityGW, with the bucket `app` and one access key. Use path style (`forcePathStyle: true` in the SDK for JavaScript). The SDKs of AWS read the rest from `AWS_ENDPOINT_URL_S3`, `AWS_REGION`, `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`.',
       'A browser cannot reach the host name `s3`, so sign its URLs with a second client whose endpoint is `S3_PUBLIC_ENDPOINT`: the storage answers at `s3--my-app.localhost` too. Every request there needs a signature. The address works on this machine; other devices need the one of their network.',
       { h: 'Mail catcher' },
-      'While it is on, the mail of the apps is stored here and never sent on, so that you can see what they send without reaching anybody.',
+      'While it is on, the mail of the apps is stored here and never delivered, so that you can see what they send without reaching real people.',
       { run: 'npx homeport mail my-app on' },
       { run: 'npx homeport mail my-app', note: 'the messages, newest first' },
       {
@@ -108,16 +108,16 @@ export const serviceTopics: HelpArticle[] = [
     body: [
       'Images of `image:` in `homeport.yaml` and compose files, and base images of a `Dockerfile`, may be in a private registry.',
       { h: 'Your own docker login' },
-      'On your own machine, the sign-ins of `docker login` are used as they are: those in `config.json` of your Docker folder (or of `DOCKER_CONFIG`), and those in a keychain behind a credential helper. Only projects of the owner of the instance use them.',
+      'On your own machine, the sign-ins of `docker login` are used: those in `config.json` of your Docker folder (or of `DOCKER_CONFIG`), and those in a keychain behind a credential helper. Only projects of the owner of the instance use them.',
       { h: 'Credentials of a project' },
-      'Everybody can give a project credentials, in its settings or here. They come before those of `docker login`, and are needed for other accounts and on other machines. The password is asked for; it can also be piped in.',
+      'Everyone can add credentials to a project, in its settings or here. They take precedence over those of `docker login`, and are required for other accounts and on other machines. The command asks for the password; it can also be piped in.',
       { run: 'npx homeport registries my-app add ghcr.io --username octocat' },
       { run: 'npx homeport registries my-app', note: 'the registries, without passwords' },
       { run: 'npx homeport registries my-app remove ghcr.io' },
       {
         list: [
           'An access token that may only read is enough, and better than a password.',
-          'Credentials are used for images of their registry alone, are encrypted in the data folder, and are never shown again.',
+          'Credentials are used only for images of their registry, are encrypted in the data folder, and are never shown again.',
           'Docker Hub is `docker.io`. With an account its pull limit is higher.',
           'In another account, an image that is already on this machine is used only if the project may pull it, except official images.',
         ],
@@ -138,17 +138,17 @@ export const serviceTopics: HelpArticle[] = [
     body: [
       'Each deployment starts with the files of its source. What the app wrote since, such as uploads and an SQLite file, is lost unless it is in a volume. A volume is kept across deployments, restarts and rollbacks, and is deleted with its project or preview.',
       { h: 'Keep a path' },
-      'Without a configuration file, one command keeps a path of the app. The project is deployed again, and the volume begins with the files that the live version has there; requests wait meanwhile.',
+      'Without a configuration file, one command keeps a path of the app. The project is deployed again, and the volume starts with the files that the live version has there; requests wait during the copy.',
       { run: 'npx homeport volumes add my-app public/uploads', note: 'a folder of the app; /data and others outside of it with Docker' },
-      { run: 'npx homeport volumes add my-app data.db', note: 'an SQLite file beside files of the version' },
+      { run: 'npx homeport volumes add my-app data.db', note: 'an SQLite file next to files of the version' },
       { run: 'npx homeport volumes detach my-app uploads', note: 'the next versions are without it; its files are kept' },
       'In `homeport.yaml` or `compose.yaml`, list it under `volumes` of a service ([[services]]).',
       { h: 'Files that are not kept' },
-      'Homeport looks at what the production version writes: a minute or two after it is live, later after visits, and before it ends. SQLite files, folders such as `uploads`, `media`, `storage` and `data`, and new folders with several megabytes are reported once, in the log, on the overview and under Volumes. Caches, logs, dependencies and temporary files are not. In a container, a folder that the image declares with `VOLUME`, such as `/var/lib/mysql`, is reported too: Docker removes it with the container. Previews are not looked at.',
+      'Homeport checks what the production version writes: a minute or two after it goes live, later after visits, and before it ends. SQLite files, folders such as `uploads`, `media`, `storage` and `data`, and new folders with several megabytes are reported once, in the log, on the overview and under Volumes. Caches, logs, dependencies and temporary files are not. In a container, a folder that the image declares with `VOLUME`, such as `/var/lib/mysql`, is reported too: Docker removes it with the container. Previews are not checked.',
       {
         list: [
-          'Keep a path with one click or the command above. Keep all paths at once, because the deployment that keeps one of them loses the others.',
-          'Before a version is replaced, what was reported and not dismissed is saved in a snapshot, up to 1 GB per path. When you keep the path later, its volume can begin with that snapshot.',
+          'Keep a path with one click or the command above. Keep all paths at the same time, because the deployment that keeps one of them loses the others.',
+          'Before a version is replaced, reported files that were not dismissed are saved in a snapshot, up to 1 GB per path. When you keep the path later, its volume can start with that snapshot.',
           'In a container these files are lost with a restart, too. An app with such a report stays frozen while it sleeps, as long as there is memory for that.',
           'Dismiss a report if the files may go. The path is not reported again.',
         ],
@@ -156,7 +156,7 @@ export const serviceTopics: HelpArticle[] = [
       { run: 'npx homeport volumes my-app', note: 'sizes, who uses them, snapshots, and what is not kept' },
       { run: 'npx homeport volumes dismiss my-app /app/data.db' },
       { h: 'Previews' },
-      'Each preview has volumes of its own. They begin empty, or with a snapshot of production’s if `preview_volumes` is `snapshot` in `homeport.yaml` or in the settings of the project ([[project-settings]]).',
+      'Each preview has its own volumes. They start empty, or with a snapshot of production’s if `preview_volumes` is `snapshot` in `homeport.yaml` or in the settings of the project ([[project-settings]]).',
       { h: 'Snapshots' },
       'A snapshot holds the files of one moment; the services pause while it is taken. A restore stops them, takes a snapshot of the current files first, and starts them again. A volume that the live version no longer uses can be deleted, and a snapshot is taken before.',
       { run: 'npx homeport volumes snapshot my-app uploads' },
@@ -165,7 +165,7 @@ export const serviceTopics: HelpArticle[] = [
       { h: 'Download and upload' },
       'A volume is downloaded as a .tar.gz. Such an archive, or a .zip, can be uploaded into a volume of this or another instance, also under Volumes, Upload archive. It replaces all files of the volume: the archive is checked first, the services stop, a snapshot of the current files is taken, and the services start again. If anything fails, the current files stay.',
       { run: 'npx homeport volumes download my-app uploads' },
-      { run: 'npx homeport volumes upload my-app uploads my-app-uploads.tar.gz', note: '--only-if-empty leaves a volume with files as it is' },
+      { run: 'npx homeport volumes upload my-app uploads my-app-uploads.tar.gz', note: '--only-if-empty does nothing if the volume has files' },
       {
         list: [
           'Refused are archives with absolute paths, `..`, links that leave the archive, devices and pipes, and with more than 250,000 entries or 64 GB.',
@@ -181,7 +181,7 @@ export const serviceTopics: HelpArticle[] = [
     keywords:
       'run shell exec console terminal ssh bash one-off migration seed rails console psql tty exit code too_many_commands service_not_started',
     body: [
-      'A one-off command runs in a new replica beside the live version: with the files, variables, database, network and volumes of the service, and its limits for memory and processor. What it writes outside of a volume is gone afterwards.',
+      'A one-off command runs in a new replica next to the live version: with the files, variables, database, network and volumes of the service, and its limits for memory and processor. Files that it writes outside of a volume are deleted afterwards.',
       { run: 'npx homeport run my-app -- npm run migrate' },
       { run: 'npx homeport run my-app --service worker --branch feature/login -- node seed.js < data.json' },
       { run: 'npx homeport shell my-app', note: 'bash, or sh where there is no bash' },

@@ -198,7 +198,7 @@ const formatMissingKey = ({ key }: BackupManifest): string =>
     key.kind === 'file_key'
       ? 'It is the file master.key of the data folder that was backed up (or the one that HOMEPORT_MASTER_KEY_FILE named)'
       : 'It is the file master.key.sealed of the data folder that was backed up, which the keychain of that user on that machine opens'
-  }: name it with --key FILE. If it is gone, --without-key restores all but the secrets.`
+  }. Provide it with --key FILE. If it is lost, --without-key restores everything except the secrets.`
 
 function verifyKey(manifest: BackupManifest, key: Sealer | undefined): void {
   if (!key || tryUnseal(key, keyCheckColumn(manifest.created_at), manifest.key.check) === keyCheckText) return

@@ -92,11 +92,11 @@ export async function buildDockerfile(
       : null
     const registryconfig = useBuildKit ? undefined : await createRegistryConfig(engine, request.registries, [text, ...Object.values(plan.arguments)])
     if (useBuildKit && hasCpuLimit && !buildsInCgroups)
-      log.note('This build is not held to the CPU limit: it needs BuildKit, which can be limited in Docker 23 and newer, except rootless.')
+      log.note('The CPU limit does not apply to this build: it needs BuildKit, which can be limited in Docker 23 and newer, except rootless.')
     if (useBuildKit && hasCpuLimit && buildsInCgroups)
       cgroup = await openBuildCgroup(engine, request, (line) => log.note(line)).catch((error: unknown) => {
         signal.throwIfAborted()
-        log.note(`This build is not held to the CPU limit: ${error instanceof Error ? error.message : String(error)}`)
+        log.note(`The CPU limit does not apply to this build: ${error instanceof Error ? error.message : String(error)}`)
         return null
       })
     const runBuild = async (): Promise<void> => {
@@ -110,7 +110,7 @@ export async function buildDockerfile(
         const failure = await Promise.race([solved, contextFailed]).finally(() => output.end())
         if (failure === null) return
         if (!/cgroup/.test(failure) || /exit code:/.test(failure)) throwBuildFailure(failure, log, file, request.memory_mb)
-        log.note(`This build is not held to the CPU limit: ${failure}`)
+        log.note(`The CPU limit does not apply to this build: ${failure}`)
         await cgroup.close()
         cgroup = null
         return runBuild()

@@ -16,7 +16,7 @@ type Bundle = Extract<Artifact, { kind: 'bundle' }>
 export async function createAppEnvironment(
   request: AppRequest,
   artifact: Bundle,
-  { port, furtherPorts, bundleFolder }: AssignedPorts & { bundleFolder: string },
+  { port, additionalPorts, bundleFolder }: AssignedPorts & { bundleFolder: string },
   { options, toolchains, machineTools }: { options: RuntimeOptions; toolchains: Toolchains; machineTools: MachineTools },
 ): Promise<{ env: Record<string, string> & { PATH: string }; visible: string[] }> {
   const [home, temporary] = [join(bundleFolder, 'home'), join(bundleFolder, 'tmp')]
@@ -40,7 +40,7 @@ export async function createAppEnvironment(
     HOME: home,
     NODE_OPTIONS: createHeapOption(request.memory_mb, appVariables.NODE_OPTIONS),
     PATH: [...folders, appVariables.PATH ?? options.path ?? defaultPath].join(delimiter),
-    ...Object.fromEntries([...furtherPorts].map(([wanted, assigned]) => [getPortVariable(wanted), String(assigned)])),
+    ...Object.fromEntries([...additionalPorts].map(([wanted, assigned]) => [getPortVariable(wanted), String(assigned)])),
     PORT: String(port),
     HOST: '127.0.0.1',
   }

@@ -7,7 +7,7 @@ import { createReplicaExit } from '../exit.ts'
 import { getBundleName, getUntrustedOwner, removeBundles, isFolder, resolveInside, toPathSegment } from '../files.ts'
 import { type ConfineProgram, findShell, startAttachedGroup } from './attached-group.ts'
 import { createAppEnvironment } from './app-environment.ts'
-import { type AssignedPorts, assignPorts, listFurtherPorts, releasePorts } from './assigned-ports.ts'
+import { type AssignedPorts, assignPorts, listAdditionalPorts, releasePorts } from './assigned-ports.ts'
 import { openProcessBuild } from './build.ts'
 import { getBuildRecordId } from './build-command.ts'
 import { createBuildCache } from './build-cache.ts'
@@ -175,7 +175,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       is_on_host: true,
       port: assigned.port,
       assigned_port: assigned.port,
-      ports: listFurtherPorts(assigned),
+      ports: listAdditionalPorts(assigned),
       getListeningPorts: async () =>
         (await findListeningSockets(await group.listPids())).map(({ hosts, ...socket }) => ({
           ...socket,

@@ -18,7 +18,7 @@ export async function linkVolumes(dataDir: string, appFolder: string, volumes: S
     if (relative === undefined)
       throw new StartFailure(
         'start_failed',
-        `The volume at “${path}” is outside of the app’s folder, which works with Docker alone.`,
+        `The volume at “${path}” is outside of the app’s folder, which works only with Docker.`,
         'Write a path relative to the app, such as ./data, or start Docker and deploy again.',
       )
     const folder = join(dataDir, 'volumes', toPathSegment(id))

@@ -108,7 +108,7 @@ volumes: { d: {}, e: {} }
   test.each<[ports: string, further: number[] | undefined, note: RegExp]>([
     ['["8080:80", "9090:9090", "9443:443", "127.0.0.1:9091:9091", "5432:5432"]', [9090], /443 has no address, because HTTPS ends at the edge/],
     ['["8080:80", "127.0.0.1:9091:9091"]', undefined, /9091 has no address, because it is published on this machine’s own address/],
-    ['["127.0.0.1:8080:80", "127.0.0.1:9091:9091"]', [9091], /further port 9091, each with an address/],
+    ['["127.0.0.1:8080:80", "127.0.0.1:9091:9091"]', [9091], /additional port 9091, each with an address/],
     ['["8080:80", "8081:80"]', undefined, /site \(web\)/],
   ])('each further HTTP port has an address: %s', async (ports, further, note) => {
     const config = await read(`services: { site: { build: ., ports: ${ports} } }`)

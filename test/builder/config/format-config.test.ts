@@ -42,7 +42,7 @@ test.each(composeCases)('$name reads back as the same services', async ({ name, 
   await expectSame(folder, await readProjectConfig(folder))
 })
 
-test('further ports and a health check with its time', async () => {
+test('additional ports and a health check with its time', async () => {
   const folder = await createSource({
     'homeport.yaml': 'services: { web: { port: 80, ports: [9090], healthcheck: { path: /up, timeout: 2m, interval: 5s } } }\n',
   })
@@ -58,7 +58,7 @@ test('a Procfile with its app.json', async () => {
   })
   expect(await expectSame(folder, await readProjectConfig(folder))).toBe(`# yaml-language-server: $schema=http://127.0.0.1:4600/schemas/homeport.json
 # What this source runs. homeport help configuration explains each key, and homeport config check reads the file.
-# Made of Procfile, which is not read any more.
+# Generated from Procfile, which is no longer read.
 # Procfile: app.json is read as well
 
 services:

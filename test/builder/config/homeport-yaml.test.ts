@@ -46,7 +46,7 @@ describe('homeport.yaml', () => {
     })
   })
 
-  test('further ports, and the time that a version may take to be healthy', async () => {
+  test('additional ports, and the time that a version may take to be healthy', async () => {
     const { services, explanation } = await read(
       'services: { web: { port: 80, ports: [9090, "9091", 80, 9090], healthcheck: { path: /up, timeout: 2m, interval: 5s } }, api: { port: 81, healthcheck: { path: /up } } }',
     )
@@ -55,7 +55,7 @@ describe('homeport.yaml', () => {
       { health_check: { kind: 'path', path: '/up' } },
     ])
     expect(Object.keys(services[1] ?? {})).not.toContain('ports')
-    expect(explanation.join('\n')).toContain('further ports 9090, 9091, each with an address')
+    expect(explanation.join('\n')).toContain('additional ports 9090, 9091, each with an address')
     expect((await read('public_ports: [9090]')).settings).toEqual({ public_ports: [9090] })
   })
 

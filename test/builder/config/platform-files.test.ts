@@ -70,7 +70,7 @@ describe('Procfile', () => {
 
   test('a process that is listed twice', async () => {
     expect(await problemsOf(await createSource({ Procfile: 'web: a\nw: b\nW: c' }))).toEqual([
-      expect.stringMatching(/^3: “W” is not the name of a further process/),
+      expect.stringMatching(/^3: “W” is not a valid name of a process/),
     ])
   })
 })
@@ -138,7 +138,7 @@ test('fly.toml', async () => {
     command: ['/bin/sh', '-c', 'node worker.js --queue $QUEUE'],
   })
   expect(config.explanation.join('\n')).toMatch(/fly\.toml line 38: “statics” has no effect here/)
-  expect(config.explanation.join('\n')).toMatch(/fly\.toml line \d+: a further service has no effect/)
+  expect(config.explanation.join('\n')).toMatch(/fly\.toml line \d+: an additional service has no effect/)
 })
 
 test.each([
