@@ -63,7 +63,7 @@ export function createCommandSockets(options: CommandSocketOptions): AcceptComma
       const access = options.createAccess(command.caller, command.project)
       if (!protocols.includes(commandProtocol)) throw new Problem('bad_request', `Only the subprotocol ${commandProtocol} is supported.`)
       if (!isKnownHost && command.caller.via !== 'token') throw misdirectedRequest()
-      if (!(await access.isGranted())) throw new Problem('unauthorized', 'The access that this ticket was made with has ended.')
+      if (!(await access.isGranted())) throw new Problem('unauthorized', 'The credentials that created this ticket are no longer valid.')
       accepted = await new Promise<WebSocket>((resolve, reject) => {
         socket.once('close', () => reject(new Problem('bad_request', 'The client disconnected.')))
         server.handleUpgrade(req, socket, head, resolve)

@@ -45,7 +45,7 @@ export const commandOperations = {
       command: z.array(argument).min(1).max(limits.one_off_command.arguments).nullable().describe('Null: an interactive shell, bash or sh.'),
       service: z.string().min(1).max(100).optional().describe('The main service when absent.'),
       branch: z.string().min(limits.branch.min).max(limits.branch.max).optional().describe('The preview of this branch instead of production.'),
-      terminal: terminalSize.nullable().describe('Null: without a terminal, with standard output and standard error apart.'),
+      terminal: terminalSize.nullable().describe('Null: no terminal; standard output and standard error are separate.'),
     }),
     success: {
       status: 201,

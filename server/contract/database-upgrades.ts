@@ -55,7 +55,7 @@ export const databaseUpgradeOperations = {
     path: `${path}/revert`,
     resource: 'project',
     group: 'Instance',
-    summary: 'Go back to the data from before the upgrade',
+    summary: 'Revert to the data from before the upgrade',
     description: 'The current data is dumped first. The app is redeployed.',
     access: 'caller',
     params: projectParams,

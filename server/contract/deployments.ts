@@ -41,7 +41,7 @@ export const deployment = z.object({
   commit_author: z.string().nullable(),
   is_dirty: z.boolean().describe('The folder had uncommitted changes.'),
   parent_id: z.string().nullable().describe('The deployment that was retried or rolled back to.'),
-  is_current: z.boolean().describe('Serves its target now (the current deployment).'),
+  is_current: z.boolean().describe('Whether this is the current deployment of its target.'),
   can_rollback: z.boolean(),
   url: z.string().nullable().describe('Set once ready.'),
   queue_position: z.number().int().nullable().describe('1 is next; null when not queued.'),

@@ -48,7 +48,7 @@ export const devOperations = {
     path: '/instance/projects/{slug}/dev',
     resource: 'project',
     group: 'Instance',
-    summary: 'Give the address of a project to a development server',
+    summary: 'Start a development session',
     description:
       'Only for programs on the machine of the instance. The address shows a page until the session is `running`. The session ends when the stream of its events closes, or if the stream is not opened within 15 s. A linked worktree, and every session after the first, has its own address. If the branch has its own copy of production’s data, its managed services and ready images are started with that copy, unless its preview runs them. `variables` are those of the project with addresses for this machine; write-only ones are left out.',
     access: 'caller',
@@ -63,7 +63,9 @@ export const devOperations = {
       port,
       host_header: z
         .enum(['localhost', 'public'])
-        .describe('Whether the server is addressed as `localhost:PORT`, which all know, or by the address of the project.'),
+        .describe(
+          'Whether requests reach the server with the host `localhost:PORT`, which every server accepts, or with the address of the project.',
+        ),
     }),
     success: {
       status: 201,
@@ -81,8 +83,8 @@ export const devOperations = {
     path: '/instance/projects/{slug}/dev/{session}',
     resource: 'project',
     group: 'Instance',
-    summary: 'Send the requests of an address to its development server',
-    description: 'From now on the session is `running`.',
+    summary: 'Route an address to its development server',
+    description: 'The session becomes `running`.',
     access: 'caller',
     params: sessionParams,
     query: empty,
@@ -108,7 +110,7 @@ export const devOperations = {
     path: '/instance/projects/{slug}/dev/{session}',
     resource: 'project',
     group: 'Instance',
-    summary: 'Switch the address of a development server back to the production build',
+    summary: 'Route the address of a development server to the production build again',
     description: 'The command that started the development server stops it.',
     access: 'caller',
     params: sessionParams,

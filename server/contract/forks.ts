@@ -19,7 +19,7 @@ export const fork = z.object({
   duration_ms: z.number().int(),
   created_at: dateTime,
   is_copying: z.boolean().describe('This copy is being replaced.'),
-  url: z.string().nullable().describe('Address of the preview of the branch; null while there is none. The data waits for it.'),
+  url: z.string().nullable().describe('Address of the preview of the branch; null while there is none. The data is kept until there is one.'),
 })
 export type Fork = z.output<typeof fork>
 
@@ -50,7 +50,7 @@ export const forkOperations = {
     group: 'Instance',
     summary: 'Give a branch its own copy of production’s data',
     description: [
-      'Copies all volumes, those of managed services among them, and the PostgreSQL database, all of one moment: production is frozen while they are copied, and its requests wait.',
+      'Copies all volumes, including those of managed services, and the PostgreSQL database at a single point in time: production is frozen during the copy, and its requests wait.',
       'The preview of the branch is stopped during the copy. Without a preview, the data is kept until there is one; development servers of the branch can use it immediately. Managed services have a separate password in each branch.',
       'Data that the branch had is replaced; snapshots and a dump of it are taken first. If the copy fails or is interrupted, the branch keeps its previous data.',
     ].join(' '),
@@ -88,7 +88,7 @@ export const forkOperations = {
     path: '/instance/projects/{slug}/forks',
     resource: 'project',
     group: 'Instance',
-    summary: 'Remove the copy of production’s data that a branch has',
+    summary: 'Remove a branch’s copy of production’s data',
     description: 'An open preview continues with empty volumes and without a database. Snapshots of its volumes are taken first.',
     access: 'caller',
     params: projectParams,

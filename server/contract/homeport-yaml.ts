@@ -82,7 +82,7 @@ const duration = z.string().max(40).regex(durationPattern, 'Write a duration wit
 const healthCheckObject = z.strictObject({
   path: z.string().regex(/^\//, 'Write a path such as /healthz.').max(500).optional().describe('A path that must answer with a status under 500.'),
   test: commandInput.optional().describe('The command, as text or as ["CMD", "program", ...] or ["CMD-SHELL", "text"].'),
-  interval: duration.optional().describe('The time between two checks. Of a path, 1s to 60s; without it, half a second or less.'),
+  interval: duration.optional().describe('The time between two checks. For a path: 1s to 60s; by default half a second or less.'),
   timeout: duration
     .optional()
     .describe('For a path: how long a new version may take to respond, 5s to 10m. For a command: how long one run may take.'),
@@ -145,7 +145,7 @@ export const homeportService = z.strictObject({
     .max(60)
     .refine(isTimeZone, 'Use a time zone such as Europe/Berlin or UTC.')
     .optional()
-    .describe('Of the schedule; UTC without it.'),
+    .describe('Time zone of the schedule; UTC by default.'),
   environment: environmentInput.optional(),
   env_file: z
     .union([z.string().min(1).max(500), z.array(z.string().min(1).max(500)).max(50)], { error: 'Write env_file as a file of the source, or a list.' })

@@ -15,7 +15,7 @@ const username = z
   .string()
   .min(1)
   .max(limits.registry_username)
-  .regex(/^[^:\p{Cc}]+$/u, 'A user name has no colon and no control characters.')
+  .regex(/^[^:\p{Cc}]+$/u, 'A username must not contain a colon or control characters.')
 const password = z
   .string()
   .min(1)

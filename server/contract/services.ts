@@ -28,7 +28,7 @@ export const service = z.object({
   name: z.string(),
   kind: serviceKind,
   status: serviceStatus,
-  is_main: z.boolean().describe('It has the address of the project.'),
+  is_main: z.boolean().describe('Whether it has the address of the project.'),
   url: z.string().nullable().describe('Null for a service without its own address.'),
   internal_url: z.string().nullable().describe('The address for the other services of the environment.'),
   image: z.string().nullable().describe('The name of a ready image; null for a service that is built.'),

@@ -14,7 +14,7 @@ const fact = z.object({
 const plannedService = z.object({
   name: z.string(),
   kind: z.enum(['web', 'worker', 'cron', 'image']),
-  is_main: z.boolean().describe('Answers on the project’s address.'),
+  is_main: z.boolean().describe('Whether it serves the project’s address.'),
   is_public: z.boolean(),
   build: z.number().int().nullable().describe('Index in `builds`; null for a ready image.'),
   depends_on: z.array(z.string()),
@@ -48,7 +48,7 @@ export const plannedSource = z.object({
   root_directory: z.string(),
   services: z.array(plannedService),
   builds: z.array(plannedBuild),
-  facts: z.array(fact).describe('What is about the source as a whole, such as the release command.'),
+  facts: z.array(fact).describe('Facts about the source as a whole, such as the release command.'),
   missing_variables: z.array(z.string()).describe('Variables that the source requires and the project does not have.'),
   notes: z.array(z.string()),
   problems: z.array(planProblem).describe('Why the source cannot be deployed; `services` is empty then.'),

@@ -115,7 +115,7 @@ export const volumeOperations = {
     group: 'Instance',
     summary: 'Take a snapshot of a volume',
     description:
-      'The environment is frozen while its files are read, so that the snapshot is of one moment. Snapshots are deleted with the environment.',
+      'The environment is frozen while its files are read, so that the snapshot is consistent. Snapshots are deleted with the environment.',
     access: 'caller',
     params: volumeParams,
     query: z.object({ branch }),
@@ -215,7 +215,9 @@ export const volumeOperations = {
       status: 200,
       json: z.object({
         entries: z.array(volumeEntry).describe('Folders first, then by name.'),
-        is_complete: z.boolean().describe(`False when the folder has more than ${limits.volume_entries} entries, or when reading it took too much.`),
+        is_complete: z
+          .boolean()
+          .describe(`False when the folder has more than ${limits.volume_entries} entries, or when reading it exceeded a limit.`),
       }),
     },
     errors: ['invalid_input', 'project_not_found', 'volume_not_found', 'volume_file_not_found'],

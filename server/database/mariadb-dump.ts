@@ -43,7 +43,7 @@ export function createMariadbDumpSource(project_id: string, service: string, run
         if (error.exit_code !== null && error.exit_code > 128)
           throw new DatabaseUnavailableError(
             'MariaDB ended during the restore.',
-            'It has either the previous data or that of the file, completely. See which, and restore again if it is the previous.',
+            'The database has either all of the previous data or all of the data in the file. Check which, and restore again if it has the previous data.',
             error,
           )
         if (error.exit_code !== restoreExits.unfinished) throw new DatabaseRestoreError(explain(error), error)

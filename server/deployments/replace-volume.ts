@@ -38,7 +38,7 @@ export async function replaceVolume(context: ReplacementContext, volume: Replace
   } catch (error) {
     await undoReplacement(context, mark)
     if (/ENOSPC|No space left on device/.test(String(error)))
-      throw new Problem('storage_full', 'The disk is full, so the volume keeps the files that it had. Free some space and try again.', {
+      throw new Problem('storage_full', 'The disk is full, so the volume keeps its previous files. Free some space and try again.', {
         cause: error,
       })
     throw error

@@ -113,4 +113,4 @@ const pathExists = (folder: string): Promise<boolean> =>
   )
 
 const createNotFoundProblem = (message: string, cause?: unknown): Problem => new Problem('source_not_found', message, { cause })
-const createNeverFetchedProblem = () => createNotFoundProblem('This deployment has no source, because its source has not been fetched.')
+const createNeverFetchedProblem = () => createNotFoundProblem('This deployment has no source yet, because the source was not fetched.')

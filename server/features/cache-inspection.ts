@@ -71,7 +71,7 @@ function validateHeaders(headers: Record<string, string>): ValidationIssue[] {
       : forbiddenHeaders.has(name)
         ? 'This header cannot be set here.'
         : /[^\t\x20-\x7e\x80-\xff]/.test(value)
-          ? 'A header has no control characters, and none past Latin-1.'
+          ? 'A header must not contain control characters, or characters outside of Latin-1.'
           : undefined
     return message === undefined ? [] : [{ path: `headers.${name.slice(0, 100)}`, message }]
   })

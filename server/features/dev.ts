@@ -38,8 +38,8 @@ export function createDevHandlers(deps: FeatureDeps): Pick<OperationHandlers, ke
   const requireOtherPort = (port: number): void => {
     const { api_url, edge_url, edge_https_url } = deps.instance()
     if ([api_url, edge_url, edge_https_url].some((url) => url !== null && Number(new URL(url).port) === port))
-      throw new Problem('invalid_input', `Port ${port} is Homeport’s own. Start the development server on another port.`, {
-        issues: [{ path: 'port', message: 'This port is Homeport’s own.' }],
+      throw new Problem('invalid_input', `Port ${port} is used by Homeport. Start the development server on another port.`, {
+        issues: [{ path: 'port', message: 'This port is used by Homeport.' }],
       })
   }
 

@@ -26,7 +26,7 @@ export function parseProjectUrl(text: string, hostnames: readonly string[]): Pro
   if (origin === undefined || authority.includes('@') || !URL.canParse(origin))
     return { error: 'Use a path that starts with /, or a full URL such as http://my-app.localhost/news.' }
   const host = new URL(origin).hostname.replace(/\.$/, '')
-  if (!hostnames.includes(host)) return { error: `${host} is no name of this project. Its names are ${hostnames.join(', ')}.` }
+  if (!hostnames.includes(host)) return { error: `${host} is not a hostname of this project. Its hostnames are ${hostnames.join(', ')}.` }
   return { host, target: normalizeRequestTarget(url.slice(origin.length)), is_secure: /^https/i.test(origin) }
 }
 

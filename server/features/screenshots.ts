@@ -7,7 +7,7 @@ export function createScreenshotHandlers(deps: FeatureDeps): Pick<OperationHandl
   return {
     async getScreenshot({ deployment }, { params }) {
       const variant = screenshotVariants.find((one) => one === params.variant)
-      if (!variant) throw new Problem('screenshot_not_found', 'There are only desktop.png and mobile.png.')
+      if (!variant) throw new Problem('screenshot_not_found', 'Use desktop.png or mobile.png.')
       const png = await deps.screenshots.read(deployment, variant)
       if (!png) throw new Problem('screenshot_not_found', 'This deployment has no screenshot yet. It is taken once the deployment is live.')
       return png

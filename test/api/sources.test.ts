@@ -173,7 +173,7 @@ describe('GET source', () => {
     await context.platform.waitForEnd('sourceless', id)
     const response = await context.request('owner', 'GET', pathOf('sourceless', id))
     expectError(response, 404, 'source_not_found')
-    expect(response.body.message).toContain('has not been fetched')
+    expect(response.body.message).toContain('was not fetched')
     expectError(await context.request('stranger', 'GET', pathOf('sourceless', id)), 404, 'project_not_found')
     expectError(await context.request('member', 'GET', pathOf('sourceless', 'dpl_unknown')), 404, 'deployment_not_found')
   })

@@ -68,7 +68,7 @@ test('a new project there gets source, settings, services, variables and the vol
     ['BUILD_KEY', 'swordfish', true],
     ['TIDES', 'high', false],
   ])
-  const [carried = '', notCarried = ''] = out.split('Not carried:')
+  const [carried = '', notCarried = ''] = out.split('Not copied:')
   expect(carried).toContain('Mail catcher: Added without data.')
   expect(carried).toMatch(/Files of the volume uploads: 1 file\./)
   expect(notCarried).toContain('Variable SEALED: Its value cannot be read. Add it there.')

@@ -11,9 +11,9 @@ export interface PromotionReportLine {
 }
 
 export const reportOutcomeLabels: Record<PromotionReportLine['outcome'], string> = {
-  carried: 'Carried',
+  carried: 'Copied',
   kept: 'Kept',
-  not_carried: 'Not carried',
+  not_carried: 'Not copied',
 }
 
 const unsupportedCodes = new Set(['route_not_found', 'method_not_allowed', 'not_found', 'bad_answer'])

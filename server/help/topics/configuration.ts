@@ -22,7 +22,7 @@ export const configurationTopics: HelpArticle[] = [
           '`command`, `entrypoint`, `working_dir`: text is split into words, and run by `/bin/sh` if it has the syntax of a shell.',
           '`port`, `public`: the service named `web`, or the only one with a port, answers on the project’s address. Another one with `public: true` answers on `NAME--SLUG.localhost`. Each port under `ports` answers on `NAME-PORT--SLUG.localhost`.',
           '`schedule`: runs the command at these times, such as `"0 3 * * *"`, in `time_zone` or UTC.',
-          '`environment`, `env_file`: variables. `${NAME}` and `${NAME:-default}` take a variable of the project, and `$$` is a dollar sign. A ready image gets only the variables that are named here.',
+          '`environment`, `env_file`: variables. `${NAME}` and `${NAME:-default}` insert a variable of the project, and `$$` is a dollar sign. A ready image gets only the variables that are named here.',
           '`volumes`: `NAME:/path` keeps files, and `./file:/path` copies a file of the source into the image. Add `:ro` for read-only. Declare each name under `volumes` at the end of the file.',
           '`healthcheck`: a path such as `/healthz`, `{ path: /healthz, timeout: 2m, interval: 5s }`, or a command in `test`. `timeout` is how long a new version may take to answer, from 5s to 10m; a command may take its `start_period` and `retries` times its `interval`.',
           '`depends_on`, `restart`, `replicas`, `memory`, `cpus`, `aliases`.',
@@ -40,7 +40,7 @@ export const configurationTopics: HelpArticle[] = [
           'A file that only starts a database for development is not used: the app is detected.',
         ],
       },
-      'Refused is what reaches out of the project: paths of this machine, the socket of the engine, `privileged`, `cap_add`, `devices`, `network_mode: host`, `pid`, `ipc`, `security_opt`, `sysctls`, external networks, volume drivers, build contexts outside of the source, `include` and other files.',
+      'Anything that reaches outside of the project is rejected: paths of this machine, the socket of the engine, `privileged`, `cap_add`, `devices`, `network_mode: host`, `pid`, `ipc`, `security_opt`, `sysctls`, external networks, volume drivers, build contexts outside of the source, `include` and other files.',
       { h: 'Other files' },
       {
         list: [

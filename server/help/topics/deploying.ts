@@ -106,7 +106,7 @@ export const deployingTopics: HelpArticle[] = [
       {
         list: [
           'Run it again for newer data. What the branch had is replaced; snapshots of its volumes and a dump of its database are taken first.',
-          'Without a preview, the data waits for it. A development server of the branch uses the database when it starts ([[dev]]).',
+          'Without a preview, the data is kept until there is one. A development server of the branch uses the database when it starts ([[dev]]).',
           'If the copy fails or Homeport is closed during it, the branch keeps its previous data.',
           'The copy is deleted with the preview.',
           'Btrfs and XFS on Linux copy without using space: the files share their blocks until one of them changes. Elsewhere a copy takes as much space as production’s data.',
@@ -120,9 +120,9 @@ export const deployingTopics: HelpArticle[] = [
       {
         list: [
           'A pull request gets its preview with the first push that Homeport sees after the setting was turned on.',
-          'The preview is closed when the ref disappears, when its commit is in the production branch, or when GitHub no longer publishes a merge for it, as for closed pull requests and those with conflicts. Other forges keep the refs of closed pull requests: a squashed one stays open there until newer ones take its place.',
+          'The preview is closed when the ref disappears, when its commit is in the production branch, or when GitHub no longer publishes a merge for it, as for closed pull requests and those with conflicts. Other forges keep the refs of closed pull requests: a squashed one stays open there until newer ones replace it.',
           'A project has up to 10 of these previews. Another one closes the one that changed longest ago.',
-          'Previews of pull requests get the variables of the preview environment that are not sensitive. They get no variables of all environments, no database, no private images, no snapshots of volumes, no submodules, and no build cache of the project.',
+          'Previews of pull requests get the variables of the preview environment that are not sensitive. They get no variables that are set for all environments, no database, no private images, no snapshots of volumes, no submodules, and no build cache of the project.',
           '`homeport projects set my-app pull_request_secrets=true` gives them what other previews get. Everyone who may open a pull request can then read it.',
           'A branch that is called `pull/12` gets no preview, because that is the name of a pull request.',
         ],

@@ -7,7 +7,7 @@ export const networkingTopics: HelpArticle[] = [
     summary: 'Homeport uses another port than usual, or does not start because a port is in use.',
     keywords: 'EADDRINUSE 4600 4680 4643 address already in use listen taken',
     body: [
-      'Homeport listens on three ports: 4600 for the dashboard and the API, 4680 for apps over HTTP, and 4643 for apps over HTTPS. If a default port is in use, Homeport uses the next free one for this run, and every URL it shows has the right port. If a port that you set yourself is in use, Homeport does not start and tells you so.',
+      'Homeport listens on three ports: 4600 for the dashboard and the API, 4680 for apps over HTTP, and 4643 for apps over HTTPS. If a default port is in use, Homeport uses the next free one for this run, and every URL it shows has the right port. If a port that you set yourself is in use, Homeport prints an error and does not start.',
       'To see which program uses a port, on macOS and Linux, and on Windows:',
       { run: 'lsof -nP -iTCP:4680 -sTCP:LISTEN' },
       { run: 'netstat -ano | findstr :4680' },
@@ -40,8 +40,8 @@ export const networkingTopics: HelpArticle[] = [
         list: [
           'These requests go through the edge, so only public services respond. Private services of other projects cannot be reached.',
           'Use HTTP: programs in a container do not trust the certificates of this instance.',
-          'curl and browsers take every name under `localhost` for the container itself. Give curl the address: `curl --resolve`.',
-          'A firewall on Linux may block it: allow connections from Docker’s networks to port 4680. Rootless Docker and Podman do not have it.',
+          'curl and browsers resolve every name under `localhost` to the container itself. Give curl the address: `curl --resolve`.',
+          'A firewall on Linux may block it: allow connections from Docker’s networks to port 4680. Rootless Docker and Podman do not support this.',
         ],
       },
       'Other devices can never resolve these names: see [[phones]].',

