@@ -84,13 +84,13 @@ seen.refused = tooLate.error.error
 process.stdout.write(JSON.stringify(seen))
 `
 
-describe('a client made by a public generator', () => {
+describe('a client built by a public generator', () => {
   test('has every operation', () => {
     const client = readFileSync(join(folder, 'client.ts'), 'utf8')
     for (const id of Object.keys(operations)) expect(client).toMatch(new RegExp(`^ {4}${id}: \\(`, 'm'))
   })
 
-  test('compiles strictly and does the main job: create, variables, upload, wait, read, purge', async () => {
+  test('compiles in strict mode and does the main job: create, variables, upload, wait, read, purge', async () => {
     writeFileSync(join(folder, 'job.ts'), program)
     expect(await compile()).toBe('')
     const archive = createTarGz([
@@ -116,7 +116,7 @@ describe('a client made by a public generator', () => {
     expect(await platform.fetchEdge('of-the-client.localhost')).toMatchObject({ status: 200, body: 'hello' })
   })
 
-  test('deletes, and what is not in the contract does not compile', async () => {
+  test('deletes, and calls that are not in the contract do not compile', async () => {
     const head = program.slice(0, program.indexOf('const archive'))
     writeFileSync(join(folder, 'job.ts'), `${head}await api.v1.deleteProject('of-the-client')\n`)
     expect(await compile()).toBe('')

@@ -30,7 +30,7 @@ async function post(key: string, path: string, body?: unknown) {
   return { status: response.status, replayed: response.headers.get('idempotency-replayed'), text: await response.text() }
 }
 
-test('a project that is made twice is one, a deployment that is asked for ten times at once is one', async () => {
+test('a repeated creation makes one project; ten concurrent deploy requests make one deployment', async () => {
   const input = { name: 'Once', slug: 'once', repo_url: repository.url }
   const first = await post('create', '/v1/projects', input)
   expect([first.status, first.replayed]).toEqual([201, null])
@@ -43,7 +43,7 @@ test('a project that is made twice is one, a deployment that is asked for ten ti
   expect(body.deployments.map(({ id }) => id)).toEqual([(JSON.parse(answers[0]?.text ?? '{}') as { deployment_id: string }).deployment_id])
 })
 
-test('an instance that was stopped and started still knows', async () => {
+test('keys survive a restart', async () => {
   const first = await post('before', '/v1/tokens', { name: 'kept' })
   expect(first.status).toBe(201)
   await platform.handle.stop()
@@ -78,7 +78,7 @@ const creations = [
   },
 ]
 
-test('a platform that is killed in the middle: each retry gets what was done, or does what was not, once', { timeout: 3_600_000 }, async () => {
+test('after kill -9 in mid-request each retry replays the result or executes the request once', { timeout: 3_600_000 }, async () => {
   const deploy = { path: '/v1/projects/once/deploy', body: () => undefined }
   const [rounds, each] = isFullTier ? [200, 2] : [1, 8]
   for (let round = 0, n = 0; round < rounds; round++) {

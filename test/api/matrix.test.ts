@@ -178,8 +178,8 @@ const inputs: { body?: unknown; headers?: Record<string, string>; query?: string
   { query: '?limit=0&lines=1&limit=9' },
 ]
 
-describe('a stranger', () => {
-  test.each(ofProjects)('%s: a project that is not theirs is one that does not exist', async (_id, spec) => {
+describe('another account', () => {
+  test.each(ofProjects)('%s: a project of another account is indistinguishable from an unknown one', async (_id, spec) => {
     const cells = bothPaths(spec.path).flatMap((path) =>
       // Both paths lead to the same code: the further inputs are sent to one.
       (path === spec.path ? inputs : inputs.slice(0, 1)).map((input) => ({ path, ...input })),
@@ -195,7 +195,7 @@ describe('a stranger', () => {
     )
   })
 
-  test.each(withDeployment)('%s: an id of another project under one’s own slug is one that does not exist', async (_id, spec) => {
+  test.each(withDeployment)('%s: an id of another project under the caller’s own slug is unknown', async (_id, spec) => {
     for (const path of bothPaths(spec.path)) {
       const ask = (id: string) => context.request('stranger', spec.method, fill(path, 'strange', id))
       const foreign = await ask(deployment)
@@ -206,7 +206,7 @@ describe('a stranger', () => {
     }
   })
 
-  test('changed nothing', async () => {
+  test('has changed nothing', async () => {
     const project = await context.platform.getProject('matrix')
     expect(project).toMatchObject({ status: 'live', name: 'matrix', repo_url: context.repository.url })
     const { deployments } = (await context.request('owner', 'GET', '/v1/projects/matrix/deployments')).body as { deployments: { id: string }[] }
@@ -216,7 +216,7 @@ describe('a stranger', () => {
     await until(async () => (await context.platform.getProject('matrix')).last_request_at ?? undefined, { what: 'the visit to be noted' })
   })
 
-  test('sees nothing of it in a list', async () => {
+  test('does not see the project in a list', async () => {
     const list = await context.request('stranger', 'GET', '/v1/projects?limit=100')
     expect(list.text).not.toContain('matrix')
     expect((list.body.projects as { slug: string }[]).map(({ slug }) => slug)).toEqual(['strange'])
@@ -224,16 +224,16 @@ describe('a stranger', () => {
 })
 
 describe('an owner', () => {
-  test.each(withDeployment)('%s: an id of another project of one’s own is unknown under this slug', async (_id, spec) => {
+  test.each(withDeployment)('%s: an id of another own project is unknown under this slug', async (_id, spec) => {
     expectError(await context.request('owner', spec.method, fill(spec.path, 'matrix', other)), 404, unknownOf(spec))
   })
-  test.each(ofProjects)('%s: the owner of the instance sees no project of others either', async (_id, spec) => {
+  test.each(ofProjects)('%s: the instance owner sees no projects of other accounts', async (_id, spec) => {
     expectError(await context.request('instance_owner', spec.method, fill(spec.path, 'strange', theirs)), 404, 'project_not_found')
   })
 })
 
-describe('somebody without a credential that holds', () => {
-  test.each(everything)('%s is 401, whether the project is there or not', async (id, spec) => {
+describe('a caller without a valid credential', () => {
+  test.each(everything)('%s is 401, whether or not the project exists', async (id, spec) => {
     const paths = spec.path.startsWith('/v1') ? bothPaths(spec.path) : [spec.path]
     const cells = paths.flatMap((path) => (['nobody', 'gone', { token: 'svc_wrong' }] as const).map((who) => ({ path, who })))
     await Promise.all(
@@ -249,7 +249,7 @@ describe('somebody without a credential that holds', () => {
   })
 })
 
-describe('every operation, at both paths, by everybody', () => {
+describe('every operation, at both paths, for every kind of caller', () => {
   // To have a database changes the project, and what was deployed of it.
   beforeAll(async () => {
     const { deployment_id } = await create('POST', '/v1/projects/matrix/database')
@@ -284,14 +284,14 @@ describe('every operation, at both paths, by everybody', () => {
     }
   })
 
-  test('asked every cell', () => {
+  test('covers every combination', () => {
     const expensive = Object.values(expected).filter((one) => one.is_expensive)
     expect(cells).toBe(list.length * 2 * principals.length - 2 * expensive.length)
     expect(Object.keys(expected)).toHaveLength(45)
   })
 })
 
-describe('a member of the team', () => {
+describe('a team member', () => {
   // No message and no volume is there to be read.
   const reads = ofProjects.filter(([, spec]) => spec.method === 'GET' && 'json' in spec.success && !/\{message\}|volumes\/\{name\}/.test(spec.path))
   test.each(reads)('%s: gets what the owner gets, at both paths', async (_id, spec) => {
@@ -310,7 +310,7 @@ describe('a member of the team', () => {
     }
   })
 
-  test('may deploy, and is a stranger again once taken out', async () => {
+  test('can deploy, and loses access when removed from the team', async () => {
     const team = { owner_email: context.platform.owner.user.email, member_email: 'member@example.com' }
     expect((await context.request('member', 'POST', '/v1/projects/other/deploy')).status).toBe(201)
     expect((await context.request('instance_owner', 'POST', '/instance/team/remove', team)).status).toBe(200)
@@ -321,8 +321,8 @@ describe('a member of the team', () => {
   })
 })
 
-describe('what is of the instance', () => {
-  test.each(everything.filter(([, spec]) => spec.access === 'owner'))('%s is the owner’s alone', async (_id, spec) => {
+describe('operations of the instance', () => {
+  test.each(everything.filter(([, spec]) => spec.access === 'owner'))('%s is for the owner only', async (_id, spec) => {
     for (const who of ['member', 'stranger'] as const) {
       expectError(
         await context.request(who, spec.method, spec.path.replace('{email}', 'stranger%40example.com'), spec.body ? {} : undefined),

@@ -49,7 +49,7 @@ afterAll(async () => {
 })
 
 describe('a password', () => {
-  test('is kept as scrypt with a salt of its own, 64 MB a guess', async () => {
+  test('is stored as scrypt with its own salt, at 64 MB per attempt', async () => {
     const one = await hashPassword('the same password')
     expect(one).not.toBe(await hashPassword('the same password'))
     const [name, N, r, p, salt = '', key = ''] = one.split('$')
@@ -59,10 +59,10 @@ describe('a password', () => {
     expect(await verifyPassword('the same passwore', cheapHash('the same password'), 'near')).toBe(false)
     expect(await verifyPassword('', undefined, 'near')).toBe(false)
   })
-  test('is the same from whatever keyboard: composed or not', async () => {
+  test('matches in composed and decomposed Unicode form', async () => {
     expect(await verifyPassword('cafe\u0301 au lait', cheapHash('caf\u00e9 au lait'), 'near')).toBe(true)
   })
-  test('more at once than can be looked at are refused, not piled up', async () => {
+  test('refuses attempts over the concurrency limit instead of queueing them', async () => {
     const kept = cheapHash(password)
     const all = Promise.allSettled(Array.from({ length: 40 }, () => verifyPassword('x', kept, 'far')))
     // Whoever is at this machine is not behind them.
@@ -76,7 +76,7 @@ describe('sign-in', () => {
   const newSignIn = () => createPasswordSignIn({ db: store.db, clock, compare: async (given, kept) => kept !== undefined && given === password })
   const attempt = (given: string, more: { email?: string; is_local?: boolean } = {}) => ({ email, password: given, is_local: false, ...more })
 
-  test('gives a session that the gate knows, whatever the case of the address', async () => {
+  test('creates a valid session, whatever the case of the email address', async () => {
     const signIn = createPasswordSignIn({ db: store.db, clock })
     const result = await signIn(attempt(password, { email: ' OWNER@homeport.localhost ' }))
     const secret = 'session' in result ? result.session.secret : ''
@@ -88,11 +88,11 @@ describe('sign-in', () => {
     ['an address that nobody has', attempt(password, { email: 'nobody@example.com' })],
     ['somebody without a password', attempt('', { email: 'plain@example.com' })],
     ['nothing at all', attempt('', { email: '' })],
-  ])('%s is wrong, and no more is told', async (_, given) => {
+  ])('%s is refused without saying which part was wrong', async (_, given) => {
     expect(await newSignIn()(given)).toEqual({ wrong: true })
   })
 
-  test.each([email, 'nobody@example.com'])('five wrong ones in a row for %s, then waits of 1, 2, 4 s', async (address) => {
+  test.each([email, 'nobody@example.com'])('five failures in a row for %s, then delays of 1, 2, 4 s', async (address) => {
     const signIn = newSignIn()
     const wrong = attempt('wrong', { email: address })
     for (let i = 0; i < 5; i++) expect(await signIn(wrong)).toEqual({ wrong: true })
@@ -113,7 +113,7 @@ describe('sign-in', () => {
     await clock.advance(60_000)
   })
 
-  test('the longest wait is a minute, and the right one begins anew', async () => {
+  test('the delay is at most one minute, and a success resets it', async () => {
     const signIn = newSignIn()
     for (let i = 0; i < 13; i++) {
       expect(await signIn(attempt('wrong'))).toEqual({ wrong: true })
@@ -128,7 +128,7 @@ describe('sign-in', () => {
     await clock.advance(60_000)
   })
 
-  test('many guesses at once are no way round: five are looked at', async () => {
+  test('concurrent guesses do not bypass the limit: five are checked', async () => {
     const signIn = newSignIn()
     const results = await Promise.all(Array.from({ length: 30 }, () => signIn(attempt('wrong'))))
     expect(results.filter((one) => 'wrong' in one).length).toBe(5)

@@ -71,7 +71,7 @@ async function deployFolder(slug: string, path: string): Promise<DeploymentDetai
 }
 
 describe('GET source', () => {
-  test('of a git deployment: the commit and not the head, as it is built again elsewhere', async () => {
+  test('of a git deployment: the deployed commit, not the head, as it would be built elsewhere', async () => {
     const repository = makeRepository({ ...tinyServer('one'), 'node_modules/left/index.js': '1', '.env.example': 'A=' })
     writeFileSync(join(repository.folder, 'run.sh'), '#!/bin/sh\n')
     chmodSync(join(repository.folder, 'run.sh'), 0o755)
@@ -103,7 +103,7 @@ describe('GET source', () => {
     expect(response.body.message).toContain('repository does not exist')
   })
 
-  test('of an upload: the kept archive, whatever it was packed as; a lone folder stays one', async () => {
+  test('of an upload: the stored archive in one format; a single top folder of the app is kept', async () => {
     await context.platform.createProject({ slug: 'from-zip' })
     const files = Object.entries(tinyServer('zipped')).map(([name, data]) => ({ name: `top/apps/web/${name}`, data, mode: 0o100644 }))
     const zip = createZip([...files, { name: 'top/apps/web/.git/config', data: 'token' }, { name: 'top/apps/web/node_modules/a.js', data: '1' }])
@@ -132,7 +132,7 @@ describe('GET source', () => {
     expectError(await context.request('owner', 'GET', pathOf('from-zip', second.id)), 404, 'source_not_found')
   })
 
-  test('of a folder: as it was, while its copy is kept; then only if git says that nothing changed', async () => {
+  test('of a folder: its stored copy; without the copy, the folder itself if git reports no changes', async () => {
     const repository = makeRepository(tinyServer('foldered'))
     const clean = await deployFolder('from-folder', repository.folder)
     expect(clean.status).toBe('ready')
@@ -167,7 +167,7 @@ describe('GET source', () => {
     expectError(await context.request('instance_owner', 'GET', pathOf('from-bare', bare.id)), 404, 'source_not_found')
   })
 
-  test('404 for what never had a source, and for everybody else’s', async () => {
+  test('404 for a deployment that never had a source, and for other accounts', async () => {
     await context.platform.createProject({ slug: 'sourceless', repo_url: 'file:///nowhere/at/all' })
     const { id } = await context.platform.deploy('sourceless')
     await context.platform.waitForEnd('sourceless', id)
@@ -178,7 +178,7 @@ describe('GET source', () => {
     expectError(await context.request('member', 'GET', pathOf('sourceless', 'dpl_unknown')), 404, 'deployment_not_found')
   })
 
-  test('who leaves half-way, or does not read at all, leaves nothing behind', async () => {
+  test('a client that disconnects midway or does not read leaves nothing behind', async () => {
     await context.platform.createProject({ slug: 'large' })
     const { id, status } = await send('large', large)
     expect(status).toBe('ready')

@@ -235,7 +235,7 @@ async function user() {
 
 const answers = { SQLITE_FULL: [507, 'storage_full'], SQLITE_IOERR_FSYNC: [503, 'database_busy'] } as const
 
-test.each(Object.keys(cases))('%s, whose writes fail one by one, of a full disk and of an I/O error, leaves nothing half-made', async (name) => {
+test.each(Object.keys(cases))('%s leaves no partial state when any of its writes fails with a full disk or an I/O error', async (name) => {
   const { method, path } = allOperations[name as keyof typeof allOperations]
   for (const code of ['SQLITE_FULL', 'SQLITE_IOERR_FSYNC'] as const) {
     let request = await cases[name]!()

@@ -83,7 +83,7 @@ const invite = async (email: string, token?: string) => {
 }
 
 describe('sign-up', () => {
-  test('is closed until the owner opens it: by invitation at first, and off keeps everybody new out', async () => {
+  test('is closed until the owner opens it: neither “invited”, the default, nor “off” lets anyone sign up', async () => {
     for (const mode of ['invited', 'off']) {
       await platform.api('PATCH', '/instance/settings', { sign_up: mode })
       expect((await page('/sign-up')).status).toBe(403)
@@ -94,7 +94,7 @@ describe('sign-up', () => {
     await platform.api('PATCH', '/instance/settings', { sign_up: 'open' })
   })
 
-  test('asks for an address, sends a link there, and lets in whoever chooses a password at it', async () => {
+  test('asks for an email address, sends a link, and creates the account when a password is chosen there', async () => {
     const form = await page('/sign-up')
     expect([form.status, form.text.includes('<script')]).toEqual([200, false])
     expect(form.text).toMatch(/<label for="email">/)
@@ -120,7 +120,7 @@ describe('sign-up', () => {
     expect((await page('/sign-in', { email: 'new@example.com', password: 'another long password' })).status).toBe(401)
   })
 
-  test('says the same of an address that is known, that is asked for, and that nobody has', async () => {
+  test('responds the same for a known, a pending and an unknown address', async () => {
     const answers = []
     for (const email of ['new@example.com', 'owner@homeport.localhost', 'asked@example.com', 'asked@example.com', 'never@example.com']) {
       const { status, text, headers } = await page('/sign-up', { email })
@@ -143,19 +143,22 @@ describe('sign-up', () => {
     expect(mail.emails.filter(({ to }) => to.includes('asked@example.com')).length).toBe(3)
   })
 
-  test('who was never let in cannot sign in, and whoever asked first in their name gets nothing', async () => {
+  test('an unverified user cannot sign in, and signing up with another person’s address gains no access', async () => {
     expect((await page('/sign-in', { email: 'never@example.com', password: '' })).status).toBe(401)
     const { body } = await platform.api<{ users: Json[] }>('GET', '/instance/users')
     expect(body.users.find(({ email }) => email === 'never@example.com')).toMatchObject({ email_verified: false, account: { plan: 'starter' } })
   })
 
-  test.each(['', 'x', 'a@b', 'a b@example.com', '<script>@example.com', `${'a'.repeat(250)}@example.com`])('%j is no address', async (email) => {
-    const response = await page('/sign-up', { email })
-    expect(response.status).toBe(400)
-    expect(response.text).not.toContain('<script')
-  })
+  test.each(['', 'x', 'a@b', 'a b@example.com', '<script>@example.com', `${'a'.repeat(250)}@example.com`])(
+    '%j is not a valid address',
+    async (email) => {
+      const response = await page('/sign-up', { email })
+      expect(response.status).toBe(400)
+      expect(response.text).not.toContain('<script')
+    },
+  )
 
-  test('another site sends none of the forms', async () => {
+  test('refuses forms sent from other sites', async () => {
     for (const path of ['/sign-up', '/verify', '/join'])
       for (const [name, value] of [
         ['origin', 'https://evil.example'],
@@ -168,8 +171,8 @@ describe('sign-up', () => {
   })
 })
 
-describe('a link of the owner', () => {
-  test('lets a new person in, is void once there is a newer one, and leaves a password that is there unless another is chosen', async () => {
+describe('a link created by the owner', () => {
+  test('signs up a new user, is void once replaced, and keeps an existing password unless another is chosen', async () => {
     const first = await platform.api<{ url: string; was_sent: boolean }>('POST', '/instance/verification-links', { email: 'guest@example.com' })
     const second = await platform.api<{ url: string; was_sent: boolean }>('POST', '/instance/verification-links', { email: 'guest@example.com' })
     expect([second.status, second.body.was_sent]).toEqual([201, true])
@@ -194,7 +197,7 @@ describe('a link of the owner', () => {
     expect((await page('/verify', { code, password: 'another long password' })).status).toBe(401)
   })
 
-  test('never gives the owner of the instance another password: that takes the machine', async () => {
+  test('never sets a new password for the instance owner, which would take over the machine', async () => {
     const { user } = (await platform.api<{ user: { email: string } }>('GET', '/instance/session')).body
     expect((await platform.api('POST', '/instance/password', { password })).status).toBe(200)
     const { body } = await platform.api<{ url: string }>('POST', '/instance/verification-links', { email: user.email })
@@ -205,7 +208,7 @@ describe('a link of the owner', () => {
     expect(mail.emails.filter(({ to, headers }) => to.includes(user.email) && headers.includes('Reset your Homeport password'))).toEqual([])
   })
 
-  test('comes by mail to whoever forgot the password; the page tells nobody who is here', async () => {
+  test('is sent by e-mail for a forgotten password; the page does not reveal who has an account', async () => {
     await comesIn('forgetful@example.com')
     const before = mail.emails.filter(({ to }) => to.includes('forgetful@example.com')).length
     expect((await page('/sign-in')).text).toContain('href="/forgot"')
@@ -219,7 +222,7 @@ describe('a link of the owner', () => {
     expect(mail.emails.some(({ to }) => to.includes('nobody-here@example.com'))).toBe(false)
   })
 
-  test('is sent to whoever asks, until the address is proved; then a project can be made', async () => {
+  test('is sent on request until the address is verified; then a project can be created', async () => {
     const { token } = await person('late@example.com', { verified: false })
     const make = () => platform.api('POST', '/v1/projects', { name: 'Late', slug: 'late-one' }, token)
     expect((await make()).body).toMatchObject({ error: 'email_not_verified' })
@@ -230,12 +233,12 @@ describe('a link of the owner', () => {
     expect((await platform.api('POST', '/instance/verification', undefined, token)).body).toMatchObject({ was_sent: false })
   })
 
-  test('is not made by anybody else', async () => {
+  test('cannot be created by other users', async () => {
     const { token } = await person('nosy@example.com')
     expect((await platform.api('POST', '/instance/verification-links', { email: 'x@example.com' }, token)).status).toBe(403)
   })
 
-  test('that the mail server does not take is in the answer all the same', async () => {
+  test('is in the response even if the mail server refuses it', async () => {
     mail.rejects_mail = true
     const { status, body } = await platform.api<{ url: string; was_sent: boolean }>('POST', '/instance/verification-links', {
       email: 'nomail@example.com',
@@ -248,7 +251,7 @@ describe('a link of the owner', () => {
 })
 
 describe('an invitation', () => {
-  test('lets a new person in by the address and a password of their own; once', async () => {
+  test('signs up a new user by address and their own password; once', async () => {
     const { token } = await person('lead@example.com')
     await platform.api('POST', '/v1/projects', { name: 'Ours', slug: 'ours' }, token)
     const { code, was_sent } = await invite('mate@example.com', token)
@@ -268,7 +271,7 @@ describe('an invitation', () => {
     expect((await page(`/join?code=${code}`)).status).toBe(401)
   })
 
-  test('gives nobody an account with the address of another that would become theirs', async () => {
+  test('for another person’s address gives nobody an account that would become theirs', async () => {
     const { token } = await person('sly@example.com')
     const { code } = await invite('victim@example.com', token)
     const taken = await page('/join', { code, email: 'victim@example.com', password: 'chosen by the sly one' })
@@ -285,13 +288,13 @@ describe('an invitation', () => {
     expect((await as(taken.cookie, 'GET', '/instance/session')).body).toMatchObject({ user: { email_verified: true } })
   })
 
-  test('of the owner of the instance vouches for the address', async () => {
+  test('from the instance owner verifies the address', async () => {
     const { code } = await invite('trusted@example.com')
     const { cookie } = await page('/join', { code, email: 'trusted@example.com', password })
     expect((await as(cookie, 'GET', '/instance/session')).body).toMatchObject({ user: { email_verified: true } })
   })
 
-  test('takes whoever is here by their own password alone', async () => {
+  test('requires an existing user’s own password', async () => {
     const { token } = await person('boss@example.com')
     await comesIn('here@example.com')
     await person('tokened@example.com')
@@ -309,7 +312,7 @@ describe('an invitation', () => {
     ])
   })
 
-  test('is accepted by a token as well; not by the inviter, not twice, not when made up', async () => {
+  test('is accepted with a token too; not by the inviter, not twice, not if forged', async () => {
     const [owner, guest] = [await person('host@example.com'), await person('caller@example.com')]
     const { code } = await invite('whoever@example.com', owner.token)
     const accept = (token: string, given = code) => platform.api<Json>('POST', '/instance/team/join', { code: given }, token)
@@ -323,7 +326,7 @@ describe('an invitation', () => {
     expect((await platform.api('POST', '/instance/team/leave', { account_id: owner.user.account_id }, guest.token)).status).toBe(404)
   })
 
-  test('is void once it is taken back, once there is a newer one, and when its account goes; others cannot touch it', async () => {
+  test('is void once revoked, once replaced, and when its account is deleted; others cannot change it', async () => {
     const owner = await person('fickle@example.com')
     const [old, open] = [await invite('maybe@example.com', owner.token), await invite('maybe@example.com', owner.token)]
     expect((await page(`/join?code=${old.code}`)).status).toBe(401)
@@ -339,7 +342,7 @@ describe('an invitation', () => {
     expect((await page(`/join?code=${last.code}`)).status).toBe(401)
   })
 
-  test('brings nobody new in while sign-up is off', async () => {
+  test('signs up nobody while sign-up is off', async () => {
     const { code } = await invite('too-late@example.com')
     await platform.api('PATCH', '/instance/settings', { sign_up: 'off' })
     expect((await page('/join', { code, email: 'too-late@example.com', password })).status).toBe(400)
@@ -347,7 +350,7 @@ describe('an invitation', () => {
     expect((await page('/join', { code, email: 'too-late@example.com', password })).status).toBe(303)
   })
 
-  test('of twenty who use one at once, one comes in', async () => {
+  test('of twenty concurrent uses exactly one succeeds', async () => {
     const { code } = await invite('race@example.com')
     const guests = await Promise.all(Array.from({ length: 20 }, (_, i) => person(`racer${i}@example.com`)))
     const answers = await Promise.all(guests.map(({ token }) => platform.api('POST', '/instance/team/join', { code }, token)))
@@ -355,8 +358,8 @@ describe('an invitation', () => {
   })
 })
 
-describe('a member', () => {
-  test('uses the projects of the account, and deletes none: 403, where a stranger gets 404', async () => {
+describe('a team member', () => {
+  test('uses the projects of the account, but deletes none: 403, where other accounts get 404', async () => {
     const [owner, member, stranger] = [await person('has@example.com'), await person('uses@example.com'), await person('sees-none@example.com')]
     await platform.api('POST', '/v1/projects', { name: 'Shared', slug: 'shared' }, owner.token)
     const { code } = await invite('uses@example.com', owner.token)
@@ -377,7 +380,7 @@ describe('a member', () => {
   })
 })
 
-test('no link and no password lies in the data folder or in the log', () => {
+test('no link and no password is stored in the data folder or the log', () => {
   expect(secrets.length).toBeGreaterThan(10)
   const files = readdirSync(platform.data_dir).filter((name) => /\.db(-wal)?$/.test(name))
   const kept = [...files.map((name) => readFileSync(join(platform.data_dir, name), 'latin1')), platform.log.join('\n')].join('\n')
