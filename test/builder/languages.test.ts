@@ -224,7 +224,7 @@ describe('languages without a Dockerfile', () => {
     expect(written).toContain('USER 1000:1000')
   })
 
-  test('a Node server stays one, whatever else its repository has', async () => {
+  test('a Node server stays one, whatever else its repository contains', async () => {
     const files = {
       'package.json': needs({ express: '5' }, { scripts: { start: 'node server.js' } }),
       'requirements.txt': 'flask',
@@ -235,7 +235,7 @@ describe('languages without a Dockerfile', () => {
     expect(await planOf({ 'package.json': needs({ next: '16' }), 'composer.json': '{}' })).toMatchObject({ framework: 'nextjs' })
   })
 
-  test('a go.mod without Go is not an app in Go', async () => {
+  test('a go.mod without Go files is not a Go app', async () => {
     expect(await planOf({ 'go.mod': 'module x', 'requirements.txt': 'flask', 'app.py': '' })).toMatchObject({ framework: 'flask' })
   })
 
@@ -249,14 +249,14 @@ describe('languages without a Dockerfile', () => {
     ['PHP', { 'index.php': '' }, 'COPY --chown=1000:1000 . .'],
     ['Go', { 'go.mod': 'module x\n', 'main.go': '' }, 'COPY --from=build /out /usr/local/bin'],
     ['Rust', { 'Cargo.toml': '[package]\nname = "x"\n\n[dev-dependencies]\ny = "1"\n', 'src/main.rs': '' }, 'COPY --from=build /out /usr/local/bin'],
-  ])('a change of the source of %s repeats nothing that does not depend on it', async (_name, files, last) => {
+  ])('a change of the source of %s repeats only the steps that depend on it', async (_name, files, last) => {
     const { work } = await planOf(files)
     const lines = ((work.kind === 'dockerfile' && work.text) || '').trimEnd().split('\n')
     expect(lines.at(-1)).toBe(last)
     expect(lines.filter((line) => line.endsWith(' . .'))).toHaveLength(1)
   })
 
-  test('commands of the project settings replace the detected ones', async () => {
+  test('commands of the project settings override the detected ones', async () => {
     const settings = { install_command: 'pip install -r prod.txt', build_command: 'python build.py' }
     const { work } = await planOf({ 'requirements.txt': 'flask', 'app.py': 'app = Flask(x)' }, settings)
     expect(work.kind === 'dockerfile' && work.text).toContain('RUN pip install -r prod.txt\n')
@@ -277,7 +277,7 @@ describe('languages without a Dockerfile', () => {
     if (!start.includes('apache2')) expect(work.start_command).toBe(start)
   })
 
-  test('the version that a source asks for becomes a range', async () => {
+  test('the requested version becomes a range', async () => {
     const rangeOf = async (files: Record<string, string>) => {
       const { work } = await planOf(files, {}, { builds_dockerfiles: false })
       return work.kind === 'toolchain' ? work.tools[0] : undefined

@@ -13,7 +13,7 @@ test.each(hostileComposeFiles)('rejected: %s', async (_name, text) => {
   expect(problems.join('\n')).not.toMatch(/root:/)
 })
 
-test('a compose file that is a link out of the source is not read', async () => {
+test('does not read a compose file that is a symlink out of the source', async () => {
   const folder = await createSource({ 'compose.yaml': '-> /etc/passwd' })
   await expect(readProjectConfig(folder)).rejects.toThrow(/is a link that leaves the source/)
 })
