@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) => runCommand(platform.handle.instance, '.', ['billing', ...args])
 
-test('plan, card and subscription, from none to one that ends', async () => {
+test('plan, card and subscription, from none to a cancellation', async () => {
   expect((await run()).out.split('\n')).toEqual([
     'plan          enterprise',
     'card          none',

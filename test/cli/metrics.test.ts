@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 describe('homeport metrics SLUG', () => {
-  test('shows what was counted', async () => {
+  test('shows the counts', async () => {
     const { code, out, err } = await run('metrics', 'shown')
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/^shown, last 24 hours\n/)
@@ -46,13 +46,13 @@ describe('homeport metrics SLUG', () => {
     expect(rows.reduce((sum, row) => row.map((cell, i) => cell + (sum[i] ?? 0)), [])).toEqual([12, 9, 3])
   })
 
-  test('--json is the answer of the API', async () => {
+  test('--json is the API response', async () => {
     const response = await run.json<Metrics>('metrics', 'shown', '--range', '30d')
     expect(response).toMatchObject({ range: '30d', totals: { requests: 12 }, cache: { hits: 12 } })
     expect(response.buckets).toHaveLength(metricsBuckets['30d'].count)
   })
 
-  test('says what is wrong', async () => {
+  test('reports an invalid range, a missing slug and an unknown project', async () => {
     expect(await run('metrics', 'shown', '--range', '1h')).toMatchObject({
       code: 2,
       err: expect.stringContaining('--range must be one of 24h, 7d, 30d.'),
