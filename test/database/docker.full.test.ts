@@ -30,7 +30,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
       ;({ docker } = await dockerViewOf(getPlatform()))
     })
 
-    test('an app of a project without a database does not reach it, nor does one of another project reach this network', async () => {
+    test('is reachable neither by an app of a project without a database nor by one of another project', async () => {
       const platform = getPlatform()
       const repository = makeRepository(guestBookFiles())
       for (const slug of ['book', 'none', 'another']) await platform.createProject({ slug, repo_url: repository.url })
@@ -57,7 +57,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
       repository.remove()
     })
 
-    test('removed by somebody, it is made again over its volume, at the same port', async () => {
+    test('removed externally, it is created again with its volume, on the same port', async () => {
       await queryDatabase(database.connection_string, 'CREATE TABLE kept (a int)')
       await (await server()).remove({ force: true })
       const { body } = await getPlatform().api<{ database: Database }>('GET', '/v1/projects/book/database')
@@ -90,7 +90,7 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
     runs: async (platform) => (await (await containerOf(platform)).inspect()).State.Running,
   })
 
-  test('a server that the engine restarts again and again does not count as running', async () => {
+  test('a server that the engine keeps restarting does not count as running', async () => {
     const options = await runtimeOptions()
     const engine = createDockerEngine(options)
     const server = createDockerDatabaseServer({ runtime: 'docker', version: 15, engine, data_dir: options.data_dir, log: options.log })
@@ -113,7 +113,7 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
     }
   })
 
-  test('a network that many ask for at once is one', async () => {
+  test('concurrent requests create one network', async () => {
     const options = await runtimeOptions()
     const engine = createDockerEngine(options)
     const name = engine.getDatabaseNetworkName('prj_busy')

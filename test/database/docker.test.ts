@@ -11,7 +11,7 @@ import { queryDatabase, guestBookFiles, usePlatform } from './guest-book-app.ts'
 describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
   const getPlatform = usePlatform('docker')
 
-  test('a database in Docker: shut in, used by an app in a container, dumped and restored, and gone with its project', async () => {
+  test('a database in Docker is isolated, used by an app in a container, dumped and restored, and removed with its project', async () => {
     const platform = getPlatform()
     const { docker, instance_id } = await dockerViewOf(platform)
     const repository = makeRepository(guestBookFiles())

@@ -9,7 +9,7 @@ import { queryDatabase } from './guest-book-app.ts'
 const { root, closed, start, remove } = createEmbeddedServers()
 afterAll(remove)
 
-test('a large database is streamed: memory stays small while it is dumped and copied', async () => {
+test('a large database is streamed: memory stays flat while it is dumped and copied', async () => {
   const server = start()
   const copy = { db_name: 'p_copy', db_user: 'p_copy', password: 'x' }
   await server.create(spec)
@@ -25,7 +25,7 @@ test('a large database is streamed: memory stays small while it is dumped and co
   expect(peak - before).toBeLessThan(150 * 2 ** 20)
 })
 
-test.skipIf(!requires('root').ok)('root copies the programs out of a closed folder, to where another user reaches them', () => {
+test.skipIf(!requires('root').ok)('root copies the programs from a private folder to one that the other user can reach', () => {
   chmodSync(root, 0o755)
   const shared = join(root, 'shared')
   // The package as it is installed in a home folder of root: reached by us alone.

@@ -9,7 +9,7 @@ import { queryDatabase } from './guest-book-app.ts'
 type Answer = { database: Database; error?: string; message?: string }
 
 /** The real engine is behind a gate that can be shut and can hang. */
-describe.skipIf(!requires('docker').ok)('databases, when the engine is away', () => {
+describe.skipIf(!requires('docker').ok)('databases while the engine is unavailable', () => {
   let faultProxy: DockerFaultProxy
   let platform: TestPlatform
 
@@ -37,7 +37,7 @@ describe.skipIf(!requires('docker').ok)('databases, when the engine is away', ()
     await faultProxy.remove()
   })
 
-  test('503 names Docker and what to do; nothing half made is left, and it works as soon as the engine is there', async () => {
+  test('503 names Docker and what to do; leaves no partial state, and succeeds once the engine is back', async () => {
     expect(await ask('POST', 'early')).toMatchObject(away)
     expect(await ask('GET', 'early')).toMatchObject({ status: 404, body: { error: 'database_not_found' } })
     await faultProxy.open()
@@ -48,7 +48,7 @@ describe.skipIf(!requires('docker').ok)('databases, when the engine is away', ()
     await until(async () => ((await roles()).length === 1 ? true : undefined), { what: 'one role' })
   })
 
-  test('503 for GET and DELETE while it is away; the database itself goes on, and so does the answer when it is back', async () => {
+  test('503 for GET and DELETE while it is unavailable; the database keeps running, and responses resume once it is back', async () => {
     const before = (await ask('GET', 'early')).body.database
     await queryDatabase(before.connection_string, 'CREATE TABLE kept (a int)')
     await faultProxy.close()
@@ -61,7 +61,7 @@ describe.skipIf(!requires('docker').ok)('databases, when the engine is away', ()
     expect((await askAgain('GET', 'early')).body.database).toEqual({ ...before, size_bytes: expect.any(Number) })
   })
 
-  test('an engine that hangs does not keep the answer for ever', async () => {
+  test('a hanging engine does not block the response forever', async () => {
     faultProxy.hang()
     expect(await ask('GET', 'early')).toMatchObject(away)
     expect(await ask('POST', 'late')).toMatchObject(away)

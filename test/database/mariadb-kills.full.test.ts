@@ -43,7 +43,7 @@ const steps = [
   ],
 ] as const
 
-describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('a restore of MariaDB that is killed', () => {
+describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('a killed MariaDB restore', () => {
   let platform: TestPlatform
   let repository: Repository
   const sql = (statements: string) => manageServices(platform, 'shop').run('mariadb', mariadbScript, statements)
@@ -84,7 +84,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('a res
     repository.remove()
   })
 
-  test('restores completely without a kill, and changes nothing with half of a file', async () => {
+  test('completes without a kill, and changes nothing when only half of the file arrives', async () => {
     await sql(content('old'))
     const before = await sql(fingerprint)
     const file = content('new')

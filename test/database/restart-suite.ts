@@ -17,7 +17,7 @@ export interface DatabaseServerControl {
 
 /** Databases outlive the end of everything around them: one suite for every driver. */
 export function restartSuite(runtime: 'process' | 'docker', view: DatabaseServerControl): void {
-  describe('over restarts', () => {
+  describe('across restarts', () => {
     const data_dir = mkdtempSync(join(tmpdir(), 'homeport-database-'))
     let platform: TestPlatform
     let repository: Repository
@@ -59,7 +59,7 @@ export function restartSuite(runtime: 'process' | 'docker', view: DatabaseServer
       await isSame()
     })
 
-    test('kill -9 of the server: it comes back by itself, and the app goes on', async () => {
+    test('kill -9 of the server: it restarts by itself, and the app continues', async () => {
       await view.kill(platform)
       await platform.advance(500)
       expect(await guests()).toBe('ada')
@@ -74,7 +74,7 @@ export function restartSuite(runtime: 'process' | 'docker', view: DatabaseServer
       await isSame()
     })
 
-    test('an orderly end: a server in Docker stays for its apps, an embedded one ends with its apps; both come back', async () => {
+    test('an orderly stop: a server in Docker keeps running for its apps, an embedded one ends with its apps; both come back', async () => {
       expect(await view.runs(platform)).toBe(true)
       await platform.handle.stop()
       expect(await view.runs(platform)).toBe(runtime === 'docker')
@@ -82,7 +82,7 @@ export function restartSuite(runtime: 'process' | 'docker', view: DatabaseServer
       expect(await guests()).toBe('ada,bea')
     })
 
-    test('on_exit stop ends the server with the rest', async () => {
+    test('on_exit stop ends the server too', async () => {
       await onExit('stop')
       await platform.handle.stop()
       expect(await view.runs(platform)).toBe(false)
