@@ -40,7 +40,7 @@ export function environmentSuite(runtime: 'process' | 'docker'): void {
   const listServices = async (slug: string) => (await platform.api<Services>('GET', `/instance/projects/${slug}/services`)).body
   const readHome = async (slug: string) => JSON.parse((await platform.fetchEdge(`${slug}.localhost`)).body) as Record<string, string>
 
-  test('services are listed with status and address, have a log of their own, and are restarted alone', async () => {
+  test('services are listed with status and address, have separate logs, and are restarted individually', async () => {
     await live('listed', shop('one'))
     const { services, release_command } = await listServices('listed')
     expect(release_command).toBe('node release.js')
@@ -72,7 +72,7 @@ export function environmentSuite(runtime: 'process' | 'docker'): void {
     expect(await readHome('tired')).toMatchObject({ api: 'api one' })
   })
 
-  test('a cron service runs when it is due and on demand, never twice at once, and says how it ended', async () => {
+  test('a cron service runs when due and on demand, never twice at once, and reports how it ended', async () => {
     const cron = (script: string) => ({
       ...shop('one'),
       'job.js': script,
@@ -120,7 +120,7 @@ volumes: { state: {} }
     expect((await runs())[0]).toMatchObject({ status: 'failed', exit_code: 9, message: 'It exited with code 9.' })
   })
 
-  test('a volume is listed with its size, saved, restored and downloaded; files of the moment are kept before a restore', async () => {
+  test('a volume is listed with its size, saved, restored and downloaded; a restore saves the current files first', async () => {
     await live('kept', shop('one'))
     const base = '/instance/projects/kept/volumes'
     const list = async () => (await platform.api<{ volumes: Volume[] }>('GET', base)).body.volumes
@@ -169,7 +169,7 @@ volumes: { state: {} }
     for (const name of ['..', '%2e%2e%2fstate', 'other']) expect((await platform.api('GET', `${base}/${name}/files`)).status, name).toBe(404)
   })
 
-  test('a volume that the live version no longer has is deleted after a snapshot, from which it comes back', async () => {
+  test('a volume that the live version no longer uses is deleted after a snapshot, which can be restored', async () => {
     const repository = await live('former', shop('one'))
     await until(async () => (await readHome('former')).worker === 'hello one;' || undefined, { what: 'the worker' })
     const base = '/instance/projects/former/volumes'
@@ -194,7 +194,7 @@ volumes: { state: {} }
     expect((await platform.api<{ entries: VolumeEntry[] }>('GET', `${base}/state/files`)).body.entries.map(({ name }) => name)).toContain('worker')
   })
 
-  test('a new preview begins with a snapshot of production’s volumes if the project says so, and goes its own way from there', async () => {
+  test('a new preview starts with a snapshot of production’s volumes if the project says so, and diverges from there', async () => {
     const repository = makeRepository(shop('one'))
     repositories.push(repository)
     await platform.createProject({ slug: 'origin', repo_url: repository.url, pushes: true })
@@ -217,7 +217,7 @@ volumes: { state: {} }
     expect((await readHome('origin')).worker).toBe('hello one;')
   })
 
-  test('a backup has every volume, and a restored instance begins with its files', async () => {
+  test('a backup has every volume, and a restored instance starts with its files', async () => {
     await live('saved', shop('one'))
     await until(async () => (await readHome('saved')).worker === 'hello one;' || undefined, { what: 'the worker' })
     const { status, body } = await platform.api<{ backup: Backup; left_out: string[] }>('POST', '/instance/backups')
@@ -241,7 +241,7 @@ volumes: { state: {} }
     }
   })
 
-  test('after the platform was killed, every service is there again', async () => {
+  test('after the platform was killed, every service is restored', async () => {
     await live('killed', shop('one'))
     const { data_dir } = platform
     await platform.kill()

@@ -43,7 +43,7 @@ const refuse = (status: number) => (_: IncomingMessage, response: ServerResponse
 /** The platform has begun another look at the remote repository. */
 const askedAfter = (count: number) => until(() => host.requested_paths.length > count || undefined, { what: 'the next look' })
 
-test('a minute later the pushed branch has its preview', async () => {
+test('the preview of a pushed branch appears a minute later', async () => {
   const sha = push('feature', 'from afar')
   await platform.advance(1.2 * minute)
   const preview = await waitForPreview(platform, slug, 'feature', sha)
@@ -56,7 +56,7 @@ test.each([
   ['hangs up', (request: IncomingMessage) => request.socket.destroy() !== undefined, ''],
   ['answers nonsense', refuse(200), 'not with the git protocol'],
   ['has a page for everything', (_: IncomingMessage, response: ServerResponse) => response.end('<html>\n<body>\nSign in\n') !== undefined, ''],
-])('a host that %s closes nothing and is reported; once it is well again pushes are seen', async (name, answer, words) => {
+])('a host that %s closes no previews and is reported; once it recovers, pushes are detected', async (name, answer, words) => {
   const shown = async () => (await listPreviews(platform, slug)).map(({ branch, deployment_id, url }) => ({ branch, deployment_id, url }))
   const before = await shown()
   trouble = answer
@@ -75,7 +75,7 @@ test.each([
   await waitForPreview(platform, slug, 'feature', sha)
 })
 
-test('a host that fails is asked ever less often, at least every 15 minutes, and soon after the machine slept', async () => {
+test('a failing host is polled less and less often, but at least every 15 minutes, and soon after the machine slept', async () => {
   await platform.createProject({ slug: 'well', repo_url: repository.url, pushes: true })
   await waitForFirstCheck(platform, 'well')
   trouble = refuse(503)
@@ -126,7 +126,7 @@ test('a commit that is deployed manually is not deployed again by its push', asy
   expect(body.deployments.filter((one) => one.target === 'production').map((one) => one.id)).toEqual([id])
 })
 
-test('a repository that has lost all its branches has no previews; production goes on', async () => {
+test('a repository that lost all its branches has no previews; production continues', async () => {
   const [preview] = await listPreviews(platform, slug)
   const git = createGit(repository.folder)
   git('checkout', '--quiet', '--detach')
@@ -138,7 +138,7 @@ test('a repository that has lost all its branches has no previews; production go
   expect(await platform.getProject(slug)).toMatchObject({ status: 'live' })
 })
 
-test('a repository at a private address is not asked for an account that may not go there', async () => {
+test('a repository at a private address is not polled for an account without access', async () => {
   const { body } = await platform.api<{ token: string }>('POST', '/instance/users', { email: 'stranger@example.com' })
   await platform.api('POST', '/v1/projects', { name: 'theirs', slug: 'theirs', repo_url: host.url('x') }, body.token)
   const asked = host.requested_paths.length

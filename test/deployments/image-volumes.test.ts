@@ -64,7 +64,7 @@ describe.skipIf(!requires('docker').ok)('a folder that the image declares as a v
     expect(await read()).toBe('x')
   })
 
-  test('files of an image that keeps running are not saved, and the image answers on', async () => {
+  test('files of an image that keeps running are not saved, and the image keeps responding', async () => {
     const repository = await context.projectWith('going-on', shop('one'))
     await context.deployReady('going-on')
     repository.commit(shop('two'))

@@ -67,7 +67,7 @@ test.for([
   '@{-1}',
 ])('repo_branch %s', async (repo_branch) => expect(['refused', 'failed']).toContain(await attempt({ repo_branch })))
 
-test('a branch that git allows and a shell would run is only a branch that is not there', async () => {
+test('a branch name with shell characters is just a branch that does not exist', async () => {
   const answer = await attempt({ repo_branch: `a;touch\${IFS}${marker.slice(1).replaceAll('/', '-')}` })
   expect(answer).toBe('failed')
 })
@@ -77,7 +77,7 @@ test.for(['/etc', '../..', 'a/../../b', '..\\..', '.git', 'sub/.git/hooks', 'C:\
   async (root_directory) => expect(['refused', 'failed']).toContain(await attempt({ root_directory })),
 )
 
-test('a root_directory that is a link out of the repository fails, and shows nothing of what it leads to', async () => {
+test('a root_directory that is a symlink out of the repository fails, and reveals nothing of its target', async () => {
   symlinkSync('/etc', join(repository.folder, 'outside'))
   repository.commit({}, 'A link')
   await platform.api('PATCH', '/v1/projects/target', { root_directory: 'outside' })
@@ -88,7 +88,7 @@ test('a root_directory that is a link out of the repository fails, and shows not
   expect(deployment.build_log).not.toContain(readFileSync('/etc/passwd', 'utf8').split('\n')[0])
 })
 
-test('hooks and submodules of a repository run nothing', async () => {
+test('hooks and submodules of a repository execute nothing', async () => {
   mkdirSync(join(repository.folder, '.git', 'hooks'), { recursive: true })
   writeFileSync(join(repository.folder, '.git', 'hooks', 'post-checkout'), `#!/bin/sh\n${command}\n`, { mode: 0o755 })
   repository.commit(
@@ -100,7 +100,7 @@ test('hooks and submodules of a repository run nothing', async () => {
   expect(deployment.status).toBe('ready')
 })
 
-test('a member of the team cannot make the platform ask a private address, not even for a project of the owner', async () => {
+test('a team member cannot make the platform request a private address, even for a project of the owner', async () => {
   let asked = 0
   const canary = createServer((_request, response) => {
     asked++

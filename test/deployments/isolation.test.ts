@@ -61,7 +61,7 @@ const bodies: Record<string, () => object> = {
   updateWatching: () => ({ pull_requests: true }),
 }
 
-test('every operation that deploys is among those that are asked', () => {
+test('the list covers every operation that deploys', () => {
   expect(operations.map(([id]) => id).toSorted()).toEqual([
     'addManagedService',
     'addVolume',
@@ -108,7 +108,7 @@ test.each(operations)('%s is 403 runtime_not_isolated, and changes nothing', asy
   expect([env_vars.length, deployments.map((one) => one.id)]).toEqual([1, [deployment]])
 })
 
-test('a push is not deployed, and the reason is shown with the repository', async () => {
+test('a push is not deployed, and the reason is shown next to the repository', async () => {
   const theirs = createClient({ ...platform.handle.instance, token })
   const check = () => theirs.api<{ watching: { state: string; message: string | null } }>('POST', '/instance/projects/theirs/watching/check')
   await check()
@@ -117,13 +117,13 @@ test('a push is not deployed, and the reason is shown with the repository', asyn
   expect(watching).toMatchObject({ state: 'failing', message: expect.stringMatching(/^Only the instance owner can deploy/) })
 })
 
-test('an app from before this rule is not started again, and its log says why', async () => {
+test('an app from before this rule is not restarted, and its log says why', async () => {
   const url = `${platform.handle.api_url}/v1/projects/theirs/runtime-logs`
   for await (const { data } of readEventStream(url, { token })) if (data.startsWith('Not started: This instance runs apps as processes')) break
   expect(findProcessesIn(data_dir)).toEqual([])
 })
 
-test('a member of the account that owns the instance deploys', async () => {
+test('a member of the instance owner’s account can deploy', async () => {
   const { user } = (await platform.api<{ user: { email: string } }>('GET', '/instance/session')).body
   await platform.api('POST', '/instance/team', { owner_email: user.email, member_email: 'other@example.com' })
   await platform.createProject({ slug: 'ours', repo_url: repository.url })

@@ -131,7 +131,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
     }
   })
 
-  test('a removed service ends and keeps its data, which comes back with it', async () => {
+  test('a removed service stops and keeps its data, which returns when it is added again', async () => {
     const before = await variables('plain')
     await change('plain', 'DELETE', 'managed-services/mariadb')
     expect((await variables('plain')).MYSQL_URL).toBeUndefined()
@@ -148,7 +148,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
     expect((await sql('SELECT name FROM guests')).trim()).toBe('Ada')
   })
 
-  test('an app and a browser use S3 storage with a client of AWS, in a bucket that exists', async () => {
+  test('an app and a browser use S3 storage with the AWS client, in an existing bucket', async () => {
     await change('plain', 'POST', 'managed-services', { name: 's3' })
     const env = await variables('plain')
     const edgePort = new URL(context.platform.handle.instance.edge_url).port
@@ -198,7 +198,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
     expect(await inContainer('s3', 'cat /proc/[0-9]*/cmdline | tr "\\0" " "')).not.toContain(env.S3_SECRET_ACCESS_KEY)
   })
 
-  test('a service of the file with the same name is refused, and says how to go on', async () => {
+  test('a service with the name of one in the file is refused, and the error says what to do', async () => {
     const repository = await context.projectWith('twice', {
       ...files,
       'homeport.yaml': 'services:\n  web: { build: ., command: node server.js, port: 3000 }\n  redis: { image: "redis:7-bookworm" }\n',
@@ -215,7 +215,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
   })
 })
 
-test.skipIf(!requires('docker').ok)('a container sends mail to the catcher, also after the platform was killed and started again', async () => {
+test.skipIf(!requires('docker').ok)('a container sends mail to the catcher, also after the platform was killed and restarted', async () => {
   const data_dir = mkdtempSync(join(tmpdir(), 'homeport-mail-'))
   const repository = makeRepository(files)
   let platform = await startTestPlatform({ runtime: 'docker', data_dir })
@@ -239,7 +239,7 @@ test.skipIf(!requires('docker').ok)('a container sends mail to the catcher, also
   }
 })
 
-describe('mail of a process', () => {
+describe('mail from a process', () => {
   const context = useDeploymentContext('process')
   const { read, variables, change } = helpers(context)
 
@@ -260,7 +260,7 @@ describe('mail of a process', () => {
     expect((await variables('letters')).SMTP_URL).toBeUndefined()
   })
 
-  test('managed services say that they need Docker', async () => {
+  test('managed services report that they need Docker', async () => {
     const { status, body } = await context.platform.api<{ error: string }>('POST', '/instance/projects/letters/managed-services', { name: 'redis' })
     expect([status, body.error]).toEqual([503, 'runtime_unavailable'])
   })

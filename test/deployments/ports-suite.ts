@@ -25,7 +25,7 @@ export function portsSuite(context: DeploymentContext): void {
     return status === 200 ? body : status
   }
 
-  test('a further port of an app has an address of its own, which wakes the app and ends with the setting', async () => {
+  test('a further port of an app has its own address, which wakes the app and is removed with the setting', async () => {
     const { platform } = context
     const files = { 'package.json': manifest, 'server.js': server('app', 9090) }
     const repository = await context.projectWith('ported', files)
@@ -78,7 +78,7 @@ export function portsSuite(context: DeploymentContext): void {
     expect(await listServices('ported')).toEqual([])
   })
 
-  test('services of homeport.yaml have further ports, and a health check with a time of its own', async () => {
+  test('services of homeport.yaml can have further ports, and a health check with its own timeout', async () => {
     const file = (timeout: string) => `
 services:
   web: { build: ., command: node server.js, port: 3000, ports: [9090] }

@@ -32,7 +32,7 @@ function upload(id: string, status: string): void {
   )
 }
 
-test.each([0, 1, 2])('its archive is kept, come as it may after %i of the looks that are taken', async (looks) => {
+test.each([0, 1, 2])('keeps the archive of an upload that arrives after %i of the reads', async (looks) => {
   for (const id of ['one', 'two', 'three']) upload(id, 'failed')
   let left = looks
   const read: Store['db']['read'] = (work) =>

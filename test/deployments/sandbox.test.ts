@@ -40,7 +40,7 @@ describe.skipIf(!requires('bubblewrap').ok)('with bubblewrap', () => {
     for (const one of [folder, outsideFolder]) rmSync(one, { recursive: true })
   })
 
-  test('scripts and apps work, and reach no key, token, home folder, other project or process', async () => {
+  test('scripts and apps work, but cannot reach keys, tokens, the home folder, other projects or processes', async () => {
     const other = makeRepository(tinyServer('other'))
     await platform.createProject({ slug: 'other', repo_url: other.url })
     const { id } = await platform.waitForEnd('other', (await platform.deploy('other')).id)
@@ -90,7 +90,7 @@ describe.skipIf(!requires('bubblewrap').ok)('with bubblewrap', () => {
     for (const one of [other, repository]) one.remove()
   })
 
-  test('the doctor says what confines them', async () => {
+  test('the doctor names the sandbox', async () => {
     const { checks } = (await platform.api<{ checks: { name: string }[] }>('GET', '/instance/doctor?quick=true')).body
     expect(checks.find(({ name }) => name === 'sandbox')).toMatchObject({
       status: 'ok',
@@ -99,7 +99,7 @@ describe.skipIf(!requires('bubblewrap').ok)('with bubblewrap', () => {
   })
 })
 
-test('where it is switched off, the doctor says what can be read', async () => {
+test('with the sandbox off, the doctor says what can be read', async () => {
   const options = { instance_id: 'ins', data_dir: '/data', log: silentLog, node_path: process.execPath, npm_cli_path: '/npm/bin/npm-cli.js' }
   const off = createSandboxProvider({ ...options, sandbox: 'off' })
   expect(await off.find()).toBeNull()
@@ -109,7 +109,7 @@ test('where it is switched off, the doctor says what can be read', async () => {
   })
 })
 
-test('the profile for macOS hides users and data, and then shows what is the project’s', () => {
+test('the macOS profile hides users and data, then allows the project’s own paths', () => {
   const data = '/Users/me/Library/Application Support/Homeport'
   const lines = createSeatbeltProfile({ read: ['/Users/me/node/bin'], write: [`${data}/bundles/dpl_1`, '/a "b"'] }, [data]).split('\n')
   const at = (text: string) => lines.findIndex((line) => line.includes(text))

@@ -38,7 +38,7 @@ const cache: ServiceConfig = {
 }
 const staysAlive = 'setInterval(() => {}, 1000)'
 
-describe('the ready images of an environment', () => {
+describe('the image services of an environment', () => {
   const suite = createContext(processDriver)
   let clock: TestClock
   let supervisor: ServiceSupervisor
@@ -141,7 +141,7 @@ describe('the ready images of an environment', () => {
     expect([...running.values()]).toEqual([])
   })
 
-  test('two versions that ask for one image at the same time get one replica, after the end of the one before', async () => {
+  test('concurrent starts of one image by two versions leave one replica, after the previous one stopped', async () => {
     const live = createVersion('1')
     supervisor.claim(createVersion('2'))
     await supervisor.start(createVersion('2'), 'images', signal)
@@ -156,7 +156,7 @@ describe('the ready images of an environment', () => {
     expect(events).toEqual(['start 2', 'stop 2', 'start 1'])
   })
 
-  test('a live version that restarts leaves alone what the version that is being deployed runs', async () => {
+  test('restarting the live version leaves the services of the version being deployed alone', async () => {
     const live = createVersion('1')
     await supervisor.start(live, 'images', signal)
     const next = createVersion('2')
@@ -169,7 +169,7 @@ describe('the ready images of an environment', () => {
     expect(events).toEqual(['start 1', 'stop 1', 'start 2', 'stop 2', 'start 2'])
   })
 
-  test('a live version that goes to sleep takes nothing along that the version that is being deployed runs', async () => {
+  test('putting the live version to sleep leaves the services of the version being deployed running', async () => {
     const live = createVersion('1')
     await supervisor.start(live, 'images', signal)
     const next = createVersion('1', { deployment_id: 'dpl_next' })
@@ -186,7 +186,7 @@ describe('the ready images of an environment', () => {
     expect(events).toEqual(['start 1', 'freeze 1', 'thaw 1', 'freeze 1', 'stop 1'])
   })
 
-  test('what a failed version left of another definition ends, and what it shares with the live one stays', async () => {
+  test('a replica of a failed version with another definition is stopped, and one shared with the live version stays', async () => {
     const live = createVersion('1')
     for (const mark of ['1', '2']) {
       const next = createVersion(mark, { deployment_id: 'dpl_next' })
@@ -198,7 +198,7 @@ describe('the ready images of an environment', () => {
     expect(events).toEqual(['start 1', 'stop 1', 'start 2', 'stop 2'])
   })
 
-  test('an image that a live version gets back is started again until it runs', async () => {
+  test('an image returned to a live version is restarted until it runs', async () => {
     const live = createVersion('1')
     failures = 2
     await supervisor.revive(live, 'images', signal)
@@ -213,7 +213,7 @@ describe('the ready images of an environment', () => {
     expect(events).toEqual(['start 1'])
   })
 
-  test('one that a live version gets back while it is being stopped is not started', async () => {
+  test('an image returned to a live version while it is being stopped is not started', async () => {
     const live = createVersion('1')
     const stopped = new AbortController()
     failures = 1
@@ -225,7 +225,7 @@ describe('the ready images of an environment', () => {
     expect(events).toEqual([])
   })
 
-  test('a start while an exited replica is being removed waits for the restart, and there is one replica', async () => {
+  test('a start during the removal of an exited replica waits for the restart, and one replica remains', async () => {
     const hold = Promise.withResolvers<void>()
     holds.set('1', hold.promise)
     const live = createVersion('1')

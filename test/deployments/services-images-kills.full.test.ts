@@ -41,7 +41,7 @@ ${release}`,
 })
 
 test.skipIf(!requires('docker').ok)(
-  'killed while a version is deployed whose image replaced that of the live one: the live one gets it back, and no two have the volume at once',
+  'kill -9 while a deployed version has replaced the image of the live one: the live version gets it back, and never do two have the volume',
   async () => {
     const data_dir = mkdtempSync(join(tmpdir(), 'homeport-image-kills-'))
     const repository = makeRepository(files('one'))

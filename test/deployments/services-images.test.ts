@@ -54,11 +54,11 @@ interface Answer {
   api: string
 }
 
-describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker', () => {
+describe.skipIf(!requires('docker').ok)('image services next to an app, on Docker', () => {
   const context = useDeploymentContext('docker')
   const read = async (slug: string, path = '/') => JSON.parse((await context.platform.fetchEdge(`${slug}.localhost`, path)).body) as Answer
 
-  test('an image keeps running while versions change, keeps its volume when it is replaced, and ends when the file drops it', async () => {
+  test('an image keeps running across versions, keeps its volume when replaced, and stops when the file drops it', async () => {
     const repository = await context.projectWith('stored', files())
     await context.deployReady('stored')
     const first = await read('stored')
@@ -111,7 +111,7 @@ describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker',
     await until(async () => (await listRunning()).trim() === '' || undefined, { what: 'the image to end' })
   })
 
-  test('a version that fails while the live one sleeps leaves that asleep, and its image is there when it wakes', async () => {
+  test('a version that fails while the live one sleeps does not wake it, and its image is there when it wakes', async () => {
     const repository = await context.projectWith('asleep', files())
     await context.deployReady('asleep')
     const { id } = await context.platform.getProject('asleep')
@@ -150,7 +150,7 @@ describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker',
     }
   })
 
-  test('an image that nobody has fails the build by name, and the rest stays', async () => {
+  test('an image that does not exist fails the build by name, and the live version stays', async () => {
     await context.projectWith('missing-image', files({ image: 'homeport-no-such-image:9' }))
     const failed = await context.deployAndWait('missing-image')
     expect(failed).toMatchObject({ status: 'failed', error: { code: 'build_failed', message: expect.stringContaining('homeport-no-such-image:9') } })
@@ -173,7 +173,7 @@ describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker',
     )
   })
 
-  test('production and two previews have a network each: names lead to their own services', async () => {
+  test('production and two previews have separate networks: names resolve to their own services', async () => {
     const repository = context.createRepository(files())
     const slug = 'branches'
     await context.platform.createProject({ slug, repo_url: repository.url, previews: true })

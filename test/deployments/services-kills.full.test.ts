@@ -39,7 +39,7 @@ interface RunRow {
 
 function killSuite(runtime: 'process' | 'docker'): void {
   test(
-    `${rounds} kills with writers, a cron job every second and services starting: nothing acknowledged is lost, no run is doubled or dropped`,
+    `${rounds} kills with writers, a cron job every second and services starting: no acknowledged write is lost, no run is doubled or dropped`,
     { timeout: 1_200_000 },
     async () => {
       const seed = Number(process.env.HOMEPORT_TEST_SEED ?? Date.now() % 1e9)

@@ -71,7 +71,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
   const visitNoted = (slug: string, since: string | null) =>
     until(async () => ((await platform.getProject(slug)).last_request_at ?? '') > (since ?? '') || undefined, { what: 'the visit to be noted' })
 
-  test('an app without visits is frozen; a stored answer does not wake it, and the next request finds it as it was', async () => {
+  test('an app without visits is frozen; a cached response does not wake it, and the next request finds its state intact', async () => {
     const id = await live('drowsy')
     const log = follow('drowsy')
     const before = await ask('drowsy')
@@ -97,7 +97,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     log.close()
   })
 
-  test('a frozen app is stopped when its time is over, and the next request starts it', async () => {
+  test('a frozen app is stopped after its frozen time, and the next request starts it', async () => {
     await set({ frozen_for_s: 3_600 })
     const id = await live('sound')
     const log = follow('sound')
@@ -114,7 +114,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     log.close()
   })
 
-  test(`${crowd} requests at a frozen app wake it once, and ${crowd} at a stopped one start it once`, async () => {
+  test(`${crowd} requests to a frozen app wake it once, and ${crowd} to a stopped one start it once`, async () => {
     const id = await live('crowd')
     const log = follow('crowd')
     const visit = async () => {
@@ -135,7 +135,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     log.close()
   })
 
-  test('a request in the very moment of falling asleep is answered, every time', async () => {
+  test('a request at the moment of freezing is always answered', async () => {
     const id = await live('moment')
     const first = await ask('moment')
     const url = `${platform.handle.api_url}/v1/projects/moment/runtime-logs?lines=20&format=json`
@@ -181,7 +181,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     for (const log of logs) log.close()
   })
 
-  test('an app that is always warm never sleeps, and one that becomes so is woken', async () => {
+  test('an app that is always warm never sleeps, and setting it wakes a sleeping one', async () => {
     await live('watchful')
     await live('companion')
     const log = follow('companion')
@@ -196,7 +196,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     log.close()
   })
 
-  test('past the budget of frozen memory the app that has slept longest is stopped', async () => {
+  test('over the budget of frozen memory the app that has slept longest is stopped', async () => {
     const heavy = sleepingAppFiles('heavy', 'globalThis.kept = Buffer.alloc(80e6, 1)')
     const first = await live('first-heavy', heavy)
     const second = await live('second-heavy', heavy)
@@ -215,7 +215,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     await set(defaultSettings)
   })
 
-  test('a deployment of a sleeping app takes over awake, and the old one is gone', async () => {
+  test('a deployment of a sleeping app starts awake, and the old version is removed', async () => {
     const old = await live('renewed', sleepingAppFiles('old'))
     await idle('renewed')
     await sleepProbe.waitForState(old, 'frozen')
@@ -226,7 +226,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     expect(await sleepProbe.getState(fresh)).toBe('running')
   })
 
-  test('while a new version is built a request wakes the old one', async () => {
+  test('a request during a build wakes the old version', async () => {
     await set({ frozen_for_s: 0 })
     const old = await live('between', sleepingAppFiles('old'))
     await idle('between')
@@ -249,7 +249,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     await sleepProbe.waitForState(old, 'none')
   })
 
-  test.each(['stop', 'delete'] as const)('%s of a frozen app leaves nothing', async (way) => {
+  test.each(['stop', 'delete'] as const)('%s of a frozen app leaves nothing behind', async (way) => {
     const slug = way === 'stop' ? 'drowsy' : 'moment'
     const id = await live(slug)
     await idle(slug)
@@ -265,7 +265,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     await sleepProbe.waitForState(id, 'none')
   })
 
-  test('an app that ends in its sleep is started by the next request', async () => {
+  test('an app that exits while frozen is started by the next request', async () => {
     const id = await live('crowd')
     const before = await ask('crowd')
     await idle('crowd')
@@ -283,7 +283,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     expect(await sleepProbe.getState(id)).toBe('running')
   })
 
-  test('an app that sleeps when the platform is killed sleeps on, and wakes', async () => {
+  test('an app that was asleep when the platform was killed stays asleep, and wakes on request', async () => {
     // What else is here need not be brought back.
     for (const slug of repositories.keys()) if (slug !== 'crowd') await platform.api('DELETE', `/v1/projects/${slug}`)
     const id = await live('crowd')
@@ -302,7 +302,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     if (runtime === 'docker') expect(await sleepProbe.findContainer(id)).toBe(container)
   })
 
-  test('an orderly end that stops the apps sends a frozen one its SIGTERM; it sleeps after the restart', async () => {
+  test('an orderly stop sends a frozen app SIGTERM; it is asleep after the restart', async () => {
     const id = await live('orderly')
     const before = await ask('orderly')
     await idle('orderly')
