@@ -29,33 +29,33 @@ async function examine(zone: FakeDns['zone'], platform_ip = ip): Promise<DomainC
   return { ...seen, A: first }
 }
 
-describe('here', () => {
-  test('an A record that names the platform', async () => {
+describe('points to this instance', () => {
+  test('an A record with the platform’s address', async () => {
     const { verdict, checks } = await examine({ [name]: { A: [ip] } })
     expect([verdict, checks.length]).toEqual(['here', 1])
     expect(checks[0]?.found).toEqual([ip])
   })
 
-  test('an alias of a name that leads here', async () => {
+  test('a CNAME of a name that points to this instance', async () => {
     const { verdict, checks } = await examine({ [name]: { CNAME: 'home.example.net' }, 'home.example.net': { A: [ip] } })
     expect(verdict).toBe('here')
     expect(checks[1]).toMatchObject({ type: 'CNAME', found: ['home.example.net'], ok: true })
   })
 
-  test('an AAAA record beside it is told, and does not hinder', async () => {
+  test('an additional AAAA record is reported, but does not matter', async () => {
     const { verdict, checks } = await examine({ [name]: { A: [ip], AAAA: ['2001:db8::1'] } })
     expect(verdict).toBe('here')
     expect(checks[1]).toMatchObject({ type: 'AAAA', expected: 'none', found: ['2001:db8::1'], ok: false })
     expect(checks[1]?.message).toContain('IPv6')
   })
 
-  test('on loopback ::1 leads here as well', async () => {
+  test('on loopback ::1 counts too', async () => {
     const { checks } = await examine({ [name]: { A: ['127.0.0.1'], AAAA: ['::1'] } }, '127.0.0.1')
     expect(checks.map((one) => one.ok)).toEqual([true, true])
   })
 })
 
-describe('elsewhere', () => {
+describe('points elsewhere', () => {
   test('a name that does not exist', async () => {
     const { verdict, error, A } = await examine({})
     expect([verdict, A.found]).toEqual(['elsewhere', []])
@@ -68,14 +68,14 @@ describe('elsewhere', () => {
     expect(error).toContain('exists in DNS but has no A record.')
   })
 
-  test('an IPv6 address alone', async () => {
+  test('only an IPv6 address', async () => {
     const { verdict, error, checks } = await examine({ [name]: { AAAA: ['2001:db8::1'] } })
     expect(verdict).toBe('elsewhere')
     expect(error).toContain('has only an IPv6 address (AAAA 2001:db8::1)')
     expect(checks.map((one) => one.type)).toEqual(['A', 'AAAA'])
   })
 
-  test('another address, with the time that the old one is remembered', async () => {
+  test('another address, with the TTL of the old one', async () => {
     const { verdict, error, A } = await examine({ [name]: { A: ['198.51.100.4'], ttl: 3600 } })
     expect([verdict, A.found]).toEqual(['elsewhere', ['198.51.100.4']])
     expect(error).toContain('points to 198.51.100.4. Change the A record to 203.0.113.7.')
@@ -88,13 +88,13 @@ describe('elsewhere', () => {
     expect(error).toContain('points to this instance and also to 198.51.100.4')
   })
 
-  test('an alias of something else', async () => {
+  test('a CNAME of another name', async () => {
     const { error, checks } = await examine({ [name]: { CNAME: 'shops.example.net' }, 'shops.example.net': { A: ['198.51.100.4'] } })
     expect(error).toContain('as an alias (CNAME) of shops.example.net. Remove the CNAME record and set an A record')
     expect(checks[1]).toMatchObject({ type: 'CNAME', found: ['shops.example.net'], ok: false })
   })
 
-  test('an alias of nothing', async () => {
+  test('a CNAME without a target', async () => {
     const { verdict, error } = await examine({ [name]: { CNAME: 'gone.example.net' } })
     expect(verdict).toBe('elsewhere')
     expect(error).toContain('an alias (CNAME) of gone.example.net, which does not exist in DNS')
@@ -126,7 +126,7 @@ describe('unknown', () => {
     expect(error).toContain('refuses to answer')
   })
 
-  test('silence ends by itself, and says who was asked', async () => {
+  test('a timeout names the resolver', async () => {
     dns.zone = { [name]: 'silent' }
     dns.queries.length = 0
     const answer = asking.check(name, ip)
@@ -137,7 +137,7 @@ describe('unknown', () => {
     expect(error).toContain(`no answer from ${dns.address}`)
   })
 
-  test('offline is said as such', async () => {
+  test('a missing internet connection is named as such', async () => {
     const closed = await startFakeDns()
     await closed.close()
     const offline = createDomainChecker({ resolvers: () => [closed.address], clock, timeout_ms: 60_000, hasNetwork: () => false })
@@ -145,7 +145,7 @@ describe('unknown', () => {
   })
 })
 
-test('every look asks anew: what was mended is seen at once', async () => {
+test('every check queries again, so that a fix is seen at once', async () => {
   dns.zone = { [name]: { A: ['198.51.100.4'], ttl: 86_400 } }
   expect((await asking.check(name, ip)).verdict).toBe('elsewhere')
   dns.zone = { [name]: { A: [ip] } }
