@@ -8,7 +8,7 @@ import { signIn } from './screen-navigation.ts'
 const section = (dashboard: Page) => dashboard.getByRole('region', { name: 'Plan and card' })
 const statusOf = async (platform: TestPlatform) => (await platform.api<BillingStatus>('GET', '/v1/billing/status')).body
 
-test('on one’s own machine plan, trial, card and address are played', async ({ dashboard, platform }) => {
+test('without a payment processor plan, trial, card and address are emulated', async ({ dashboard, platform }) => {
   await dashboard.goto(`${platform.handle.dashboard_url}account?at=plan`)
   await expect(section(dashboard)).toContainText('enterprise')
   await expect(section(dashboard)).toContainText('Unlimited projects')
@@ -35,7 +35,7 @@ test('on one’s own machine plan, trial, card and address are played', async ({
   await platform.api('PATCH', '/instance/settings', { plan: 'enterprise', payment_method: true })
 })
 
-test('with a payment processor a card is given in its own form, the plan changed, and the subscription ended', async ({ page }) => {
+test('with a payment processor a card is entered in its own form, the plan changed, and the subscription canceled', async ({ page }) => {
   const stripe = await startFakeStripe()
   const platform = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
   try {

@@ -18,7 +18,7 @@ async function inspectUrl(dashboard: Page, url: string) {
   await inspector(dashboard).getByRole('button', { name: 'Inspect', exact: true }).click()
 }
 
-test('an address elsewhere, a header that is none and too many tags are said; off keeps nothing', async ({
+test('reports a URL of another site, an invalid header and too many tags; turned off, it stores nothing', async ({
   dashboard,
   platform,
   createRepository,

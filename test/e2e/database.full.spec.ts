@@ -29,7 +29,7 @@ async function query<Row extends pg.QueryResultRow>(connectionString: string, sq
 
 const dumpRows = (dashboard: Page) => dashboard.getByRole('list', { name: 'Dumps' }).getByRole('listitem')
 
-test('a database is dumped, put back, replaced by a file and dropped', async ({ dashboard, platform, createRepository }) => {
+test('a database is dumped, restored, replaced by a file and dropped', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'told', name: 'Told', repo_url: createRepository(databaseUrlApp).url })
   const { body: made } = await platform.api<{ database: Database }>('POST', '/v1/projects/told/database')
   const { connection_string: connection, password } = made.database
@@ -125,7 +125,7 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   expect(platform.log.filter((line) => line.includes(password))).toEqual([])
 })
 
-test('what stands against a database is said in words', async ({ dashboard, platform }) => {
+test('explains why a database is not available', async ({ dashboard, platform }) => {
   await platform.createProject({ slug: 'poor', name: 'Poor' })
   await platform.api('PATCH', '/instance/settings', { plan: 'starter', payment_method: false })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/poor/database`)
@@ -137,7 +137,7 @@ test('what stands against a database is said in words', async ({ dashboard, plat
   await platform.api('PATCH', '/instance/settings', { plan: 'enterprise', payment_method: true })
 })
 
-test('a big file shows how far it is, and is given up', async ({ dashboard, platform }, info) => {
+test('a large file shows its progress, and can be canceled', async ({ dashboard, platform }, info) => {
   await platform.createProject({ slug: 'long', name: 'Long' })
   await platform.api('POST', '/v1/projects/long/database')
   await dashboard.goto(`${platform.handle.dashboard_url}projects/long/database?do=import`)

@@ -15,7 +15,7 @@ async function domainsOf(platform: TestPlatform, slug: string): Promise<Domain[]
   return (await platform.api<{ domains: Domain[] }>('GET', `/v1/projects/${slug}/domains`)).body.domains
 }
 
-test('a name of one’s own is added, checked, leads here, and is taken away', async ({ dashboard, platform, createRepository }) => {
+test('an external domain is added, checked, points to this instance, and is removed', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'quay', name: 'Quay', repo_url: createRepository(greetingAppFiles('The quay')).url })
   expect((await platform.waitForEnd('quay', (await platform.deploy('quay')).id)).status).toBe('ready')
   await platform.api('PATCH', '/instance/settings', { dns_resolvers: [dns.address], platform_ip: '203.0.113.7' })

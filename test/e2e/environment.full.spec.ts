@@ -12,7 +12,7 @@ const stored = async (platform: TestPlatform, slug: string) =>
     environment,
   ])
 
-test('a whole file says what each line does before it is saved, and comes back as a file', async ({ dashboard, platform }) => {
+test('an imported file shows what each line does before it is saved, and is exported as a file', async ({ dashboard, platform }) => {
   await platform.createProject({ slug: 'archive', name: 'Archive' })
   await platform.api('POST', '/v1/projects/archive/env-vars', {
     vars: [
@@ -111,7 +111,7 @@ test('a whole file says what each line does before it is saved, and comes back a
   await expect(dialog.getByText('3 will be added, 0 skipped, 0 rejected.')).toBeVisible()
 })
 
-test('what was added shows at once, however long the list takes, and the notice of its deployment keeps its height', async ({
+test('new variables appear at once, however slow the list is, and the notice of their deployment keeps its height', async ({
   dashboard,
   platform,
   createRepository,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from './fixtures.ts'
 import { signIn } from './screen-navigation.ts'
 
-test('the first screen is light, comes compressed, and is painted before any script has come', async ({ platform, browser }) => {
+test('the first screen is small, compressed, and painted before any script arrives', async ({ platform, browser }) => {
   await platform.createProject({ slug: 'light' })
   const context = await browser.newContext({ viewport: { width: 1280, height: 820 } })
   const page = await context.newPage()

@@ -36,7 +36,7 @@ async function expectPageUnharmed(dashboard: Page, where: string): Promise<void>
   expect.soft(found, where).toEqual({ bitten: false, handlers: 0, scripts: 0, links: [], wider: 0 })
 }
 
-test('whatever another instance says stands there as text', async ({ dashboard, platform, startSecondPlatform, createRepository }) => {
+test('content from another instance is shown as text', async ({ dashboard, platform, startSecondPlatform, createRepository }) => {
   const remote = await startSecondPlatform()
   const evil = await startTamperingProxy(remote, injectHostileText)
   const repository = createRepository(greetingAppFiles('evil', hostileBuildScript))
@@ -95,7 +95,7 @@ test('whatever another instance says stands there as text', async ({ dashboard, 
   await evil.close()
 })
 
-test('an answer of a shape that is none of ours shows as an error, and the next try goes on', async ({ dashboard, platform }) => {
+test('a response of an invalid shape shows as an error, and the next attempt works', async ({ dashboard, platform }) => {
   await platform.createProject({ slug: 'harbour', name: 'Harbour' })
   // Where the stream opens all is asked for again: the next try would be made by itself, and the button be gone.
   await dashboard.route('**/instance/events', () => undefined)

@@ -6,7 +6,7 @@ import { greetingAppFiles, expect, expectAccessible, test } from './fixtures.ts'
 const bar = (dashboard: Page) => dashboard.getByRole('region', { name: 'Remote instance' })
 const rail = (dashboard: Page) => dashboard.getByRole('navigation', { name: 'Main' })
 
-test('another instance is added by address and token, deployed on, and never mixes with this one', async ({
+test('another instance is added by URL and token, deployed to, and never mixes with this one', async ({
   dashboard,
   platform,
   startSecondPlatform,
@@ -81,7 +81,7 @@ test('another instance is added by address and token, deployed on, and never mix
   expect(kept + seen.join('\n')).not.toContain(token)
 })
 
-test('answers that come late show nowhere but at home, and lead nobody back', async ({
+test('late responses appear only on their own instance, and do not navigate', async ({
   dashboard,
   platform,
   startSecondPlatform,
@@ -129,7 +129,7 @@ test('answers that come late show nowhere but at home, and lead nobody back', as
   await expect(dashboard.locator('body')).not.toContainText('Far lamp')
 })
 
-test('a token that is revoked there is asked for anew, in place', async ({ dashboard, platform, startSecondPlatform }) => {
+test('a revoked token of a remote is asked for again, in place', async ({ dashboard, platform, startSecondPlatform }) => {
   const remote = await startSecondPlatform()
   await remote.createProject({ slug: 'far-well', name: 'Far well' })
   const old = await createToken(remote, 'old')
@@ -149,7 +149,7 @@ test('a token that is revoked there is asked for anew, in place', async ({ dashb
   await expect(dashboard).toHaveURL(/\/projects\/far-well$/)
 })
 
-test('one that stops is said to, and heals by itself', async ({ dashboard, platform }) => {
+test('an instance that stops is reported, and recovers by itself', async ({ dashboard, platform }) => {
   const first = await startTestPlatform({ runtime: 'process' })
   await first.createProject({ slug: 'buoy', name: 'Buoy' })
   const { token } = await createToken(first)
@@ -168,7 +168,7 @@ test('one that stops is said to, and heals by itself', async ({ dashboard, platf
   await second.remove()
 })
 
-test('a hosted account, which has the customer’s operations alone, is whole without the rest', async ({
+test('a hosted account, which has only the customer’s operations, works completely without the rest', async ({
   dashboard,
   platform,
   startSecondPlatform,
@@ -221,7 +221,7 @@ test('a hosted account, which has the customer’s operations alone, is whole wi
   }
 })
 
-test('names, colours and the list are changed; an instance that is not there says so', async ({ dashboard, platform, startSecondPlatform }) => {
+test('names, colors and the list can be edited; an unreachable instance is reported', async ({ dashboard, platform, startSecondPlatform }) => {
   const remote = await startSecondPlatform()
   const { token } = await createToken(remote)
   const instancePath = await addInstance(dashboard, platform, { url: remote.handle.api_url, token, name: 'Quay' })

@@ -4,7 +4,7 @@ import { greetingAppFiles, expect, test } from './fixtures.ts'
 
 const lines = (page: Page) => page.getByTestId('log-line')
 
-test('the log of an app follows, stays when one scrolls up, and never stops by accident', async ({ dashboard, platform, createRepository }) => {
+test('the log of an app follows, holds its position on scroll, and never stops by accident', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'chatty', name: 'Chatty', repo_url: createRepository(greetingAppFiles('chatty')).url })
   await platform.waitForEnd('chatty', (await platform.deploy('chatty')).id)
   await dashboard.goto(`${platform.handle.dashboard_url}projects/chatty/logs`)
@@ -40,7 +40,7 @@ test('the log of an app follows, stays when one scrolls up, and never stops by a
   ).toBeInViewport()
 })
 
-test('a log out of sight rests, and goes on without a gap or a repeat', async ({ dashboard, platform, createRepository }) => {
+test('a hidden log pauses, and resumes without a gap or a repeat', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'resting', name: 'Resting', repo_url: createRepository(greetingAppFiles('resting')).url })
   await platform.waitForEnd('resting', (await platform.deploy('resting')).id)
   const streams: string[] = []
@@ -103,7 +103,7 @@ test('search, filter, copy and download', async ({ dashboard, platform, createRe
   expect(readFileSync(await whole.path(), 'utf8')).toMatch(/"line":".*progress 100 %"}\n/)
 })
 
-test('what an app prints is text, whatever it looks like', async ({ dashboard, platform, createRepository }) => {
+test('the output of an app is shown as text, whatever it contains', async ({ dashboard, platform, createRepository }) => {
   const hostile = String.raw`console.log('</script><img src=x onerror="document.title=1">'); console.log('\x1b]8;;javascript:alert(1)\x07click\x1b]8;;\x07 me'); console.log('x'.repeat(12000)); console.log('\n\nevent: status\ndata: {"status":"ready"}\n\n')`
   await platform.createProject({ slug: 'hostile', name: '<b>Hostile</b>', repo_url: createRepository(greetingAppFiles('hostile', hostile)).url })
   const { id } = await platform.waitForEnd('hostile', (await platform.deploy('hostile')).id)
@@ -116,7 +116,7 @@ test('what an app prints is text, whatever it looks like', async ({ dashboard, p
   expect(await dashboard.locator('[data-testid=log-panel] a, [data-testid=log-panel] img').count()).toBe(0)
 })
 
-test('of 100 000 lines those in sight are on the page, and any is found', async ({ dashboard, platform, createRepository }) => {
+test('of 100 000 lines only the visible ones are rendered, and search finds any', async ({ dashboard, platform, createRepository }) => {
   const flood =
     "for (let line = 0; line < 100000; line++) console.log('\\x1b[32mcompiled\\x1b[0m module ' + line + ' of the fleet, with its sails and its anchors')"
   await platform.createProject({ slug: 'flood', name: 'Flood', repo_url: createRepository(greetingAppFiles('flood', flood)).url })

@@ -11,7 +11,7 @@ import { signIn } from './screen-navigation.ts'
 test.use({ platform_name: 'upkeep' })
 test.describe.configure({ mode: 'default' })
 
-test('the disk is told by kind, and a clean-up frees what it said', async ({ dashboard, platform, createRepository }) => {
+test('disk usage is shown by kind, and a clean-up frees the announced amount', async ({ dashboard, platform, createRepository }) => {
   const repository = createRepository(greetingAppFiles('first'))
   await platform.createProject({ slug: 'pier', name: 'Pier', repo_url: repository.url })
   await platform.api('PATCH', '/instance/settings', { keep_deployments: 1 })
@@ -67,7 +67,7 @@ test('the disk is told by kind, and a clean-up frees what it said', async ({ das
   await expect(done).toHaveAccessibleName(freed_bytes > 0 ? /^\d.* freed$/ : 'Nothing to free')
 })
 
-test('a backup is made while the app serves, downloaded, and deleted', async ({ dashboard, platform, createRepository }) => {
+test('a backup is created while the app serves, downloaded, and deleted', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'buoy', name: 'Buoy', repo_url: createRepository(greetingAppFiles('buoy')).url })
   expect((await platform.waitForEnd('buoy', (await platform.deploy('buoy')).id)).status).toBe('ready')
   await dashboard.goto(`${platform.handle.dashboard_url}instance`)
@@ -99,7 +99,7 @@ test('a backup is made while the app serves, downloaded, and deleted', async ({ 
   await expect(rows).toHaveCount(0)
 })
 
-test('a ledger that was damaged and put right is told on the first page', async ({ page }) => {
+test('a database restored after damage is reported on the first page', async ({ page }) => {
   const before = await startTestPlatform({ runtime: 'process' })
   const { data_dir } = before
   await before.createProject({ slug: 'reef', name: 'Reef' })

@@ -61,7 +61,7 @@ test('Redis is added and removed with a click', { tag: '@docker' }, async ({ pag
   }
 })
 
-test('what an app sends is caught, shown without scripts and remote content, and deleted', async ({ dashboard, platform, createRepository }) => {
+test('caught mail is shown without scripts and remote content, and deleted', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'shop', name: 'Harbour shop', repo_url: createRepository(app).url })
   expect((await platform.waitForEnd('shop', (await platform.deploy('shop')).id)).error).toBeNull()
   const foreign: string[] = []

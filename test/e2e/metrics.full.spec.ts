@@ -1,6 +1,6 @@
 import { expect, cacheableAppFiles, test } from './fixtures.ts'
 
-test('what was asked is counted exactly, drawn, and read out by keyboard', async ({ dashboard, platform, createRepository }) => {
+test('requests are counted exactly, charted, and readable by keyboard', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'counted', name: 'Counted', repo_url: createRepository(cacheableAppFiles()).url })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/counted/metrics`)
   await expect(dashboard.getByRole('heading', { name: 'No requests in the last 24 hours', exact: true })).toBeVisible()
@@ -47,7 +47,7 @@ test('what was asked is counted exactly, drawn, and read out by keyboard', async
   await expect(dashboard.getByRole('img', { name: '13 requests in 24 hours' })).toBeVisible()
 })
 
-test('an app that sleeps says so everywhere, its waking is counted, and always warm is the plan’s to allow', async ({
+test('a sleeping app is marked everywhere, its cold start is counted, and always warm depends on the plan', async ({
   dashboard,
   platform,
   createRepository,

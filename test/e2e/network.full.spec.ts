@@ -32,7 +32,7 @@ async function openPhone(browser: Browser, url: string) {
   return page
 }
 
-test('the network is let in with a password, shown as codes, signed in to from a phone, and closed again', async ({
+test('the network is opened with a password, shows QR codes, accepts a sign-in from a phone, and is closed again', async ({
   page,
   browser,
   lanPlatform,
@@ -86,7 +86,7 @@ test('the network is let in with a password, shown as codes, signed in to from a
   await expect(fetch(url)).rejects.toThrow()
 })
 
-test('the authority is trusted with one click, shown, and removed again', async ({ page, lanPlatform, createRepository }) => {
+test('the certificate authority is trusted with one click, shown, and removed again', async ({ page, lanPlatform, createRepository }) => {
   const nss = requires('nss')
   test.skip(!nss.ok, nss.reason)
   await lanPlatform.createProject({ slug: 'quay', name: 'Quay', repo_url: createRepository(greetingAppFiles('quay')).url })
@@ -118,7 +118,7 @@ test('the authority is trusted with one click, shown, and removed again', async 
   await expect(https.getByText('Trusted', { exact: true })).toHaveCount(0)
 })
 
-test('the hosts file is kept in step while it is wanted, and left as it was after', async ({ page, lanPlatform }) => {
+test('the hosts file is kept in sync while enabled, and restored afterwards', async ({ page, lanPlatform }) => {
   // The one that stands for /etc/hosts.
   const path = join(lanPlatform.data_dir, 'hosts')
   const before = '127.0.0.1 localhost\n# nothing else\n'
@@ -139,7 +139,7 @@ test('the hosts file is kept in step while it is wanted, and left as it was afte
   await expect.poll(() => readFileSync(path, 'utf8')).toBe(before)
 })
 
-test('settings of sleep and cache are saved', async ({ page, lanPlatform }) => {
+test('settings for sleep and cache are saved', async ({ page, lanPlatform }) => {
   await signIn(page, await lanPlatform.handle.signInUrl())
   await page.goto(`${lanPlatform.handle.dashboard_url}instance`)
   await page.getByLabel('Sleep after (seconds)').fill('120')
@@ -153,7 +153,7 @@ test('settings of sleep and cache are saved', async ({ page, lanPlatform }) => {
   await expect(page.getByLabel('Sleep after (seconds)')).toHaveAttribute('aria-invalid', 'true')
 })
 
-test('who is not the owner sees the edge of what is shared, and nothing of the network', async ({ page, lanPlatform, createRepository }) => {
+test('a team member sees edge details of shared projects, but no network settings', async ({ page, lanPlatform, createRepository }) => {
   await lanPlatform.createProject({ slug: 'shared-berth', name: 'Shared berth', repo_url: createRepository(greetingAppFiles('berth')).url })
   await lanPlatform.waitForEnd('shared-berth', (await lanPlatform.deploy('shared-berth')).id)
   await lanPlatform.fetchEdge('shared-berth.localhost')

@@ -8,7 +8,7 @@ import { greetingAppFiles, expect, test } from './fixtures.ts'
 const address = readLanAddresses()[0] ?? '127.0.0.2'
 const password = 'a long enough password'
 
-test('a phone on the network signs in by password and opens an app', async ({ browser, createRepository }) => {
+test('a phone on the network signs in with the password and opens an app', async ({ browser, createRepository }) => {
   const platform = await startTestPlatform({ runtime: 'process', lan_addresses: [address] })
   try {
     await platform.createProject({ slug: 'ferry', name: 'Ferry', repo_url: createRepository(greetingAppFiles('hello from the ferry')).url })

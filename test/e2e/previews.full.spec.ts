@@ -8,7 +8,7 @@ const rows = (dashboard: Page) => dashboard.getByRole('region', { name: 'Preview
 /** The branches of the first look at a repository are no news: what is to be seen by itself comes after it. */
 const expectChecked = (dashboard: Page) => expect(dashboard.getByRole('region', { name: 'Automatic deployments' })).toContainText('Checked')
 
-test('a preview that fails says so, and what served before serves on', async ({ dashboard, platform, createRepository }) => {
+test('a failed preview is reported, and the previous version keeps serving', async ({ dashboard, platform, createRepository }) => {
   const repository = createRepository(greetingAppFiles('on main'))
   await platform.createProject({ slug: 'quay', name: 'Quay', repo_url: repository.url, pushes: true })
   expect((await platform.waitForEnd('quay', (await platform.deploy('quay')).id)).status).toBe('ready')
@@ -28,7 +28,11 @@ test('a preview that fails says so, and what served before serves on', async ({ 
   expect((await platform.fetchEdge('feature-new-crane--quay.localhost')).body).toContain('a new crane')
 })
 
-test('what a push does is switched, looked at now, and said when it cannot be done', async ({ dashboard, platform, createRepository }) => {
+test('push settings are changed, the repository is checked on demand, and failures are reported', async ({
+  dashboard,
+  platform,
+  createRepository,
+}) => {
   const repository = createRepository(greetingAppFiles('shed'))
   await platform.createProject({ slug: 'shed', name: 'Shed', repo_url: repository.url, pushes: true })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/shed`)
@@ -60,7 +64,7 @@ test('what a push does is switched, looked at now, and said when it cannot be do
   await expectAccessible(dashboard, 'a repository that is gone')
 })
 
-test('a project without a repository is told what previews take', async ({ dashboard, platform }) => {
+test('a project without a repository explains what previews require', async ({ dashboard, platform }) => {
   await platform.createProject({ slug: 'loft', name: 'Loft', pushes: true })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/loft/previews`)
   await expect(dashboard.getByRole('heading', { name: 'Previews need a repository', exact: true })).toBeVisible()
@@ -68,7 +72,7 @@ test('a project without a repository is told what previews take', async ({ dashb
   await expect(dashboard).toHaveURL(/\/projects\/loft\/settings$/)
 })
 
-test('pictures appear by themselves, in their frames and in the lists', async ({ page, createRepository }) => {
+test('screenshots appear by themselves, in their frames and in the lists', async ({ page, createRepository }) => {
   const platform = await startTestPlatform({ runtime: 'process', screenshots: true })
   try {
     const repository = createRepository(greetingAppFiles('Worth a picture'))

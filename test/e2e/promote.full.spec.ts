@@ -73,7 +73,7 @@ async function throttleUpload(page: Page): Promise<(bytes: number) => Promise<un
   return (uploadThroughput) => line.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput })
 }
 
-test('what runs here goes to another instance, and what differs is said before', async ({ dashboard, platform, promotion, createRepository }) => {
+test('a project is promoted to another instance, after the differences are shown', async ({ dashboard, platform, promotion, createRepository }) => {
   const { target, targetUrl } = promotion
   const source = createRepository(
     Object.fromEntries(Object.entries(greetingAppFiles('Hello from the quay')).map(([name, text]) => [`apps/web/${name}`, text])),
@@ -118,7 +118,7 @@ test('what runs here goes to another instance, and what differs is said before',
   expect(await deployments(target, 'quay-shop')).toHaveLength(1)
 })
 
-test('again, to the project that is there: one build, with what was chosen, and what is there stays', async ({
+test('promoting to an existing project: one build with the selected changes, and its data stays', async ({
   dashboard,
   platform,
   promotion,
@@ -194,11 +194,7 @@ test('a project of another instance is pulled to this machine', async ({ dashboa
   expect(await variables(platform, 'quay-shop')).toEqual(await variables(promotion.target, 'quay-shop'))
 })
 
-test('canceled in the middle of the upload it leaves nothing there; a project that was there is as it was', async ({
-  dashboard,
-  platform,
-  promotion,
-}) => {
+test('canceled during the upload, it leaves nothing on the target; an existing project is unchanged', async ({ dashboard, platform, promotion }) => {
   const { target } = promotion
   await platform.createProject({ slug: 'cargo', name: 'Cargo' })
   // A build waits for as long as this file is there.
@@ -248,7 +244,7 @@ test('canceled in the middle of the upload it leaves nothing there; a project th
   await throttle(-1)
 })
 
-test('a page that was closed in the middle offers to go on from there', async ({ dashboard, platform, promotion }) => {
+test('a promotion whose page was closed midway can be resumed', async ({ dashboard, platform, promotion }) => {
   const { target } = promotion
   await platform.createProject({ slug: 'ballast', name: 'Ballast' })
   const files = Object.entries(greetingAppFiles('Ballast')).map(([name, data]) => ({ name, data }))
@@ -276,7 +272,11 @@ test('a page that was closed in the middle offers to go on from there', async ({
   await expect.poll(() => dashboard.evaluate(() => localStorage.getItem('homeport.promotions'))).toBe('[]')
 })
 
-test('what was made there without anybody hearing of it is taken back by the next page', async ({ dashboard, platform, promotion }) => {
+test('a project created on the target whose response was lost is removed by undoing it from the next page', async ({
+  dashboard,
+  platform,
+  promotion,
+}) => {
   const { target } = promotion
   await target.api('DELETE', '/v1/projects/ballast')
   await dashboard.route('**/remote/*/v1/projects', async (route) => {
@@ -297,11 +297,7 @@ test('what was made there without anybody hearing of it is taken back by the nex
   expect((await target.api('GET', '/v1/projects/ballast')).status).toBe(404)
 })
 
-test('a failure on the way says where it is, and the next try goes on from there; giving up takes it back', async ({
-  dashboard,
-  platform,
-  promotion,
-}) => {
+test('a failure says where it happened, and a retry continues from there; giving up undoes it', async ({ dashboard, platform, promotion }) => {
   const { target } = promotion
   await target.api('DELETE', '/v1/projects/cargo')
   let sources = 0
@@ -344,7 +340,7 @@ test('a failure on the way says where it is, and the next try goes on from there
   await promotionCard(dashboard).getByRole('button', { name: 'Undo changes' }).click()
 })
 
-test('a hosted service has the operations of /v1 alone: to it everything goes, from it what has a git address', async ({
+test('a hosted service has only the operations of /v1: everything can be promoted to it, only git projects pulled from it', async ({
   dashboard,
   platform,
   promotion,

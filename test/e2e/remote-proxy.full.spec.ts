@@ -11,7 +11,7 @@ test.beforeAll(async () => {
 })
 test.afterAll(async () => remote.remove())
 
-test('an archive goes up to another instance, its pictures come back, and so do files', async ({ dashboard, platform }) => {
+test('an archive is uploaded to another instance, and its screenshots and files are loaded from there', async ({ dashboard, platform }) => {
   const { token } = await createToken(remote)
   const instancePath = await addInstance(dashboard, platform, { url: remote.handle.api_url, token, name: 'Quay' })
   const at = (path: string) => new URL(instancePath, platform.handle.dashboard_url).href + path

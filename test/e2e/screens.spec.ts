@@ -141,7 +141,7 @@ async function expectNoLayoutShift(page: Page, what: string): Promise<void> {
 
 const pickScreens = (all: Screen[], ...names: string[]) => all.filter(({ name }) => names.includes(name))
 
-test('nothing moves for who asked for that', { tag: '@full' }, async ({ browser, seededPlatform }) => {
+test('nothing is animated with reduced motion', { tag: '@full' }, async ({ browser, seededPlatform }) => {
   const context = await browser.newContext({ reducedMotion: 'reduce' })
   for (const screen of pickScreens(
     seededPlatform.screens,
@@ -160,7 +160,7 @@ test('nothing moves for who asked for that', { tag: '@full' }, async ({ browser,
   await context.close()
 })
 
-test('what is on, chosen or in front is told where the system sets the colours', { tag: '@full' }, async ({ browser, seededPlatform }) => {
+test('checked, selected and current elements stay distinguishable with forced colors', { tag: '@full' }, async ({ browser, seededPlatform }) => {
   const context = await browser.newContext({ forcedColors: 'active' })
   /** How each of two looks: without a difference nobody knows which is which. */
   const expectDifferent = async (page: Page, on: string, off: string) => {

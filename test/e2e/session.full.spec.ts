@@ -15,7 +15,7 @@ for (const [engine, publishes] of [
   ['reached over TCP', true],
   ['of this machine', false],
 ] as const)
-  test(`an app of an engine ${engine} gets no session of a browser`, { tag: '@docker' }, async ({ page, createRepository }) => {
+  test(`an app of an engine ${engine} receives no session of a browser`, { tag: '@docker' }, async ({ page, createRepository }) => {
     test.skip(!requires('docker').ok, 'no Docker')
     const dockerProxy = createDockerFaultProxy()
     const docker_candidates = publishes ? [await dockerProxy.openTcp()] : undefined

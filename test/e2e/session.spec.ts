@@ -6,7 +6,7 @@ import { expect, test } from './fixtures.ts'
  * Cookies ignore ports: to a browser, whatever listens on 127.0.0.1 is the same host as the dashboard. So does an app of an engine that
  * publishes its ports there (Docker Desktop, rootless Docker, an engine reached over TCP), and any other program of this machine.
  */
-test('an app on another port of this host gets no session, ends none, and starts none', async ({ dashboard, platform }) => {
+test('an app on another port of this host can neither receive, end nor start a session', async ({ dashboard, platform }) => {
   const { api_url, dashboard_url } = platform.handle
   const sent: string[] = []
   const { body } = await platform.api<{ token: string }>('POST', '/instance/users', { email: 'member@example.com', plan: 'pro' })

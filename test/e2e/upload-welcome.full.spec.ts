@@ -3,7 +3,7 @@ import { createTarGz } from '../support/archives.ts'
 import { dragFiles, test, createAppZip } from './drag-and-drop.ts'
 import { greetingAppFiles, expect, expectAccessible } from './fixtures.ts'
 
-test('a .zip that is dropped on the welcome page is live a moment later', async ({ dashboard, platform, createTestFile }) => {
+test('a .zip dropped on the welcome page goes live', async ({ dashboard, platform, createTestFile }) => {
   const file = createTestFile('Harbour café.zip', createAppZip(greetingAppFiles('Hello from a zip')))
   await expect(dashboard.getByRole('heading', { name: 'Deploy your first app', exact: true })).toBeVisible()
   await dragFiles(dashboard, dashboard.getByRole('main'), [file], { lets_go: false })
@@ -21,7 +21,7 @@ test('a .zip that is dropped on the welcome page is live a moment later', async 
   expect((await platform.fetchEdge('harbour-cafe.localhost')).body).toContain('Hello from a zip')
 })
 
-test('what is no archive is said before anything is sent', async ({ dashboard, platform, createTestFile }) => {
+test('a file that is not an archive is refused before anything is sent', async ({ dashboard, platform, createTestFile }) => {
   const sent: string[] = []
   dashboard.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
   await platform.createProject({ slug: 'harbour-cafe', name: 'Harbour café' })
