@@ -33,7 +33,7 @@ async function again(before: CachedEdge, directory: string, options: Parameters<
 }
 
 describe('the cache on disk', () => {
-  test('outlives a restart, with all that is known of an answer', async () => {
+  test('survives a restart, with all metadata of a response', async () => {
     const directory = createCacheFolder()
     const first = await startCachedEdge({ directory })
     first.app = (request, response) =>
@@ -62,7 +62,7 @@ describe('the cache on disk', () => {
     ['all', (cached) => cached.edge.edge.cache.purge(projectId, { all: true }), ['/red', '/blue']],
     ['a change', (cached) => cached.request('/red', {}, 'POST'), ['/red']],
     ['an answer that is not stored in its place', (cached) => cached.request('/red', { 'cache-control': 'no-cache' }), ['/red']],
-  ])('what was purged does not come back with a restart: %s', async (_name, purge, gone) => {
+  ])('a purge survives a restart: %s', async (_name, purge, gone) => {
     const directory = createCacheFolder()
     const first = await startCachedEdge({ directory })
     let count = 0
@@ -81,7 +81,7 @@ describe('the cache on disk', () => {
     for (const path of ['/red', '/blue']) expect((await second.request(path)).headers['x-cache']).toBe(gone.includes(path) ? 'MISS' : 'HIT')
   })
 
-  test('what waited to be written when all was purged is not written', async () => {
+  test('a purge discards responses that waited to be written', async () => {
     const directory = createCacheFolder()
     const first = await startCachedEdge({ directory })
     first.app = (_request, response) => response.writeHead(200, hour).end('x'.repeat(20_000))
@@ -93,7 +93,7 @@ describe('the cache on disk', () => {
     expect((await again(first, directory)).edge.edge.cache.stats(projectId).objects).toBe(1)
   })
 
-  test('what is changed before all is read does not come back', async () => {
+  test('a purge during loading is not undone by it', async () => {
     const directory = createCacheFolder()
     const first = await startCachedEdge({ directory })
     first.app = countingHandler(hour)
@@ -127,7 +127,7 @@ describe('the cache on disk', () => {
     expect(cached.requests.length).toBeLessThan(60)
   })
 
-  test('the folder stays within its bounds, the oldest goes', async () => {
+  test('the folder stays within its limits, and the oldest entries are evicted', async () => {
     const directory = createCacheFolder()
     const cached = await startCachedEdge({ directory, disk_bytes: 2 ** 20 })
     cached.app = (request, response) => response.writeHead(200, hour).end(String(request.url).padEnd(20_000))
@@ -142,7 +142,7 @@ describe('the cache on disk', () => {
     expect((await after.request('/0')).headers['x-cache']).toBe('MISS')
   })
 
-  test('what is damaged on disk is not served', async () => {
+  test('damaged files are not served', async () => {
     const directory = createCacheFolder()
     const first = await startCachedEdge({ directory })
     first.app = countingHandler(hour)
@@ -164,7 +164,7 @@ describe('the cache on disk', () => {
     expect((await second.request('/c')).headers['x-cache']).toBe('MISS')
   })
 
-  test('a project that is gone leaves nothing', async () => {
+  test('a deleted project leaves nothing', async () => {
     const directory = createCacheFolder()
     const cached = await startCachedEdge({ directory })
     cached.app = countingHandler(hour)
@@ -174,7 +174,7 @@ describe('the cache on disk', () => {
     expect(readdirSync(directory, { recursive: true }).filter((name) => String(name).includes('.data'))).toEqual([])
   })
 
-  test('killed in the middle of writing: what is served after is whole', async () => {
+  test('after kill -9 during a write only complete responses are served', async () => {
     const directory = createCacheFolder()
     for (let round = 0; round < 3; round++) {
       const child = spawn(process.execPath, [fileURLToPath(new URL('../support/cache-process.ts', import.meta.url)), directory], {

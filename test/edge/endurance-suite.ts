@@ -105,7 +105,7 @@ export function enduranceSuite(times: number, seed: number): void {
       expect(mistakes.splice(0).slice(0, 5)).toEqual([])
     }
 
-    describe('the app', () => {
+    describe('a failing app', () => {
       const entries = Object.entries(outcomes) as [Fault, Outcome][]
 
       test.each(entries.filter(([, outcome]) => outcome === 504))('%s: %s', async (fault) => {
@@ -136,7 +136,7 @@ export function enduranceSuite(times: number, seed: number): void {
       })
     })
 
-    describe('the client', () => {
+    describe('a failing client', () => {
       test('aborts', async () => {
         await rounds(100, async (n, lane) => {
           const target = `/aborts/${n}`
@@ -158,7 +158,7 @@ export function enduranceSuite(times: number, seed: number): void {
         })
       })
 
-      test('drips its head and is answered', async () => {
+      test('sends its headers slowly and gets a response', async () => {
         await rounds(200, async (n, lane) => {
           const target = `/drips/${n % 50}`
           const response = lane.wire.expectResponse('GET')
@@ -170,7 +170,7 @@ export function enduranceSuite(times: number, seed: number): void {
         })
       })
 
-      test('never ends its head: 408', async () => {
+      test('never ends its headers: 408', async () => {
         // Node's own server has its own timers, which no clock moves.
         const patient = fast_path ? edge : await startEdge({ fast_path, header_timeout_ms: 200 })
         await batches(async (numbers) => {
@@ -205,7 +205,7 @@ export function enduranceSuite(times: number, seed: number): void {
       })
     })
 
-    test('then no connection is left, and no file', async () => {
+    test('leaves no connection and no file descriptor behind', async () => {
       // The clock goes on: idle connections are kept for a few seconds.
       await until(() => edge.advance(1_000).then(() => app.sockets.size === 0 || undefined), { what: 'the end of all connections to the app' })
       await until(() => openFiles().sockets <= base.sockets || undefined, { what: 'the end of all sockets' })

@@ -53,7 +53,7 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     return closed
   }
 
-  test('an app that does not listen: 502 after the connect time, as a page and as JSON', async () => {
+  test('an app that does not listen: 502 after the connect timeout, as a page and as JSON', async () => {
     const app = await rawApp(() => {})
     await app.close()
     const page = await edge.advanceUntilDone(get(edge.port, '/', { headers: { accept: 'text/html' } }))
@@ -64,7 +64,7 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     expect(JSON.parse(json.text).error.request_id).toBe(json.headers['x-request-id'])
   })
 
-  test('an app that listens again within the connect time: nobody notices', async () => {
+  test('an app that listens again within the connect timeout: no error', async () => {
     const app = await rawApp(() => {})
     await app.close()
     const waiting = get(edge.port, '/', { method: 'POST', body: 'once' })
@@ -75,7 +75,7 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     expect(await waiting).toMatchObject({ status: 200, text: 'once' })
   })
 
-  test('a client that goes away before the answer takes its request with it', async () => {
+  test('a client that disconnects before the response aborts the request to the app', async () => {
     // Its clock stands still: no timeout ends the request in place of the client.
     await useEdge({ clock: createTestClock({ frozen_at: '2026-01-31T12:00:00Z' }) })
     const app = await rawApp((socket) => socket.on('data', () => {}))
@@ -85,7 +85,7 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     await until(() => app.sockets.size === 0 || undefined, { what: 'the end of the request at the app' })
   })
 
-  test('what must not be sent twice is sent once', async () => {
+  test('a request that must not be repeated is sent once', async () => {
     let posts = 0
     await rawApp((socket) =>
       socket.on('data', (bytes) => {
@@ -100,7 +100,7 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     expect(posts).toBe(1)
   })
 
-  test('heads that do not end hold up nobody', async () => {
+  test('unterminated headers hold up no other client', async () => {
     await useEdge({ header_timeout_ms: 3_600_000 })
     await rawApp((socket) => socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')))
     const drips = Array.from({ length: 100 }, () => open('GET / HTTP/1.1\r\nHost: app.localhost\r\n'))
@@ -112,22 +112,22 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
   // Node's own server has its own timers, which no clock moves.
   const head_timeout_ms = fast_path ? 10_000 : 200
 
-  test('a head that drips is answered 408', async () => {
+  test('slowly sent headers: 408', async () => {
     await useEdge({ header_timeout_ms: head_timeout_ms })
     expect(await drip('GET / HTTP/1.1\r\nHost: app.localhost\r\nX')).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  test('a connection on which nothing comes is closed without a word', async () => {
+  test('an idle connection without a request is closed silently', async () => {
     await useEdge({ header_timeout_ms: head_timeout_ms })
     expect(await edge.advanceUntilDone(open('').closed)).toBe('')
   })
 
-  test('a body that drips is answered 408', async () => {
+  test('a slowly sent body: 408', async () => {
     await rawApp((socket) => socket.on('data', () => {}))
     expect(await drip('POST / HTTP/1.1\r\nHost: app.localhost\r\nContent-Length: 1000000\r\n\r\n')).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  test('the log names a failure by its request id and nothing of its content', async () => {
+  test('the log names a failure by its request id, without its content', async () => {
     const lines: string[] = []
     const logged = await startEdge({
       fast_path,

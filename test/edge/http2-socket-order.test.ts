@@ -131,7 +131,7 @@ describe.each(['upstream', 'development'] as const)('messages to the %s route', 
     return socket
   }
 
-  test(`${messages} of each of 8 sockets arrive in order in both directions, and before the end of either side`, async () => {
+  test(`${messages} messages on each of 8 sockets arrive in order in both directions, before either side ends`, async () => {
     const run = async (number: number): Promise<void> => {
       const random = createSeededRandom(seed + number)
       const [toApp, toClient] = [createTexts(random), createTexts(random)]
@@ -155,7 +155,7 @@ describe.each(['upstream', 'development'] as const)('messages to the %s route', 
     await Promise.all(Array.from({ length: 8 }, (_, number) => run(number)))
   })
 
-  test('an app that sends everything and ends is heard to its last byte, also by a client that ended its side before', async () => {
+  test('an app that sends everything and closes is read to the last byte, even by a client that closed first', async () => {
     const random = createSeededRandom(seed)
     const text = createTexts(random).join('\n')
     const heard = Promise.withResolvers<string>()
@@ -175,7 +175,7 @@ describe.each(['upstream', 'development'] as const)('messages to the %s route', 
     expect([(await heard.promise) === text, received === text]).toEqual([true, true])
   })
 
-  test('a client that does not read stops the app, and gets everything once it reads', async () => {
+  test('backpressure: a client that does not read pauses the app, and gets everything once it reads', async () => {
     let written = 0
     const part = Buffer.alloc(65_536, 'p')
     onStream.set('/slow', (stream) => {
@@ -203,7 +203,7 @@ describe.each(['upstream', 'development'] as const)('messages to the %s route', 
     stream.destroy()
   })
 
-  test('only the other host names offer WebSockets on streams; a connection from before ends with its streams', async () => {
+  test('only the other hostnames offer WebSockets on streams; an earlier connection ends with its streams', async () => {
     expect(client.session.remoteSettings.enableConnectProtocol).toBe(kind === 'upstream')
     if (kind === 'development') return
     const { port } = app.address() as AddressInfo

@@ -22,7 +22,7 @@ describe('HTTP/2 at the edge', () => {
   })
   afterAll(() => secureEdge.close())
 
-  test('is chosen when the client offers it, else HTTP/1.1', async () => {
+  test('is negotiated when the client offers it, otherwise HTTP/1.1', async () => {
     const offers: [string[], string | false][] = [
       [['h2', 'http/1.1'], 'h2'],
       [['http/1.1'], 'http/1.1'],
@@ -34,7 +34,7 @@ describe('HTTP/2 at the edge', () => {
     }
   })
 
-  test('the app sees a request of HTTP/1.1', async () => {
+  test('the app sees an HTTP/1.1 request', async () => {
     const client = await openHttp2(port, { ca })
     const got = await client.get('/path?q=1', { headers: { cookie: ['a=1', 'b=2'], 'x-own': '1', te: 'trailers' } })
     expect(got.status).toBe(200)
@@ -53,14 +53,14 @@ describe('HTTP/2 at the edge', () => {
     await client.close()
   })
 
-  test('a hundred at once on one connection', async () => {
+  test('a hundred concurrent requests on one connection', async () => {
     const client = await openHttp2(port, { ca })
     const all = await Promise.all(Array.from({ length: 100 }, (_, i) => client.get(`/size?n=${i * 1000}`)))
     expect(all.map((one) => one.body.length)).toEqual(Array.from({ length: 100 }, (_, i) => i * 1000))
     await client.close()
   })
 
-  test('bodies of any size, with a length and without', async () => {
+  test('bodies of any size, with and without a length', async () => {
     const client = await openHttp2(port, { ca })
     const body = Buffer.alloc(3_000_000, 'b')
     for (const headers of [{}, { 'content-length': String(body.length) }]) {
@@ -79,7 +79,7 @@ describe('HTTP/2 at the edge', () => {
     await client.close()
   })
 
-  test('headers of the app arrive, but for those of one hop', async () => {
+  test('headers of the app arrive, except hop-by-hop ones', async () => {
     const client = await openHttp2(port, { ca })
     const { headers } = await client.get('/many')
     expect(headers['set-cookie']).toEqual(['a=1', 'b=2'])
@@ -103,7 +103,7 @@ describe('HTTP/2 at the edge', () => {
     await client.close()
   })
 
-  test('an answer that is cut resets its stream and no other', async () => {
+  test('a truncated response resets only its stream', async () => {
     const client = await openHttp2(port, { ca })
     const other = client.get('/size?n=1000000')
     await expect(client.get('/cut')).rejects.toThrow()
@@ -112,14 +112,14 @@ describe('HTTP/2 at the edge', () => {
     await client.close()
   })
 
-  test('an answer before the body was sent arrives', async () => {
+  test('a response sent before the request body arrives', async () => {
     const client = await openHttp2(port, { ca })
     const got = await client.get('/early', { headers: { ':method': 'POST' }, body: Buffer.alloc(200_000) })
     expect(got).toMatchObject({ status: 413, text: 'no' })
     await client.close()
   })
 
-  test('unknown names, wrong names and doubtful requests have their answers', async () => {
+  test('unknown hosts, wrong hosts and ambiguous requests get their error responses', async () => {
     const client = await openHttp2(port, { ca })
     // What is no HTTP/2 at all resets its stream, by Node's own reader.
     const answers = (headers: Record<string, string>) =>
@@ -139,7 +139,7 @@ describe('HTTP/2 at the edge', () => {
     await client.close()
   })
 
-  test('the cache serves both, and never what was said over TLS to who comes without', async () => {
+  test('the cache serves both versions, and never sends an HTTPS response over HTTP', async () => {
     const client = await openHttp2(port, { ca })
     const kinds = []
     for (let i = 0; i < 2; i++) kinds.push(await client.get('/kept'))
@@ -153,7 +153,7 @@ describe('HTTP/2 at the edge', () => {
     await client.close()
   })
 
-  test('headers that are too large in all are answered for, and reach no app', async () => {
+  test('headers over the total limit get an error response, and reach no app', async () => {
     const before = secureEdge.requests.length
     const socket = await openTlsSocket(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
     const fields: [string, string][] = [
@@ -175,7 +175,7 @@ describe('HTTP/2 at the edge', () => {
     socket.destroy()
   })
 
-  test('a body that was taken back halfway does not look whole to the app', async () => {
+  test('a request body that is reset midway does not look complete to the app', async () => {
     for (const end of [frames.reset(1, 8), frames.reset(1, 0), undefined]) {
       const before = secureEdge.requests.length
       const socket = await openTlsSocket(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
@@ -193,7 +193,7 @@ describe('HTTP/2 at the edge', () => {
     }
   })
 
-  test('headers of the connection, which HTTP/2 does not have, end the stream', async () => {
+  test('connection-specific headers, which HTTP/2 forbids, end the stream', async () => {
     const before = secureEdge.requests.length
     for (const header of ['transfer-encoding', 'connection', 'upgrade'] as const) {
       const socket = await openTlsSocket(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
@@ -214,7 +214,7 @@ describe('HTTP/2 at the edge', () => {
     expect(secureEdge.requests.slice(before).filter((one) => one.url === '/smuggled')).toEqual([])
   })
 
-  test('who opens and resets streams without end is cut off', async () => {
+  test('a client that opens and resets streams endlessly is disconnected', async () => {
     const socket = await openTlsSocket(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
     socket.on('error', () => {})
     socket.resume()
@@ -228,7 +228,7 @@ describe('HTTP/2 at the edge', () => {
     expect((await getHttps(port, '/', { ca })).status).toBe(200)
   })
 
-  test('garbage of any kind harms nobody else', async () => {
+  test('invalid input of any kind affects no other connection', async () => {
     let seed = 1
     const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below
     const bytes = (length: number): Buffer => Buffer.from(Array.from({ length }, () => random(256)))
@@ -249,7 +249,7 @@ describe('HTTP/2 at the edge', () => {
     await good.close()
   })
 
-  test('a client that goes away ends what the app is doing for it', async () => {
+  test('a client that disconnects aborts its requests to the app', async () => {
     const client = await openHttp2(port, { ca })
     const held = client.get('/hold').catch(() => 'gone')
     const before = secureEdge.requests.length

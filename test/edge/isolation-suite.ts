@@ -46,7 +46,7 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
       rmSync(directory, { recursive: true, force: true })
     })
 
-    test('each gets its own', async () => {
+    test('each client gets its own response', async () => {
       const lanes = Array.from({ length: 48 }, visit)
       await Promise.all([...lanes, disturb()])
       console.log(

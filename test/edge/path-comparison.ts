@@ -123,12 +123,12 @@ export function comparePaths(options: { count: number; seed: number; replay: str
     }
   }
 
-  test('past failures are taken in the same way', () => compare(replay))
+  test('past failures get the same result on both paths', () => compare(replay))
 
   // In parts: each has the bound of a test for itself.
   for (let from = 0; from < count; from += 1_000) {
     const size = Math.min(1_000, count - from)
-    test(`${size} edited requests are taken in the same way, seed ${seed + from}`, async () => {
+    test(`${size} mutated requests get the same result on both paths, seed ${seed + from}`, async () => {
       const seededRandom = createSeededRandom(seed + from)
       for (let done = 0; done < size; done += 100) await compare(Array.from({ length: 100 }, () => mutate(seededRandom)))
     })

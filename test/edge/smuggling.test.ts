@@ -143,20 +143,20 @@ describe.each(edgePaths)('smuggling, $name', ({ fast_path }) => {
     expect(next).toMatchObject({ status: 200, text: 'fine' })
   })
 
-  test('garbage after a good request is refused too', async () => {
+  test('invalid bytes after a valid request are refused too', async () => {
     const { text } = await sendRaw(edge.port, `GET /a HTTP/1.1\r\n${host}\r\n`, { until: /fine/ })
     expect(text).toMatch(/^HTTP\/1\.1 200/)
     const both = await rawInTurn(edge.port, `GET /a HTTP/1.1\r\n${host}\r\n`, /fine/, 'GARBAGE\r\n\r\n')
     expect(both).toMatch(/^HTTP\/1\.1 200[^]*HTTP\/1\.1 400[^]*X-Request-Id: req_/)
   })
 
-  test('a refusal is JSON for who asks for it', async () => {
+  test('a refusal is JSON for a client that asks for it', async () => {
     const { text } = await sendRaw(edge.port, `GET /a b HTTP/1.1\r\nAccept: application/json\r\n${host}\r\n`)
     expect(JSON.parse(text.slice(text.indexOf('{'))).error).toMatchObject({ code: 'bad_request', request_id: /X-Request-Id: (\S+)/.exec(text)?.[1] })
   })
 })
 
-describe.each(edgePaths)('answers of an app that lies, $name', ({ fast_path }) => {
+describe.each(edgePaths)('invalid responses of an app, $name', ({ fast_path }) => {
   test.each<[name: string, status: number, bytes: string]>([
     ['two lengths', 502, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\nokok'],
     ['length and chunks', 502, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
