@@ -38,7 +38,7 @@ const refused = { was_sent: false, letters: 0, sign_ins: { all: 0, in_the_clear:
 describe.each(['localhost', otherAddress])('a server at %s', (host) => {
   const name = host === otherAddress ? '::ffff:127.0.0.1' : host
 
-  test('takes letters over TLS from the first byte, and after STARTTLS', async () => {
+  test('accepts e-mail over TLS from the first byte, and after STARTTLS', async () => {
     expect(await send('smtps', host, 'at_once', await authority.identityFor(name))).toEqual(sent)
     await server?.close()
     expect(await send('smtp', host, 'when_asked', await authority.identityFor(name))).toEqual(sent)
@@ -47,20 +47,20 @@ describe.each(['localhost', otherAddress])('a server at %s', (host) => {
   test.each([
     ['smtps', 'at_once'],
     ['smtp', 'when_asked'],
-  ] as const)('gets no password while its certificate is for another name: %s', async (scheme, tls) => {
+  ] as const)('gets no password while its certificate is for another host: %s', async (scheme, tls) => {
     expect(await send(scheme, host, tls, await authority.identityFor('mail.example.org'))).toEqual(refused)
   })
 
   test.each([
     ['smtps', 'at_once'],
     ['smtp', 'when_asked'],
-  ] as const)('gets no password with a certificate that anybody could have made: %s', async (scheme, tls) => {
+  ] as const)('gets no password with a self-signed certificate: %s', async (scheme, tls) => {
     expect(await send(scheme, host, tls, await createTestAuthority('somebody else').identityFor(name))).toEqual(refused)
     expect(lines.at(-1)).toContain('mail_not_sent')
   })
 })
 
-test('without TLS a password goes to this very machine alone', async () => {
+test('without TLS a password is sent only to this machine', async () => {
   expect(await send('smtp', otherAddress)).toEqual(refused)
   await server?.close()
   expect(await send('smtps', otherAddress)).toEqual(refused)
