@@ -109,7 +109,7 @@ describe('a stream of a project ends within 5 s when its reader', () => {
       (slug: string) =>
         server.store.db.write((tx) => tx.statement('UPDATE projects SET account_id = ? WHERE slug = ?').run(server.stranger.account_id, slug)),
     ],
-  ])('%s: every kind of stream, and none of another project', async (_what, lose) => {
+  ])('%s: ends every kind of stream of the project, and none of another', async (_what, lose) => {
     const { slug, paths } = await shared()
     const streams = await Promise.all(paths.map((at) => open(at, member)))
     const [other, events] = [await open('/v1/projects/abc/runtime-logs', owner), await open('/instance/events', member)]
@@ -126,7 +126,7 @@ describe('a stream of a project ends within 5 s when its reader', () => {
       body: JSON.stringify({ account_id: server.owner.account_id }),
     })
 
-  it('is taken out of the team and takes nothing of what waits', async () => {
+  it('is removed from the team, without receiving queued data', async () => {
     const { slug } = await shared()
     source = async function* ({ signal }) {
       while (!signal.aborted) yield { data: 'x'.repeat(64 * 1024) }

@@ -78,7 +78,7 @@ describe('the token', () => {
     ['in the query', () => ({ query: `?token=${purgeToken}` })],
     ['by two ways at once', () => ({ query: `?token=${purgeToken}`, headers: { 'x-purge-token': purgeToken } })],
     ['beside another parameter', () => ({ query: `?from=cms&token=${purgeToken}` })],
-  ])('%s opens', async (_name, sent) => {
+  ])('%s is accepted', async (_name, sent) => {
     const response = await send(sent())
     expect([response.status, response.body]).toEqual([200, { ok: true, purged: 0 }])
     expect(await purges()).toEqual([{ all: true }])
@@ -94,7 +94,7 @@ describe('the token', () => {
     ['two different ones in the query', () => ({ query: `?token=${purgeToken}&token=hpp_other` })],
     ['two headers', () => ({ headers: { 'x-purge-token': `${purgeToken}, ${purgeToken}` } })],
     ['the right one in the body', () => ({ headers: asJson, body: JSON.stringify({ token: purgeToken }) })],
-  ])('%s is 401, for a slug that is there as for one that is not', async (_name, sent) => {
+  ])('%s is 401, whether or not the slug exists', async (_name, sent) => {
     const [there, missing] = [await send(sent()), await send({ ...sent(), slug: 'nobody' })]
     for (const response of [there, missing]) {
       expect([response.status, response.body.error, response.headers['www-authenticate']]).toEqual([401, 'unauthorized', 'Bearer'])
@@ -105,7 +105,7 @@ describe('the token', () => {
     expect(await purges()).toEqual([])
   })
 
-  it('with two Authorization headers is nobody’s', async () => {
+  it('is refused with two Authorization headers', async () => {
     const response = await sendRaw(
       server.port,
       `POST /hooks/cache/blog HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${purgeToken}\r\nAuthorization: Bearer hpp_other\r\nConnection: close\r\n\r\n`,
@@ -113,12 +113,12 @@ describe('the token', () => {
     expect([response.status, response.json?.error]).toEqual([401, 'unauthorized'])
   })
 
-  it('is no other credential: neither a session nor an API token opens', async () => {
+  it('cannot be replaced by a session or an API token', async () => {
     for (const headers of [{ cookie: `${server.cookie_name}=${server.owner.session}` }, bearer(server.owner.token)])
       expect((await send({ headers })).status).toBe(401)
   })
 
-  it('stands in no line of the log', async () => {
+  it('is in no line of the log', async () => {
     await send({ query: `?token=${purgeToken}` })
     await send({ query: `?token=${purgeToken}`, headers: { ...asJson }, body: '{' })
     await send({ query: `?token=${purgeToken}x` })
@@ -166,7 +166,7 @@ describe('the body', () => {
     expect([response.status, response.body.error]).toEqual([415, 'unsupported_media_type'])
   })
 
-  it('is looked at after the token', async () => {
+  it('is checked after the token', async () => {
     expect((await send({ headers: asJson, body: '{tags' })).status).toBe(401)
   })
 })
@@ -179,14 +179,14 @@ describe('other methods', () => {
     }
     expect(await purges()).toEqual([])
   })
-  it('OPTIONS names them', async () => {
+  it('OPTIONS lists them', async () => {
     const response = await send({ method: 'OPTIONS' })
     expect([response.status, response.headers.allow]).toEqual([204, 'POST, OPTIONS'])
   })
 })
 
-describe('the limit of requests', () => {
-  it('is that of somebody who is not signed in, by the peer’s address, for every kind of answer', async () => {
+describe('the rate limit', () => {
+  it('is the anonymous one, by the peer’s address, for every kind of response', async () => {
     const limited = await startApiServer({ rate_limits: () => ({ authenticated: 300, anonymous: 5 }) })
     const token = bearer(await openProject(limited))
     const before = await limited.fetch('/v1/projects', { headers: bearer(limited.owner.token) })
@@ -209,7 +209,7 @@ describe('the limit of requests', () => {
   })
 })
 
-it('takes and answers what is described', async () => {
+it('requests and responses match the OpenAPI document', async () => {
   const description = createOpenApiValidator(openApiDocument())
   const hook = '/webhooks/cachePurge/post'
   for (const body of [{}, { tags: ['a'] }, { urls: ['/a'] }, { tags: [] }, { other: 1 }, { tags: ['x'.repeat(129)] }]) {
@@ -220,7 +220,7 @@ it('takes and answers what is described', async () => {
   }
 })
 
-it('answers under a name of this instance alone', async () => {
+it('is served only under a hostname of this instance', async () => {
   const response = await send({ headers: { ...authorized(), host: 'evil.example' } })
   expect([response.status, response.body.error]).toEqual([421, 'misdirected_request'])
   expect(await purges()).toEqual([])
