@@ -34,6 +34,6 @@ describe.each(edgePaths)('the suite for HTTP caches, $name', ({ fast_path }) => 
   })
 })
 
-test('the list of what does not pass names tests of the suite', () => {
+test('the list of known failures names only tests of the suite', () => {
   expect(Object.keys(knownFailures).filter((id) => !tests.some((one) => one.id === id && one.kind !== 'check'))).toEqual([])
 })
