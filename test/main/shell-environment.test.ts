@@ -33,17 +33,17 @@ test.each([
   ['none', null],
   ['one that is not there', '/nowhere/fish'],
   ['one that fails', () => shellThat('exit 3')],
-])('with the shell %s Homebrew is found all the same', async (_name, shell) => {
+])('with the shell %s Homebrew is still found', async (_name, shell) => {
   expect((await open(typeof shell === 'function' ? shell() : shell)).PATH).toBe(`${homebrewPath}:${barePath}`)
 })
 
-test('a shell that never ends is given up after three seconds', async () => {
+test('a shell that never exits times out after three seconds', async () => {
   const opened = open(shellThat('exec sleep 1000'))
   await clock.advance(3_000)
   expect((await opened).PATH).toBe(`${homebrewPath}:${barePath}`)
 })
 
-test('a PATH of a terminal, and one of another system, stay as they are', async () => {
+test('a PATH from a terminal, or of another system, stays unchanged', async () => {
   const shell = shellThat('')
   expect((await open(shell, `/home/me/bin:${barePath}`)).PATH).toBe(`/home/me/bin:${barePath}`)
   expect((await open(shell, barePath, 'linux')).PATH).toBe(barePath)
