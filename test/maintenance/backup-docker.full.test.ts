@@ -13,7 +13,7 @@ import { requires } from '../support/requirements.ts'
 import { restore } from './forged-backups.ts'
 
 test.skipIf(!requires('docker').ok)(
-  'images are not in a backup: restored beside the old instance they are built, and nothing of the old one is touched',
+  'a backup has no images: restored next to the old instance they are built, and nothing of the old one changes',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'homeport-backup-docker-'))
     const [into, keyFile] = [join(folder, 'new'), join(folder, 'key')]

@@ -10,7 +10,7 @@ import { writeTar } from '../../server/maintenance/backup/tar-writer.ts'
 const folder = mkdtempSync(join(tmpdir(), 'homeport-tar-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('the system’s own tar reads what ours wrote: long names, other letters, links, programs, empty files and folders', async () => {
+test('the system’s tar reads our archives: long names, Unicode, links, executables, empty files and folders', async () => {
   const from = join(folder, 'from')
   const deep = join(from, ...Array.from({ length: 12 }, (_, i) => `folder-with-a-long-name-${i}`))
   mkdirSync(deep, { recursive: true })

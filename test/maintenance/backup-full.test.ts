@@ -46,7 +46,7 @@ describe.skipIf(!requires('tmpfs').ok)('a full disk', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('storage_full, nothing half is left, and it works again once there is room', async () => {
+  test('storage_full, no partial file is left, and it succeeds once there is space', async () => {
     const { backup } = await backups.create()
     const before = free()
     await expect(backups.create()).rejects.toMatchObject({ code: 'storage_full', message: expect.stringContaining('no backup was created') })

@@ -121,7 +121,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('201 while writes go on, and each of them is answered', async () => {
+test('201 during writes, each of which succeeds', async () => {
   let going = true
   const writers = Promise.all(
     [0, 1].map(async (writer) => {
@@ -145,7 +145,7 @@ test('201 while writes go on, and each of them is answered', async () => {
   expect(noise.length).toBeGreaterThan(before.length)
 })
 
-test('what is never in it: the key, caches, quarantine, the cluster of the databases, earlier backups', () => {
+test('excludes the key, caches, quarantine, the database cluster, earlier backups', () => {
   const names = execFileSync('tar', ['tzf', file], { encoding: 'utf8' }).trim().split('\n')
   expect([names[0], names.at(-1)]).toEqual(['homeport-backup.json', 'end.json'])
   const tops = new Set(names.map((name) => name.split('/')[0]))
@@ -161,7 +161,7 @@ test('what is never in it: the key, caches, quarantine, the cluster of the datab
 })
 
 describe('restored into a new folder', () => {
-  test('row by row, but for what makes it another instance', async () => {
+  test('has every row, except those that identify the instance', async () => {
     const { lost, counts } = await restore(file, into, { key_file: join(platform.data_dir, 'master.key') })
     expect(lost).toEqual([])
     expect(counts).toMatchObject({ projects: 5, databases: 1 })
@@ -196,7 +196,7 @@ describe('restored into a new folder', () => {
     expect(rowsOf(join(into, 'logs.db')).chunks!.length).toBeGreaterThan(5)
   })
 
-  test('file by file', () => {
+  test('has every file', () => {
     for (const tree of ['archives', 'sources', 'bundles', 'screenshots', 'dumps']) {
       expect(readdirSync(join(into, tree)).length).toBeGreaterThan(0)
       const { stdout } = spawnSync('diff', ['-r', '--no-dereference', join(platform.data_dir, tree), join(into, tree)], { encoding: 'utf8' })
@@ -206,7 +206,7 @@ describe('restored into a new folder', () => {
     expect(server.some((path) => existsSync(path))).toBe(true)
   })
 
-  test('it starts: sites, apps, secrets, tokens and the rows of the database are there, and the old one runs on', async () => {
+  test('starts: sites, apps, secrets, tokens and database rows are there, and the old instance keeps running', async () => {
     again = await startTestPlatform({ runtime: 'process', data_dir: into })
     const { api, fetchEdge: edge } = again
     expect(again.handle.notices.join(' ')).toMatch(/restored from the backup of \d{4}-/)

@@ -55,7 +55,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
     return body.freed.find(({ kind }) => kind === 'images')?.note
   }
 
-  test('images past the number to keep go; those of what serves, sleeps or was served before stay, and another instance’s too', async () => {
+  test('images over the limit are removed; those of current, sleeping or previous deployments stay, and those of another instance too', async () => {
     await live(other)
     const [mine, theirs] = [await dockerViewOf(home), await dockerViewOf(other)]
     const built = async () => (await mine.images()).filter(({ role }) => role === 'image').map(({ deployment_id }) => deployment_id)
@@ -81,7 +81,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
     expect((await other.fetchEdge('mine.localhost')).body).toBe('v1')
   })
 
-  test('without an engine the rest is told and cleaned all the same; what is in it is said not to be known', async () => {
+  test('without an engine the rest is reported and cleaned; its share is reported as unknown', async () => {
     await faultProxy.close()
     expect(await images()).toMatchObject({ bytes: 0, count: null, reclaimable_bytes: null, note: expect.stringContaining('not responding') })
     expect(await clean()).toContain('nothing was removed')

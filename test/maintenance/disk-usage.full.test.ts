@@ -8,7 +8,7 @@ import { useDiskPlatform } from './disk-platform.ts'
 
 const { platform, names, connect, live, rollBack, keep, clean } = useDiskPlatform()
 
-test('a roll-back keeps the build that it shares with its parent, over the parent’s end, and frees it at its own', async () => {
+test('a rollback keeps the build that it shares with its parent after the parent’s end, and frees it with its own', async () => {
   const repository = await connect('shares', tinyServer('one'))
   await keep(2)
   const one = await live('shares')
@@ -37,7 +37,7 @@ test('a roll-back keeps the build that it shares with its parent, over the paren
   expect((await platform().fetchEdge('shares.localhost')).body).toBe('six')
 })
 
-test('copies of deployed folders go like builds, also those of deployments that failed', async () => {
+test('copies of deployed folders are removed like builds, also those of failed deployments', async () => {
   await keep(2)
   const folder = mkdtempSync(join(tmpdir(), 'homeport-folder-'))
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts: { build: 'exit 1', start: 'node x' } }))

@@ -10,7 +10,7 @@ const mebibyte = 2 ** 20
 /** Old enough that it may be of nothing that is just being made. */
 const age = (...place: string[]) => utimesSync(at(...place), 0, 0)
 
-test('as many builds are kept as the setting says, the rest goes with the next deployment; fewer go at once', async () => {
+test('keeps as many builds as the setting says; the rest is removed with the next deployment, or at once when the setting is lowered', async () => {
   const repository = await connect('keeps', tinyServer('v0'))
   await keep(3)
   const ids: string[] = []
@@ -45,7 +45,7 @@ test('each file of the data folder is counted once, under one kind', async () =>
   expect(here.every(({ reclaimable_bytes, bytes }) => reclaimable_bytes !== null && reclaimable_bytes <= bytes)).toBe(true)
 })
 
-test('a clean-up takes what nobody knows, and says how much that was; what is new, known or not Homeport’s stays', async () => {
+test('a clean-up removes unknown files, and says how much; recent, known and foreign ones stay', async () => {
   const orphans = [
     ['bundles', 'dpl_unknown'],
     ['sources', 'dpl_unknown'],
@@ -85,7 +85,7 @@ test('a clean-up takes what nobody knows, and says how much that was; what is ne
   expect((await platform().fetchEdge('keeps.localhost')).body).toBe('v3')
 })
 
-test('caches of builds go, but not under a build that is going on', async () => {
+test('build caches are removed, but not during a build', async () => {
   const go = signalFileIn(platform().data_dir, 'go')
   const build = `console.log('it began'); setInterval(() => require('node:fs').existsSync(${JSON.stringify(go)}) && process.exit(), 20)`
   const files = tinyServer('built')
@@ -117,7 +117,7 @@ test('caches of builds go, but not under a build that is going on', async () => 
   expect((await platform().fetchEdge('builds.localhost')).body).toBe('built')
 })
 
-test('the room of logs that are gone is given back to the disk', async () => {
+test('the space of deleted logs is returned to the disk', async () => {
   await connect('talks', tinyServer('talks', "for (let i = 0; i < 6000; i++) console.log('x'.repeat(1000))"))
   await live('talks')
   await until(async () => ((await use('logs')).bytes > 5 * mebibyte ? true : undefined), { what: 'the log to grow' })
@@ -132,7 +132,7 @@ test('the room of logs that are gone is given back to the disk', async () => {
   await live('keeps')
 })
 
-test('400 a kind that is never cleaned; 403 for others than the owner', async () => {
+test('400 for a kind that cannot be cleaned; 403 for anyone but the owner', async () => {
   expect((await platform().api('POST', '/instance/disk/clean', { kinds: ['ledger'] })).status).toBe(400)
   expect((await platform().api('POST', '/instance/disk/clean', { kinds: [] })).status).toBe(400)
   const { body } = await platform().api<{ token: string }>('POST', '/instance/users', { email: 'other@example.com', verified: true })

@@ -23,7 +23,7 @@ const files = {
 }
 
 test.skipIf(!requires('docker').ok || !requires('service-images').ok)(
-  'volumes, Redis, MariaDB, S3 storage and PostgreSQL come back as they were',
+  'volumes, Redis, MariaDB, S3 storage and PostgreSQL are restored as they were',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'homeport-managed-'))
     const [into, keyFile] = [join(folder, 'new'), join(folder, 'key')]

@@ -60,14 +60,14 @@ async function rowsNow(afterCrash = false) {
 
 const times = ['2026-01-01T10-00-00Z', '2026-01-01T11-00-00Z', '2026-01-01T12-00-00Z']
 
-describe('the ledger', () => {
+describe('the main database', () => {
   test.each([
     ['20 pages of it are damaged', () => flip(path(), 20)],
     ['its head is', () => writeFileSync(path(), Buffer.concat([Buffer.alloc(4096, 0xaa), readFileSync(path()).subarray(4096)]))],
     ['it is cut off', () => truncateSync(path(), 8192 * 3 + 100)],
     ['it is empty', () => truncateSync(path(), 0)],
     ['it is gone', () => rmSync(path())],
-  ])('%s: the newest copy takes its place, and says from when', async (_what, harm) => {
+  ])('%s: the newest copy replaces it, and its time is reported', async (_what, harm) => {
     await fill(times)
     harm()
     const isThere = readdirSync(folder).includes('homeport.db')
@@ -82,7 +82,7 @@ describe('the ledger', () => {
     expect(await rowsNow(true)).toMatchObject({ rows: 900, recovered: undefined })
   })
 
-  test('a damaged copy, one of a newer version and one that is cut off are passed over', async () => {
+  test('damaged, newer-version and truncated copies are skipped', async () => {
     await fill(times)
     const [oldest = '', middle = '', newest = ''] = times.map((time) => join(copies(), `hourly-${time}.db`))
     flip(newest, 20)
@@ -110,7 +110,7 @@ describe('the ledger', () => {
     await expect(rowsNow()).rejects.toThrow(/gone or empty/)
   })
 
-  test('a start that was cut off between the two moves finds the way', async () => {
+  test('a start interrupted between the two moves recovers', async () => {
     await fill(times)
     const bytes = readFileSync(path())
     rmSync(path())
@@ -120,7 +120,7 @@ describe('the ledger', () => {
   })
 })
 
-test('a platform that starts on a damaged ledger serves what the copy knows, and everybody hears of it', async () => {
+test('a platform that starts on a damaged database serves from the copy, and reports it', async () => {
   const site = mkdtempSync(join(tmpdir(), 'homeport-kept-'))
   writeFileSync(join(site, 'index.html'), '<h1>kept</h1>')
   const first = await startTestPlatform({ runtime: 'process', data_dir: folder })
@@ -157,7 +157,7 @@ test('a platform that starts on a damaged ledger serves what the copy knows, and
   }
 })
 
-test('a damaged log begins anew, and the ledger stays', async () => {
+test('a damaged log starts empty, and the main database stays', async () => {
   await fill(times)
   writeFileSync(join(folder, 'logs.db'), Buffer.alloc(20_000, 1))
   const { rows, recovered } = await rowsNow()
@@ -165,7 +165,7 @@ test('a damaged log begins anew, and the ledger stays', async () => {
   expect(readdirSync(folder)).toContain('logs.db.damaged')
 })
 
-test('so does a log of which some pages are damaged: whatever is asked of it, nothing throws', async () => {
+test('so does a log with some damaged pages: no query throws', async () => {
   const before = await openStore({ data_dir: folder, after_crash: false })
   for (let n = 0; n < 400; n++)
     before.logs.append({ stream: `dpl_${n % 20}`, first: n + 1, records: 1, lines: 1, last_line: n + 1, bytes: 900, body: 'x'.repeat(900) })
