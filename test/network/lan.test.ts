@@ -55,8 +55,8 @@ afterEach(async () => {
   await edge.close()
 })
 
-describe.skipIf(!requires('loopback').ok)('the network', () => {
-  test('is opened by a look and closed by one; many looks at once open nothing twice', async () => {
+describe.skipIf(!requires('loopback').ok)('local network access', () => {
+  test('one update opens it and one closes it; concurrent updates open nothing twice', async () => {
     expect(lan.status()).toEqual({ open: false, warning: null, dashboard_urls: [], projects: [] })
     projects = [named('one')]
     await Promise.all(Array.from({ length: 20 }, () => lan.update()))
@@ -69,7 +69,7 @@ describe.skipIf(!requires('loopback').ok)('the network', () => {
     await expect(sendRequest(`http://${near}:${edge.port}/`)).rejects.toThrow('ECONNREFUSED')
   })
 
-  test('a project keeps its port over openings and restarts, whoever comes before it', async () => {
+  test('a project keeps its port across openings and restarts, whatever projects come before it', async () => {
     projects = [named('one'), named('two')]
     await lan.update()
     const before = [portOf('one'), portOf('two')]
@@ -84,7 +84,7 @@ describe.skipIf(!requires('loopback').ok)('the network', () => {
     expect(before).not.toContain(portOf('three'))
   })
 
-  test('at most a hundred projects, in the order in which they come; one that falls out is closed', async () => {
+  test('at most a hundred projects, in order; one that no longer fits is closed', async () => {
     projects = Array.from({ length: 120 }, (_, i) => named(`p${i}`))
     await edge.edge.setRoute('p0.localhost', { ...routeOwner, kind: 'page', page: 'building' })
     await lan.update()
@@ -98,7 +98,7 @@ describe.skipIf(!requires('loopback').ok)('the network', () => {
     await expect(sendRequest(first)).rejects.toThrow('ECONNREFUSED')
   })
 
-  test('a port that another program has is passed by; one of the platform’s own is told', async () => {
+  test('a port taken by another program is skipped; one taken by the platform’s own listener is reported', async () => {
     const taken = await Promise.all([edge.port + 1, edge.port + 100].map((port) => occupy(port)))
     projects = [named('one')]
     await lan.update()
@@ -114,7 +114,7 @@ describe.skipIf(!requires('loopback').ok)('the network', () => {
     expect(portOf('one')).toBe(port)
   })
 
-  test('an address that comes or goes takes its listeners with it', async () => {
+  test('an address that appears or disappears adds or removes its listeners', async () => {
     projects = [named('one')]
     await lan.update()
     addresses = [near, other]
@@ -127,7 +127,7 @@ describe.skipIf(!requires('loopback').ok)('the network', () => {
     expect((await sendRequest(`http://${other}:${edge.port}/`)).status).toBe(404)
   })
 
-  test('it looks by itself every so often, and soon after something changed', async () => {
+  test('updates regularly, and soon after a change', async () => {
     lan.scheduleUpdate()
     await clock.advance(10_000)
     expect(lan.status().open).toBe(false)
