@@ -10,7 +10,7 @@ import { createTempFolder } from '../support/instance-process.ts'
 const { path: folder, remove } = createTempFolder('original-fs')
 afterAll(remove)
 
-test('the server of the desktop reads files by original-fs, and its own archive by the file system that knows archives', async () => {
+test('the server in the desktop reads files with original-fs, and its own archive with the archive-aware file system', async () => {
   const write = (path: string, text: string) => {
     mkdirSync(join(folder, path, '..'), { recursive: true })
     writeFileSync(join(folder, path), text)
