@@ -10,7 +10,7 @@ import { dockerSocket, requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 
 /** The platform speaks to the machine's real engine through a gate of ours, which can be shut, hang and be opened again. */
-describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
+describe.skipIf(!requires('docker').ok)('an engine that becomes unavailable and returns', () => {
   let dockerProxy: DockerFaultProxy
   let platform: TestPlatform
   let view: DockerView
@@ -62,7 +62,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await canary.remove()
   })
 
-  test('without an engine deployments wait, and run in their order once it is there', async () => {
+  test('without an engine deployments wait, and run in order once it is available', async () => {
     for (const slug of ['first', 'second', 'third']) await project(slug, tinyServer(slug))
     const ids: Record<string, string> = {}
     for (const slug of ['first', 'second', 'third']) ids[slug] = (await platform.deploy(slug)).id
@@ -80,7 +80,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     for (const slug of ['first', 'second', 'third']) await answersWith(slug, slug)
   })
 
-  test('an engine that goes away during a build: the deployment fails and says why, and the next one works', async () => {
+  test('an engine that fails during a build: the deployment fails with the reason, and the next one works', async () => {
     await project('cut', endlessBuild('cut'))
     const { id } = await platform.deploy('cut')
     await building('cut', id)
@@ -103,7 +103,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     })
   })
 
-  test('an engine that hangs during a build: the deployment can be canceled, and goes on where it was not', async () => {
+  test('an engine that hangs during a build: the deployment can be canceled, and resumes otherwise', async () => {
     await project('hung', endlessBuild('hung'))
     const first = await platform.deploy('hung')
     await building('hung', first.id)
@@ -125,7 +125,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await answersWith('hung', 'hung')
   })
 
-  test('an engine that was away for a while: apps are followed again, an end is noticed and mended', async () => {
+  test('after an outage apps are monitored again, and one that ended is restarted', async () => {
     const app = await appOf('first')
     await dockerProxy.close()
     await answersWith('first', 'first')
@@ -137,7 +137,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await answersWith('first', 'first')
   })
 
-  test('a container that somebody removes is started again', async () => {
+  test('a container removed externally is started again', async () => {
     const app = await appOf('second')
     await view.docker.getContainer(app.id).remove({ force: true })
     await until(async () => ((await appOf('second').catch(() => app)).id === app.id ? undefined : true), {
@@ -147,7 +147,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     expect((await platform.getProject('second')).status).toBe('live')
   })
 
-  test('the platform starts while the engine is away: apps come back once it answers, out of the same containers', async () => {
+  test('the platform starts while the engine is unavailable: apps return once it responds, in the same containers', async () => {
     const before = await appOf('third')
     await platform.handle.stop()
     await dockerProxy.close()
@@ -162,7 +162,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     expect((await platform.waitForEnd('first', waiting.id)).status).toBe('ready')
   })
 
-  test('a container that somebody else pauses goes on', async () => {
+  test('a container paused externally is resumed', async () => {
     const app = await appOf('first')
     await view.docker.getContainer(app.id).pause()
     await answersWith('first', 'first')
@@ -170,7 +170,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await until(async () => ((await appOf('first').catch(() => undefined))?.id === app.id ? true : undefined), { what: 'the same container' })
   })
 
-  test('a project that is stopped while the engine is away is stopped, and its container goes once the engine is back', async () => {
+  test('a project stopped during an outage is stopped, and its container is removed afterwards', async () => {
     const app = await appOf('third')
     await dockerProxy.close()
     expect((await platform.api('POST', '/v1/projects/third/stop')).body).toEqual({ ok: true, status: 'inactive' })
@@ -182,7 +182,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await answersWith('first', 'first')
   })
 
-  test('nothing foreign was touched', async () => {
+  test('foreign containers are untouched', async () => {
     expect(await canary.look()).toEqual(canary.before)
   })
 

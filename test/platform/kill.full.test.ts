@@ -15,7 +15,7 @@ interface KillCase {
 const corpus = new URL('corpus/kill.json', import.meta.url)
 const fresh: KillCase[] = (['process', 'docker'] as const).map((runtime) => ({ runtime, rounds: 50, seed: newSeed() }))
 
-describe('kill -9 at any moment: what was answered exists once and ends, what served goes on, nothing is left behind', () => {
+describe('kill -9 at any moment: an acknowledged request exists once and ends, serving apps keep serving, nothing is left behind', () => {
   const play = async (one: KillCase) => {
     const report = await killRounds(one)
     expect(report.kills).toBeGreaterThanOrEqual(one.rounds)
@@ -34,7 +34,7 @@ describe('kill -9 while branches are pushed and deleted', () => {
   let platform: TestPlatform
   afterAll(() => platform.remove())
 
-  test('10 steps: the previews are the branches', { timeout: 900_000 }, async () => {
+  test('10 steps: the previews match the branches', { timeout: 900_000 }, async () => {
     const seed = newSeed()
     console.log(`kill -9 among branches: seed ${seed}`)
     const seededRandom = createSeededRandom(seed)

@@ -62,7 +62,7 @@ const onceEach = async (ids: string[]) => {
 test.each([
   ['a build', 'built', 'always', 'building'],
   ['a start', 'always', 'started', 'deploying'],
-])('kill -9 during %s: the old version serves, and the deployment begins again', async (_, build, start, status) => {
+])('kill -9 during %s: the old version serves, and the deployment starts over', async (_, build, start, status) => {
   const before = (await platform.fetchEdge('phoenix.localhost')).body
   repository.commit(files(build, start))
   const { id } = await platform.deploy('phoenix')
@@ -83,7 +83,7 @@ test.each([
   await assertNothingLeft({ data: platform.data_dir, engine: undefined })
 })
 
-test('kill -9 with a queue: what was queued runs in its order, and only the newest of a project', async () => {
+test('kill -9 with a queue: the queued deployments run in order, and only the newest of a project', async () => {
   repository.commit(files('queued', 'always'))
   const running = await platform.deploy('phoenix')
   await until(async () => (await platform.getDeployment('phoenix', running.id)).build_log.includes('begun') || undefined, {
@@ -100,7 +100,7 @@ test('kill -9 with a queue: what was queued runs in its order, and only the newe
   await assertNothingLeft({ data: platform.data_dir, engine: undefined })
 })
 
-test('kill -9 during a delete: the project stays gone, and its app and files go', async () => {
+test('kill -9 during a delete: the project stays deleted, and its app and files are removed', async () => {
   repository.commit(files('always', 'always', ''))
   const { id } = await platform.deploy('phoenix')
   expect(await platform.waitForEnd('phoenix', id)).toMatchObject({ status: 'ready' })

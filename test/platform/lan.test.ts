@@ -59,7 +59,7 @@ withNetwork('the network, opened', () => {
     expect(addresses.filter((address) => address !== '127.0.0.1' && address !== '::1')).toEqual([])
   })
 
-  test('without the owner’s password: 409 that says how to set it, and nothing opens', async () => {
+  test('without the owner’s password: 409 that says how to set one, and nothing is opened', async () => {
     const refused = await set(true)
     expect([refused.status, refused.body.error]).toEqual([409, 'owner_password_required'])
     expect(refused.body.message).toContain('homeport password')
@@ -74,7 +74,7 @@ withNetwork('the network, opened', () => {
     expect(databaseText(platform.data_dir)).not.toContain(password)
   })
 
-  test('opens the address of the network, and that alone, at the same ports', async () => {
+  test('opens only the local network address, at the same ports', async () => {
     expect((await set(true)).status).toBe(200)
     expect((await sendRequest(api('/healthz'))).status).toBe(200)
     await expect(sendRequest(api('/healthz', other))).rejects.toThrow('ECONNREFUSED')
@@ -90,7 +90,7 @@ withNetwork('the network, opened', () => {
     expect(listeners(platform.pid).filter((address) => address === '0.0.0.0' || address === '::')).toEqual([])
   })
 
-  test('answers to the machine’s own names there; any other name takes a token', async () => {
+  test('accepts the machine’s own hostnames there; any other requires a token', async () => {
     const status = async (host: string, headers = {}) => (await sendRequest(api('/docs'), { headers: { host, ...headers } })).status
     expect(await status(`${near}:${port()}`)).toBe(200)
     expect(await status(`${hostname().split('.')[0]}.local:${port()}`)).toBe(200)
@@ -101,7 +101,7 @@ withNetwork('the network, opened', () => {
     expect(byLoopback.status).toBe(421)
   })
 
-  test('each live project has an address of its own, however the machine is called', async () => {
+  test('each live project has its own address, whatever the machine is called', async () => {
     const [project] = (await lan()).projects
     expect(project).toMatchObject({ slug: 'mirror', name: 'mirror', urls: [expect.stringMatching(new RegExp(`^http://${near}:\\d+/$`))] })
     const url = project?.urls[0] ?? ''
@@ -118,7 +118,7 @@ withNetwork('the network, opened', () => {
     expect((await sendRequest(`http://${near}:${edgePort()}/`, { headers: { host: `${near}:${edgePort()}` } })).status).toBe(404)
   })
 
-  test('who signs in there gets a session there; no app ever sees its cookie', async () => {
+  test('signing in there creates a session there; no app ever sees its cookie', async () => {
     const { status, headers } = await signIn(api(''), password)
     expect([status, headers.location]).toEqual([303, '/app/'])
     const cookie = headers['set-cookie']?.[0]?.split(';')[0] ?? ''
@@ -135,7 +135,7 @@ withNetwork('the network, opened', () => {
     expect(await seen(cookie, `http://${near}:${edgePort()}/`, `mirror.localhost:${edgePort()}`)).toBeUndefined()
   })
 
-  test('from another machine the password takes a code that only this one shows, once', async () => {
+  test('from another machine the password also requires a code, shown only here and valid once', async () => {
     const change = async (body: object, headers = {}) => {
       const { status, json } = await sendRequest(api('/instance/password'), { method: 'POST', headers: { ...owner(), ...headers }, body })
       return [status, json.error]
@@ -181,7 +181,7 @@ withNetwork('the network, opened', () => {
     expect((await platform.api('POST', '/instance/password', { password })).status).toBe(200)
   })
 
-  test('wrong passwords over the network have to wait; this machine is never kept out', async () => {
+  test('failed passwords over the network are delayed; this machine is never locked out', async () => {
     // All at once: one after the other a slow machine would sit out each wait.
     const tries = () => Promise.all(Array.from({ length: 8 }, () => signIn(api(''), 'wrong password')))
     const refused = await until(async () => (await tries()).find(({ status }) => status !== 401), { what: 'a refusal to look at any more' })
@@ -193,7 +193,7 @@ withNetwork('the network, opened', () => {
     expect((await signIn(api(''), password)).status).toBe(303)
   })
 
-  test('follows the addresses of the machine', async () => {
+  test('follows address changes of the machine', async () => {
     await platform.handle.setLanAddresses([other])
     await set(true)
     await expect(sendRequest(api('/healthz'))).rejects.toThrow('ECONNREFUSED')
@@ -208,7 +208,7 @@ withNetwork('the network, opened', () => {
     await set(true)
   })
 
-  test('a project that is gone is closed by itself, a new one opens', async () => {
+  test('a deleted project is closed by itself, a new one opens', async () => {
     await platform.createProject({ slug: 'second', repo_url: repository.url })
     const { id } = await platform.deploy('second')
     expect((await platform.waitForEnd('second', id)).status).toBe('ready')
@@ -225,7 +225,7 @@ withNetwork('the network, opened', () => {
     )
   })
 
-  test('closing cuts what is open at once, and answers who asked for it', async () => {
+  test('closing cuts open connections at once, and still answers the request that closed it', async () => {
     const url = (await lan()).projects[0]?.urls[0] ?? ''
     const idle = [new URL(api('')), new URL(url)].map(({ hostname: host, port: at }) => connect({ host, port: Number(at) }))
     const gone = idle.map((socket) => new Promise((resolve) => socket.on('error', () => {}).on('close', resolve)))
@@ -242,7 +242,7 @@ withNetwork('the network, opened', () => {
     expect((await sendRequest(`${platform.handle.api_url}/healthz`)).status).toBe(200)
   })
 
-  test('stays open over a restart, and a project keeps its port', async () => {
+  test('stays open across a restart, and a project keeps its port', async () => {
     await set(true)
     const before = (await lan()).projects[0]?.urls[0] ?? ''
     const { data_dir } = platform

@@ -110,7 +110,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     return { numbers, seqs, statuses }
   }
 
-  test(`a build of ${count} lines: a reader gets each once and in order, while another one is stalled; memory stays flat`, async () => {
+  test(`a build of ${count} lines: a reader gets each once and in order while another stalls; memory stays flat`, async () => {
     const readWhileItBuilds = async () => {
       const { id } = await platform.deploy('wordy')
       const stalled = Array.from({ length: 5 }, () => openStalledReader(buildLogUrl(id), platform.handle.instance.token))
@@ -131,7 +131,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     expect(peak_mb - before, `${before.toFixed(0)} MB before, ${peak_mb.toFixed(0)} MB at most`).toBeLessThan(memory_mb)
   })
 
-  test.each(['header', 'query'] as const)(`${cuts} cuts at random places, resumed by %s: every line once and in order`, async (how) => {
+  test.each(['header', 'query'] as const)(`${cuts} disconnects at random positions, resumed by %s: every line once and in order`, async (how) => {
     const seededRandom = createSeededRandom(seed)
     const places = Array.from({ length: cuts }, () => seededRandom.between(1, count)).sort((a, b) => a - b)
     const { numbers, seqs } = await follow(built.id, places, how)
@@ -139,7 +139,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     expect(isSequence(seqs, 1, built.build_log_lines), `seed ${seed}`).toBe(true)
   })
 
-  test(`${cuts} cuts while the build runs: every line once and in order`, async () => {
+  test(`${cuts} disconnects during the build: every line once and in order`, async () => {
     const seededRandom = createSeededRandom(seed + 1)
     const { id } = await platform.deploy('wordy')
     const places = Array.from({ length: cuts }, () => seededRandom.between(1, count)).sort((a, b) => a - b)
@@ -160,7 +160,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
   }
   const expectWhole = (text: string, from: number, to: number) => expect(isSequence(numbersIn(text).map(Number), from, to)).toBe(true)
 
-  test('the whole build log is a file, as text and as records, without growing memory with it', async () => {
+  test('the whole build log is downloaded as text and as records, in bounded memory', async () => {
     const path = `deployments/${built.id}/build-log`
     await download(path)
     const before = residentMemory(platform.pid)
@@ -183,7 +183,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     expectWhole((await command('logs', 'wordy', '--build', built.id, '--all')).out, 1, count)
   })
 
-  test('a foreign event id gives the full history', async () => {
+  test('an unknown event id returns the full history', async () => {
     const first = []
     for await (const event of readEventStream(buildLogUrl(built.id), { token: platform.handle.instance.token, last_event_id: 'dpl_of_another.5' })) {
       if (event.event === 'log') first.push((JSON.parse(event.data) as { seq: number }).seq)
@@ -192,7 +192,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     expect(first).toEqual([1, 2, 3])
   })
 
-  test('the detail answers with the last MiB at most, and says that it is cut', async () => {
+  test('the deployment has at most the last MiB, marked as truncated', async () => {
     let detail = built
     expect(await measureActiveTime(async () => (detail = await platform.getDeployment('wordy', built.id)))).toBeLessThan(detail_ms)
     expect(detail.build_log_truncated).toBe(true)
@@ -204,7 +204,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     expect(detail.build_log.startsWith('line ')).toBe(true)
   })
 
-  test(`an app prints ${count} lines and ends: a reader gets each once and in order, over the restart`, async () => {
+  test(`an app prints ${count} lines and exits: a reader gets each once and in order, across the restart`, async () => {
     const url = `${platform.handle.api_url}/v1/projects/wordy/runtime-logs?lines=20&format=json`
     const before = residentMemory(platform.pid)
     const numbers: number[] = []
@@ -243,7 +243,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     expect(peak_mb - before, `${before.toFixed(0)} MB before, ${peak_mb.toFixed(0)} MB at most`).toBeLessThan(memory_mb)
   })
 
-  test('the whole runtime log is a file, with the states of the app, over the restart', async () => {
+  test('the whole runtime log is downloaded, with the states of the app, across the restart', async () => {
     const text = await download('runtime-log')
     const numbers = numbersIn(text).map(Number)
     expect(isSequence(numbers.slice(0, count), 1, count)).toBe(true)

@@ -162,7 +162,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       secrets.set('purge token', purge.body.token)
     })
 
-    test('it deploys: failing builds and starts, a page with a picture, a retry, a rollback', async () => {
+    test('it deploys: failing builds and starts, a page with a screenshot, a retry, a rollback', async () => {
       expect((await deploy()).error?.code).toBe('build_failed')
       repository.commit({ 'fail-build': null, 'fail-start': 'x' })
       expect((await deploy()).error?.code).toBe('start_failed')
@@ -179,7 +179,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       expect((await deploy(`deployments/${good.id}/rollback`)).error).toBeNull()
     })
 
-    test('it is sent tokens where they belong, and where people put them by mistake', async () => {
+    test('it receives tokens where they belong, and where users put them by mistake', async () => {
       const token = secrets.get('purge token')!
       const friend = secrets.get('token')!
       await ask('POST', '/hooks/cache/teller', undefined, { token })
@@ -216,7 +216,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       await ask('GET', `/instance/backups/${taken.backup.name}`)
     })
 
-    test('it is refused by the host of the repository, and answers every read', async () => {
+    test('the git host refuses it, and it answers every read', async () => {
       const address = repositoryUrl()
       await ask('PATCH', '/v1/projects/teller', { repo_url: address.href.replace('me:', 'you:') })
       expect((await deploy()).error?.code).toBe('clone_failed')
@@ -250,7 +250,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       for (const path of ['/healthz', '/openapi.json', '/docs']) await ask('GET', path)
     })
 
-    test('it starts again and brings back its apps', async () => {
+    test('it restarts and recovers its apps', async () => {
       const first = await instance.stop()
       recordSink('what it printed', first.out + first.err)
       instance = await start()
@@ -283,7 +283,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       expect(found).toEqual([])
     }
 
-    test('a secret in a sink would be found, however it is written', () => {
+    test('a secret in any encoding would be found', () => {
       for (const secret of secrets.values())
         for (const before of ['', 'a', 'ab'])
           for (const text of [
@@ -296,7 +296,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
             expect(() => expectClean('a sink', text), text).toThrow()
     })
 
-    test('the sinks were written to, with the secrets hidden', () => {
+    test('the outputs were written to, with the secrets masked', () => {
       expect(sinks.get('the build streams')).toContain('plain ••••••')
       expect(sinks.get('the runtime log')).toContain('plain ••••••')
       expect([...sinks.keys()].toSorted()).toEqual([
@@ -321,12 +321,12 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       expectClean(sink, sinks.get(sink) ?? ''),
     )
 
-    test('not in the arguments of any process, nor in what databases and browsers are given', () => {
+    test('not in the arguments of any process, nor in the environment of databases and browsers', () => {
       expect([...seen.processes]).toEqual([])
       expect([...seen.surroundings]).toEqual([])
     })
 
-    test('not in any file of the data folder or the temporary one, packed ones unpacked', () => {
+    test('not in any file of the data folder or the temporary one, unpacked archives included', () => {
       for (const path of [...filesIn(dataFolder), ...filesIn(tempFolder)]) {
         const bytes = readFileSync(path)
         expectClean(path, bytes.toString('latin1'))
@@ -335,7 +335,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
     })
 
     if (runtime === 'docker')
-      test('not in the history, the description or a layer of any image; in a container only as the surroundings of the app itself', async () => {
+      test('not in the history, the labels or a layer of any image; in a container only in the environment of the app itself', async () => {
         const docker = new Docker({ socketPath: dockerSocket })
         const images = await docker.listImages({ all: true, filters: { label: [`homeport.project=${projectId}`] } })
         expect(images.length).toBeGreaterThan(1)

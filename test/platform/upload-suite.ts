@@ -76,7 +76,7 @@ export function uploadSuite(extent: UploadSuiteSize): void {
   })
 
   describe('hostile archives', () => {
-    test('each is refused; nothing is left, nothing is outside, memory stays, the next good one goes live', async () => {
+    test('each is refused; nothing is left or written outside, memory stays flat, the next valid one goes live', async () => {
       await platform.createProject({ slug: 'hostile' })
       await goesLive('hostile', 'before')
       const before = memory('VmRSS')
@@ -97,7 +97,7 @@ export function uploadSuite(extent: UploadSuiteSize): void {
       await goesLive('hostile', 'after')
     })
 
-    test(`${extent.mutated} good ones with faults: taken or refused, and as above`, async () => {
+    test(`${extent.mutated} valid ones with mutations: accepted or refused, with the same guarantees`, async () => {
       await platform.createProject({ slug: 'mutated' })
       await goesLive('mutated', 'before')
       const before = memory('VmRSS')
@@ -152,7 +152,7 @@ export function uploadSuite(extent: UploadSuiteSize): void {
       expect(peak).toBeLessThan(64)
     })
 
-  test('kill -9 in the middle leaves no deployment and no archive, and the next upload is 201', async () => {
+  test('kill -9 during an upload leaves no deployment and no archive, and the next upload is 201', async () => {
     await platform.createProject({ slug: 'killed' })
     const bytes = createIncompressibleArchive(2)
     for (const part of extent.killed_at) {
