@@ -33,7 +33,7 @@ const change = (sql: string, ...values: unknown[]) => {
   db.close()
 }
 
-test('a token is there for every browser of the owner, and after a new start', async () => {
+test('a token is available to every browser of the owner, and after a restart', async () => {
   await start()
   const known = await addRemote(platform, remote.url, token)
   expect(known).toMatchObject({ keeps_token: 'keychain', is_signed_in: true })
@@ -51,7 +51,7 @@ test('a token is there for every browser of the owner, and after a new start', a
   expect(JSON.stringify((await platform.api('GET', '/instance/remotes')).body)).not.toContain('svc_')
 })
 
-test('a row that was changed from outside sends its token nowhere', async () => {
+test('a row changed outside the platform sends its token nowhere', async () => {
   const { body } = await platform.api<{ remotes: Remote[] }>('GET', '/instance/remotes')
   const [good, other] = body.remotes
   await platform.handle.stop()
