@@ -31,7 +31,7 @@ describe('modules', () => {
     }))
   })
 
-  test.each(modules)('%s describes exactly what its components use', (module) => {
+  test.each(modules)('%s defines exactly the classes that its components use', (module) => {
     const described = classesOf(module)
     const users = uses.filter(({ path }) => path === module)
     const names = new Set([...described].map(camelCase))
@@ -41,7 +41,7 @@ describe('modules', () => {
     expect([...described].filter((name) => !isUsed(name))).toEqual([])
   })
 
-  test('each lies next to its components', () => {
+  test('each is next to its components', () => {
     expect(uses.filter(({ file, path }) => dirname(file) !== dirname(path))).toEqual([])
   })
 })
@@ -53,15 +53,15 @@ describe('global classes', () => {
       described.set(name, (described.get(name) ?? new Set()).add(file))
 
   /** Every file of styles is on the page in the end, whichever page asked for it: two that name a class alike paint over each other. */
-  test('a class is described in one file; contrast themes add theirs', () => {
+  test('a class is defined in one file; contrast themes may add to it', () => {
     expect([...described].filter(([, where]) => where.size > 1).map(([name, where]) => `${name}: ${[...where].join(', ')}`)).toEqual([])
   })
 
-  test('a feature describes none, except the text styles of terminals', () => {
+  test('a feature defines none, except the text styles of terminals', () => {
     expect(globalFiles.filter((file) => file.startsWith('features/'))).toEqual([join('features', 'logs', 'ansi.css')])
   })
 
-  test('a class that a component names in a string is described', () => {
+  test('every class that a component names in a string is defined', () => {
     const known = new Set(globalFiles.flatMap((file) => [...classesOf(file)]))
     const unknown = sources.flatMap((file) =>
       [...read(file).matchAll(/className="([^"]*)"/g)].flatMap(([, names = '']) =>
@@ -75,7 +75,7 @@ describe('global classes', () => {
   })
 })
 
-test('space that has a token is written as one', () => {
+test('spacing that has a token uses it', () => {
   const tokens = new Set([...read(join('components', 'tokens.css')).matchAll(/--space-[\d-]+: (\d+px)/g)].map(([, value = '']) => value))
   expect(tokens.size).toBeGreaterThan(9)
   const raw = stylesheets
