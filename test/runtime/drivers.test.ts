@@ -10,7 +10,7 @@ import { runtimeSuite } from './suite.ts'
 
 const ownTests = (name: string) => join(import.meta.dirname, `${name}.test.ts`)
 
-test.each(runtimeNames.filter((name) => existsSync(ownTests(name))))('the tests of %s call the shared suite', (name) => {
+test.each(runtimeNames.filter((name) => existsSync(ownTests(name))))('the tests of %s run the shared suite', (name) => {
   expect(readFileSync(ownTests(name), 'utf8')).toContain(`runtimeSuite(${name}Driver`)
 })
 

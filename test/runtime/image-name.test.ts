@@ -32,11 +32,11 @@ describe('the registry of an image', () => {
     ['ghcr.io\r\nX: y', undefined],
     ['', undefined],
     ['-a.example', undefined],
-  ])('a user writes %j', (text, host) => {
+  ])('accepts %j from a user', (text, host) => {
     expect(normalizeRegistryHost(text)).toBe(host)
   })
 
-  test('tags that move, and images that everybody can pull', () => {
+  test('recognizes moving tags, and images that everybody can pull', () => {
     expect(['redis', 'app:latest', 'x.io:5000/app', 'app:stable'].map(hasMovingTag)).toEqual([true, true, true, true])
     expect(['redis:7', 'app:v1', 'app@sha256:ab', 'app:latest@sha256:ab'].map(hasMovingTag)).toEqual([false, false, false, false])
     expect(['redis:7', 'docker.io/library/redis', 'library/redis'].map(isOfficialImage)).toEqual([true, true, true])

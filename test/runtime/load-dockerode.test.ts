@@ -18,7 +18,7 @@ assert.equal(typeof new grpc.Server().addService, 'function')
 assert.equal(isLoaded('@grpc/grpc-js'), true)
 `
 
-test('the library of the engine comes without what it seldom needs, and gets that when it asks for it', () => {
+test('dockerode is loaded without its rarely needed modules, which load on demand', () => {
   const library = new URL('../../server/runtime/docker/load-dockerode.ts', import.meta.url).href
   expect(execFileSync(process.execPath, ['--input-type=module', '--eval', script, library], { encoding: 'utf8' })).toBe('')
 })

@@ -10,7 +10,7 @@ describe('process runtime', () => {
   const suite = createContext(processDriver)
   enduranceSuite(suite)
 
-  test('a fork bomb in a build is ended, and it is said why', async () => {
+  test('a fork bomb in a build is killed, with the reason', async () => {
     const failed = suite.build({
       files: { 'a.sh': 'for i in $(seq 2000); do sleep 100 & done; wait' },
       plan: serverPlan({ build_command: 'sh a.sh' }),

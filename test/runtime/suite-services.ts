@@ -24,7 +24,7 @@ export const serviceRequest = (more: Partial<ServiceRequest> = {}): ServiceReque
 
 /** What every driver must do with the services of a deployment. */
 export function serviceTests(suite: SuiteContext): void {
-  test('a service runs its own command, with arguments as they are, and is told apart in the list', async () => {
+  test('a service runs its own command, with its arguments unchanged, and is listed by name', async () => {
     const { runtime, app } = suite
     const print = [
       'node',
@@ -41,7 +41,7 @@ export function serviceTests(suite: SuiteContext): void {
     await one.stop()
   })
 
-  test('a volume keeps its files across replicas, is shared by name, and is removed alone', async () => {
+  test('a volume keeps its files across replicas, is shared by name, and is removed separately', async () => {
     const { runtime, app } = suite
     const id = newId('prj')
     const path = runtimes[runtime.name].uses_host_network ? './data' : '/srv/data'
@@ -75,7 +75,7 @@ export function serviceTests(suite: SuiteContext): void {
     await runtime.removeVolumes(`${id}.`)
   })
 
-  test('the files of a volume are listed and read, and no link leads out of it', async () => {
+  test('the files of a volume are listed and read, and no symlink leads out of it', async () => {
     const { runtime, app } = suite
     const id = `${newId('prj')}.files`
     const archive = pack()
@@ -118,7 +118,7 @@ export function serviceTests(suite: SuiteContext): void {
     await runtime.removeVolume(id)
   })
 
-  test('a ready image that does not exist names itself in the failure', async () => {
+  test('a missing ready image is named in the failure', async () => {
     const log = { line() {}, note() {} }
     const registries = { logins: [], uses_docker_login: false }
     const request = { image: 'homeport-test-missing:1', registries, refreshes: 'none' as const, signal: new AbortController().signal }
@@ -168,7 +168,7 @@ export function serviceNetworkTests(suite: SuiteContext): void {
     for (const one of started) await one.stop()
   })
 
-  test('a ready image may change its user when it starts; an app may not', async () => {
+  test('a ready image may change its user at startup; an app may not', async () => {
     const { runtime, app } = suite
     const inspect = async (is_ready_image: boolean) => {
       const one = await startApp(runtime, app, {
