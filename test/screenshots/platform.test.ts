@@ -37,7 +37,7 @@ async function deployed(slug: string, repo_url: string): Promise<string> {
   return id
 }
 
-test('404 until they are', async () => {
+test('404 until they exist', async () => {
   const release = camera.hold()
   const id = await deployed('site', site.url)
   const path = `/v1/projects/site/deployments/${id}/screenshot`
@@ -49,7 +49,7 @@ test('404 until they are', async () => {
   await waitForScreenshots(platform, 'site', id)
 })
 
-test('after a deployment is ready, and the dashboard is told', async () => {
+test('after a deployment is ready, and the dashboard is notified', async () => {
   const controller = new AbortController()
   const stream = await fetch(`${platform.handle.api_url}/instance/events`, {
     headers: { authorization: `Bearer ${platform.handle.instance.token}` },
@@ -87,7 +87,7 @@ test('after a deployment is ready, and the dashboard is told', async () => {
   )
 })
 
-test('an app that sleeps when its turn comes is taken when a visitor has woken it', async () => {
+test('a sleeping app is captured once a visitor has woken it', async () => {
   const release = camera.hold()
   await platform.deploy('site')
   await until(() => camera.open === 1 || undefined, { what: 'a picture of another project' })
@@ -102,7 +102,7 @@ test('an app that sleeps when its turn comes is taken when a visitor has woken i
   await waitForScreenshots(platform, 'shop', id)
 })
 
-test('a start takes up what the last run left, and a deleted project takes its pictures along', async () => {
+test('a start takes missing screenshots, and a deleted project removes its own', async () => {
   const release = camera.hold()
   const id = await deployed('left', site.url)
   await until(() => camera.open === 1 || undefined, { what: 'the picture' })
