@@ -62,7 +62,7 @@ export function mutatedArchiveSuite(count: number, seed: number, { explores = fa
     for (const { what, bytes } of corpus()) expect(await check(Buffer.from(bytes, 'base64')).catch(String), what).toMatch(/^(refused|unpacked)$/)
   })
 
-  test(`${count} good archives with faults of the seed ${seed} are refused or unpacked`, async () => {
+  test(`${count} valid archives with mutations of the seed ${seed} are refused or unpacked`, async () => {
     const seededRandom = createSeededRandom(seed)
     const files = Array.from({ length: 12 }, (_, n) => ({
       name: `app/dir-${n % 3}/file-${n}.html`,

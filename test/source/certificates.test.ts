@@ -51,7 +51,7 @@ test.for(['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'])('%s reaches git', async (name
   expect(await fetchFrom(environment)).toMatch(/repository does not exist/i)
 })
 
-test('a file that is not there changes nothing; a setting of git’s own stays', async () => {
+test('a missing file changes nothing; git’s own setting stays', async () => {
   expect(await trustHostCertificates({ NODE_EXTRA_CA_CERTS: '/nowhere.pem' }, folder)).toEqual({ NODE_EXTRA_CA_CERTS: '/nowhere.pem' })
   const own = { GIT_SSL_CAINFO: '/own.pem', NODE_EXTRA_CA_CERTS: certificate }
   expect(await trustHostCertificates(own, folder)).toEqual(own)

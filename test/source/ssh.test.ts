@@ -63,13 +63,13 @@ describe.skipIf(!requires('sshd').ok)('git over ssh', () => {
   }
   const host = { PATH: process.env.PATH, HOME: process.env.HOME }
 
-  test('the agent of the host opens it', async () => {
+  test('the host’s SSH agent opens it', async () => {
     const source = await fetch({ ...host, SSH_AUTH_SOCK: socket })
     expect(source.commit_message).toBe('First')
     expect(readFileSync(join(source.folder, 'server.js'), 'utf8')).toContain('by ssh')
   })
 
-  test('without a key it says that it was refused, and asks nobody', async () => {
+  test('without a key it reports the refusal, and does not prompt', async () => {
     await expect(fetch(host)).rejects.toMatchObject({ code: 'clone_failed', hint: expect.stringMatching(/key/i) })
   })
 

@@ -25,7 +25,7 @@ const serve = async ({ folder }: Repository, credentials?: { username: string; p
   return { asked: host.requested_paths, url: host.url(`${basename(folder)}/.git`) }
 }
 
-describe.skipIf(!requires('git').ok)('what a repository refers to', () => {
+describe.skipIf(!requires('git').ok)('references of a repository', () => {
   /** A repository with gitlinks: by path, the repository that it holds and the address that .gitmodules gives. */
   const withSubmodules = (modules: Record<string, { of: Repository; url: string }>): Repository => {
     const own = ownRepository()
@@ -41,7 +41,7 @@ describe.skipIf(!requires('git').ok)('what a repository refers to', () => {
   }
   const relative = (to: Repository) => `../../${basename(to.folder)}/.git`
 
-  test('submodules are fetched, with theirs, by the credentials of their host, and what leads out of them is left out', async () => {
+  test('submodules are fetched recursively, with the credentials of their host; symlinks out of them are omitted', async () => {
     const inner = ownRepository()
     const library = withSubmodules({ inner: { of: inner, url: relative(inner) } })
     symlinkSync('../../../../etc/passwd', join(library.folder, 'out'))
@@ -62,7 +62,7 @@ describe.skipIf(!requires('git').ok)('what a repository refers to', () => {
     expect(source.log.lines.join('\n')).not.toMatch(/HPSENT|Warning/)
   })
 
-  test('an address in .gitmodules reads no folder of this machine, no private host, and is no option', async () => {
+  test('an address in .gitmodules cannot read local folders or private hosts, or act as an option', async () => {
     const repository = ownRepository()
     const stranger = await serve(repository)
     const urls = [
@@ -85,7 +85,7 @@ describe.skipIf(!requires('git').ok)('what a repository refers to', () => {
     expect(existsSync('/tmp/homeport-pwn')).toBe(false)
   })
 
-  test('pointers of Git LFS are named where git-lfs did not replace them', async () => {
+  test('unresolved Git LFS pointers are reported', async () => {
     const own = ownRepository()
     own.commit({ 'video.bin': `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 12345\n` })
     const path = mkdtempSync(join(tmpdir(), 'homeport-path-'))

@@ -90,7 +90,7 @@ describe('hostile archives', () => {
   })
 })
 
-test('files, folders and links come out as they went in, without the bits that change the user of a program', async () => {
+test('files, folders and symlinks are unpacked unchanged, except for setuid and setgid bits', async () => {
   const entries = await entriesOf(
     createTarGz([
       { name: './', type: '5', mode: 0o1770 },
@@ -111,7 +111,7 @@ test('files, folders and links come out as they went in, without the bits that c
   ])
 })
 
-test('an archive without an entry for the folder itself gets the owner that it is given', async () => {
+test('without an entry for the folder itself the archive gets the given owner', async () => {
   const bytes = createZip([{ name: 'photos/a.txt', data: 'a', mode: 0o100600 }])
   expect(await receive(bytes)).toMatchObject({ files: 1, bytes: 1, has_root: false })
   expect((await entriesOf(bytes, { uid: 7, gid: 8 })).map(({ name, uid, gid }) => [name, uid, gid])).toEqual([['photos/a.txt', 7, 8]])
