@@ -41,11 +41,11 @@ function sourceOf(file: string): string {
 }
 
 describe('the statements of the customer’s document', () => {
-  test('are listed, every one', () => {
+  test('are all listed', () => {
     expect(statements.map(({ section, text }) => ({ section, text }))).toEqual(stating())
   })
 
-  test('have tests that are there', () => {
+  test('have existing tests', () => {
     const named = new Set(statements.flatMap(({ tests }) => tests))
     const missing = [...named].filter((one) => {
       const at = one.indexOf(': ')
