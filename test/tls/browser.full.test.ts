@@ -42,7 +42,7 @@ describe.skipIf(!requires('chromium').ok || !requires('nss').ok)('a browser and 
     repository.remove()
   })
 
-  test('warns of it before it is trusted, opens it by HTTP/2 after, and warns again once it is taken out', async () => {
+  test('warns before it is trusted, uses HTTP/2 afterwards, and warns again once it is removed', async () => {
     const visit = async (): Promise<string> => {
       const browser = await openChromium(home)
       try {
@@ -76,7 +76,7 @@ describe.skipIf(!requires('chromium').ok || !requires('nss').ok)('a browser and 
     await expect(visit()).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID')
   })
 
-  test('curl and openssl take it too, and the chain is as it should be', async () => {
+  test('curl and openssl accept it too, and the chain is correct', async () => {
     await platform.api('POST', '/instance/https/trust')
     const ca = join(platform.data_dir, 'authority.crt')
     const { port } = new URL(url)
