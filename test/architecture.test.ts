@@ -152,24 +152,24 @@ describe('who may import whom', () => {
     expect(wrong).toEqual([])
   })
 
-  test('serve.ts alone takes the composition root into the command line', () => {
+  test('only serve.ts imports the composition root in the command line', () => {
     expect(
       imports.filter((one) => one.to === 'server/index.ts' && one.from.startsWith('server/') && !/^server\/(cli\/serve|index)\.ts$/.test(one.from)),
     ).toEqual([])
   })
 
-  test('renderer: layers import downwards', () => {
+  test('renderer: layers import only downwards', () => {
     const layer = (file: string) => rendererLayers.findIndex((folders) => folders.some((folder) => file.startsWith(`renderer/${folder}`)))
     expect(rendererImports.filter((one) => layer(one.from) > layer(one.to)).map((one) => `${one.from} -> ${one.to}`)).toEqual([])
   })
 
-  test('renderer: a feature knows of another feature its index.ts alone', () => {
+  test('renderer: a feature imports another feature only through its index.ts', () => {
     expect(rendererImports.filter((one) => isForeignFeature(one) && !one.to.endsWith('/index.ts')).map((one) => `${one.from} -> ${one.to}`)).toEqual(
       [],
     )
   })
 
-  test('renderer: features have no cycle', () => {
+  test('renderer: there are no cycles between features', () => {
     expect(
       findImportCycles(rendererImports.filter(isForeignFeature).map(({ from, to }) => ({ from: featureOf(from)!, to: featureOf(to)! }))),
     ).toEqual([])
@@ -180,22 +180,22 @@ describe('who may import whom', () => {
     expect(findImportCycles(imports.filter((one) => one.is_own))).toEqual([])
   })
 
-  test('every relative import leads to a file', () => {
+  test('every relative import resolves to a file', () => {
     // The recipes have the text of files for other folders.
     const isMissing = (one: Import) => one.is_own && one.from !== 'test/recipes.ts' && !existsSync(join(root, one.to)) && !one.to.endsWith('.css')
     expect(imports.filter(isMissing).map((one) => `${one.from} -> ${one.to}`)).toEqual([])
   })
 })
 
-describe('habits', () => {
-  test('no file over 400 lines (contract and migrations excused)', () => {
+describe('conventions', () => {
+  test('no file exceeds 400 lines (except contract and migrations)', () => {
     const long = codeFiles
       .filter((file) => !/^server\/(contract|store\/migrations)\//.test(file))
       .map((file) => [file, textOf.get(file)!.split('\n').length] as const)
     expect(long.filter(([, lines]) => lines > 401)).toEqual([])
   })
 
-  test('server/ reads the environment in options.ts alone', () => {
+  test('server/ reads the environment only in options.ts', () => {
     const readers = codeFiles.filter(
       (file) => file.startsWith('server/') && /process\.env|import\.meta\.env/.test(withoutStrings(withoutComments(textOf.get(file)!))),
     )
@@ -205,7 +205,7 @@ describe('habits', () => {
 
   const runsSql =
     /\.(statement|pragma)\(|\braw\.(exec|prepare|backup)\(|\b(tables|logTables|metricsTables)\.[a-z]+[A-Z]\w+\(|\b(SELECT|DELETE) .*\bFROM\b|\bINSERT INTO\b|\bUPDATE \w+ SET\b/
-  test('only store/ runs SQL on the store; database/ speaks to PostgreSQL', () => {
+  test('only store/ runs SQL on the store; only database/ speaks to PostgreSQL', () => {
     expect(
       codeFiles.filter(
         (file) => /^server\/(?!store\/|database\/|contract\/mariadb-restore)/.test(file) && runsSql.test(withoutComments(textOf.get(file)!)),
@@ -228,7 +228,7 @@ describe('habits', () => {
     'vacuum.ts': 'VACUUM, and code of a thread',
     'wal-manager.ts': 'code of a thread',
   }
-  test('SQL as text only where kysely cannot express it', () => {
+  test('SQL as text is used only where kysely cannot express it', () => {
     const hasRawSql = /\.(statement|prepare|pragma)\(|\bsql(<.*>)?`|\b(raw|db|file)\.exec\(|\ball(<.*>)?\(\s*['"`]/
     const found = codeFiles.filter((file) => /^server\/store\/[^/]+$/.test(file) && hasRawSql.test(withoutComments(textOf.get(file)!)))
     expect(found.map((file) => file.slice('server/store/'.length)).toSorted()).toEqual(Object.keys(rawSqlReasons))
@@ -249,7 +249,7 @@ describe('habits', () => {
   /** Drivers, the code that composes them, shipped migrations and the record itself. */
   const mayNameDrivers =
     /^server\/(runtime\/(docker|process)\/|database\/(docker|embedded)-|store\/migrations\/|contract\/runtimes\.ts|bootstrap\/|(runtime|database)\/index\.ts)/
-  test('contract/runtimes.ts alone lists the runtimes: no other code decides by a name', () => {
+  test('only contract/runtimes.ts lists the runtimes, and no other code branches on a name', () => {
     const decidesByName =
       /[=!]==\s*['"`](docker|process)['"`]|['"`](docker|process)['"`]\s*[=!]==|\|\s*'(docker|process)'|'(docker|process)'\s*[|,\]]|\bis(Docker|Process)\b/
     expect(
@@ -268,7 +268,7 @@ describe('habits', () => {
 })
 
 describe('names', () => {
-  test.each(['server', 'renderer', 'main'])('an exported type of %s/ has a name of its own', (folder) => {
+  test.each(['server', 'renderer', 'main'])('exported types of %s/ have unique names', (folder) => {
     const filesByName = new Map<string, string[]>()
     for (const [file, text] of textOf) {
       if (!file.startsWith(`${folder}/`)) continue
@@ -281,7 +281,7 @@ describe('names', () => {
   /** Metaphors that the code once had. Each has a standard term, which server/README.md lists. */
   const bannedWords =
     /(?<![a-z])(yard|gate|desk|door|city|berth|harbour|graves|shelf|wish|sight|plate|homecoming|tidings|stumble|beacon|crossings|elsewhere|entrance)(?![a-z])/i
-  test('no identifier is one of the metaphors of the past', () => {
+  test('no identifier uses the old metaphors', () => {
     const declared = /\b(?:interface|type|class|enum|function|const|let)\s+(\w+)/g
     const found = [...textOf].flatMap(([file, text]) =>
       [...withoutComments(text).matchAll(declared)]

@@ -43,7 +43,7 @@ test.each(explained)('%s has all five parts', (document) => {
   expect(parts.filter((part) => !headings(document).includes(part))).toEqual([])
 })
 
-test('the README is the front door', () => {
+test('the README has its sections, a picture and the licence', () => {
   expect(headings('README.md')).toEqual([
     'Two commands',
     'Five minutes',
@@ -58,7 +58,7 @@ test('the README is the front door', () => {
 })
 
 describe.each(documents)('%s', (document) => {
-  test('names files that are there', () => {
+  test('names files that exist', () => {
     // Code spans, and the first words of the lines of a listing, which may name several files.
     const text = read(document)
     const listings = [...text.matchAll(/^```\n([\s\S]*?)^```$/gm)].flatMap(([, listing = '']) =>
@@ -69,13 +69,13 @@ describe.each(documents)('%s', (document) => {
     expect(wanted.filter((name) => !files.some((file) => `/${file}`.endsWith(`/${name}`)))).toEqual([])
   })
 
-  test('links to what is there', () => {
+  test('links to files that exist', () => {
     const links = [...read(document).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link]) => link!)
     const local = links.filter((link) => !/^(https?|mailto):/.test(link))
     expect(local.filter((link) => !exists(join(dirname(document), link)))).toEqual([])
   })
 
-  test('links to headings that are there', () => {
+  test('links to headings that exist', () => {
     const links = [...read(document).matchAll(/\]\(([^)#\s:]*)#([^)\s]+)\)/g)].map(([, path = '', anchor = '']) => ({
       target: path === '' ? document : join(dirname(document), path),
       anchor,
@@ -88,7 +88,7 @@ test('the README has at most 200 lines', () => {
   expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(200)
 })
 
-test('every test that SECURITY.md names is there', () => {
+test('every test that SECURITY.md names exists', () => {
   const named = [...read('server/SECURITY.md').matchAll(/`([\w-]+\/[\w.-]+)`/g)]
     .map(([, name]) => name!)
     .filter((name) => name !== 'application/json')
@@ -97,14 +97,14 @@ test('every test that SECURITY.md names is there', () => {
   expect([...new Set(named)].filter((name) => !isTest(name))).toEqual([])
 })
 
-test('comments cite no document that is not in the repository', () => {
+test('comments cite only documents of this repository', () => {
   const cited = files
     .filter(isCode)
     .flatMap((file) => [...read(file).matchAll(/^\s*(?:\/?\*|\/\/).*?\b([\w-]+\.md)\b/gm)].map(([, name]) => ({ file, name: name! })))
   expect(cited.filter(({ name }) => !documents.some((document) => document.endsWith(`/${name}`) || document === name))).toEqual([])
 })
 
-test('comments cite threats that SECURITY.md has', () => {
+test('comments cite only threats of SECURITY.md', () => {
   const threats = new Set([...read('server/SECURITY.md').matchAll(/^\| (T\d+) \|/gm)].map(([, number]) => number))
   const cited = files.filter(isCode).flatMap((file) => [...read(file).matchAll(/\bthreats? (T\d+)\b|^\/\* (T\d+)\b/gm)].map(([, a, b]) => a ?? b))
   expect(cited.length).toBeGreaterThan(5)

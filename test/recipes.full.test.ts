@@ -60,7 +60,7 @@ test.each(recipes)('$title: $document names the files to touch', ({ document, ti
 })
 
 describe('after all recipes', () => {
-  test('types are right', async () => void (await run(packageScript('typescript/bin/tsc'), '-b')))
+  test('types check', async () => void (await run(packageScript('typescript/bin/tsc'), '-b')))
 
   test('their tests and the architecture test pass', async () => {
     const tests = ['test/architecture.test.ts', ...recipes.flatMap(({ tests }) => tests)]

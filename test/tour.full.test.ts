@@ -60,7 +60,7 @@ test('every command of the tour succeeds and prints what the README says', async
   expect((JSON.parse(api) as { projects: { slug: string }[] }).projects.map(({ slug }) => slug).toSorted()).toEqual(['harbour-news', 'hello'])
 })
 
-test('the commands that its sentences name work', async () => {
+test('the commands in its text work', async () => {
   const [, rollback = ''] = /`(npx homeport deployments rollback) ID`/.exec(tour) ?? []
   expect(await runBash('npx homeport deployments hello')).toContain('Ready')
   const list = JSON.parse(await runBash('npx homeport deployments hello --json')) as { deployments: { id: string }[] }
