@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 import { countingApp, createCacheContext, type CacheContext } from './cache-context.ts'
 import { expectError, issuePaths } from './api-context.ts'
 
-/* The cache of a project over its life: the switch, what the inspector sees, a swap, the end, a restart. */
+/* The lifecycle of a project's cache: the setting, the inspector, a traffic switch, deletion, a restart. */
 
 let context: CacheContext
 beforeAll(async () => {
@@ -103,7 +103,7 @@ describe('the traffic switch', () => {
     const until_file = signalFileIn(context.world.platform.data_dir, 'let-go')
     const path = `/held?until=${encodeURIComponent(until_file)}`
     const held = context.fetched('blog', path)
-    // Not by one piece of the stream: its first may be a comment alone.
+    // Not the first chunk of the stream, which may be only a comment.
     const log = readEventStream(`${context.world.platform.handle.api_url}/v1/projects/blog/runtime-logs`, { token: context.world.tokens.owner ?? '' })
     for await (const { data } of log) if (data === 'held') break
     context.repository.commit(countingApp('v2'))

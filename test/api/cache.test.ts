@@ -6,7 +6,7 @@ import { get } from '../support/edge.ts'
 import { createCacheContext, type CacheContext } from './cache-context.ts'
 import { expectError, issuePaths, type ApiResponse } from './api-context.ts'
 
-/* What a purge takes out and what it leaves, the token and the webhook, the log. */
+/* What a purge removes and what it leaves, the token and the webhook, the log. */
 
 let context: CacheContext
 beforeAll(async () => {

@@ -63,7 +63,7 @@ describe('POST database', () => {
     await context.request(carded, 'POST', '/v1/projects', { name: 'n', slug: 'carded' })
     expect((await context.request(carded, 'POST', path('carded'))).status).toBe(201)
 
-    // The instance owner's account, by the settings that emulate a plan: what is there stays, and is told as before.
+    // On the instance owner's account, whose plan is emulated by settings: an existing database stays and is reported as before.
     await context.platform.createProject({ slug: 'emulated' })
     expect((await context.request('instance_owner', 'POST', path('emulated'))).status).toBe(201)
     await context.request('instance_owner', 'PATCH', '/instance/settings', { plan: 'starter', payment_method: false })

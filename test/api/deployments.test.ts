@@ -22,7 +22,7 @@ async function newest(slug: string): Promise<string> {
 
 const unknown = 'dpl_00000000000000000000000000'
 
-/** Events of a stream, until it ends or `enough` says so. */
+/** The events of a stream until it ends or `enough` returns true. */
 async function events(path: string, { enough, ...options }: { enough?: (list: ServerEvent[]) => boolean; last_event_id?: string } = {}) {
   const list: ServerEvent[] = []
   for await (const event of readEventStream(context.platform.handle.api_url + path, { token: context.platform.owner.token, ...options })) {
@@ -31,7 +31,7 @@ async function events(path: string, { enough, ...options }: { enough?: (list: Se
   }
   return list
 }
-/** Of the events that can be resumed after. */
+/** Only events from which a stream can be resumed. */
 const numbered = async (...args: Parameters<typeof events>) => (await events(...args)).filter(({ id }) => id !== undefined)
 
 const parsed = (list: ServerEvent[], name: string) =>
@@ -219,7 +219,7 @@ describe('the build log as a stream', () => {
     const steps = parsed(list, 'step')
     expect(steps).toContainEqual({ name: 'route', status: 'done', ts: expect.any(String) })
 
-    // Read again after the end, and with the same lines as the detail has.
+    // Read again after the end, with the same lines as in the deployment.
     const again = await events(`/v1/projects/streamed/deployments/${id}/logs`)
     expect(parsed(again, 'log')).toEqual(lines)
     const { build_log } = await context.platform.getDeployment('streamed', id)
@@ -288,7 +288,7 @@ describe('GET /instance/glances', () => {
     expect(both.map(({ slug }) => slug)).toEqual(['glanced', 'glanced-bare'])
     expect(both[0]).toMatchObject({ latest: { id: first, status: 'ready' }, serving: { id: first } })
     expect(both[1]).toEqual({ slug: 'glanced-bare', latest: null, serving: null })
-    // As the list of deployments tells it.
+    // In the same form as in the list of deployments.
     const { deployments } = (await context.request('owner', 'GET', '/v1/projects/glanced/deployments')).body as { deployments: unknown[] }
     expect(both[0]?.latest).toEqual(deployments[0])
 

@@ -165,7 +165,7 @@ describe('POST domains/purchase', () => {
   test('of two concurrent purchases exactly one succeeds', async () => {
     const answers = await Promise.all([buy('race.test'), buy('race.test', {}, 'owner', 'blog')])
     const statuses = answers.map((one) => one.status).toSorted((a, b) => a - b)
-    // The loser may come late enough to find it owned by its own account.
+    // The slower request may find the domain already owned by its own account.
     expect(statuses[0]).toBe(201)
     expect(
       ((await context.request('owner', 'GET', '/v1/domains')).body.domains as Domain[]).filter((one) => one.hostname === 'race.test'),
@@ -218,7 +218,7 @@ test('the whole lifecycle offline: search, buy, resolve with the instance’s DN
   const { domain } = (await platform.api<{ domain: Domain }>('POST', at('alive'), { hostname: 'life.test', expected_price_cents: 0 })).body
   expect(await platform.fetchEdge('life.test')).toMatchObject({ status: 200, body: expect.stringContaining('one') })
 
-  // The setting opens the DNS server at once; the doctor says where it is and who has to be told.
+  // The setting starts the DNS server at once; the doctor reports its address and which resolver to configure.
   await platform.api('PATCH', '/instance/settings', { dns_server: 0 })
   const { checks } = (await platform.api<{ checks: DoctorCheck[] }>('GET', '/instance/doctor')).body
   const check = checks.find(({ name }) => name === 'dns server')
@@ -230,7 +230,7 @@ test('the whole lifecycle offline: search, buy, resolve with the instance’s DN
   await platform.api('PATCH', '/instance/settings', { dns_server: null })
   await expect(resolver.resolve4('life.test')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
 
-  // Eleven months later it is renewed by itself, soon after the start.
+  // Eleven months later it is renewed automatically, soon after the start.
   await platform.handle.stop()
   const { data_dir } = platform
   const again = await startTestPlatform({ runtime: 'process', data_dir, ahead_ms: 340 * 86_400_000 })

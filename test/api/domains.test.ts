@@ -9,7 +9,7 @@ import { expectError, issuePaths, createApiContext, type Caller, type ApiContext
 
 let context: ApiContext
 let dns: FakeDns
-/** Another account, on a plan that has domains. */
+/** Another account, on a plan with custom domains. */
 let neighbour: { token: string }
 const ip = '127.0.0.1'
 const at = (slug: string) => `/v1/projects/${slug}/domains`
@@ -42,7 +42,7 @@ async function verify(id: string, who: Caller = 'owner'): Promise<{ domain: Doma
   expect(response.status).toBe(200)
   return response.body as unknown as { domain: Domain; checks: DomainCheck[] }
 }
-/** The edge leads a name to its project, which is not deployed, or knows nothing of it. */
+/** Whether the edge has a route for the hostname. The project behind it is not deployed. */
 const isRouted = async (host: string) => (await context.platform.fetchEdge(host)).body.includes('Not deployed yet')
 
 describe('POST domains of a project', () => {

@@ -9,7 +9,7 @@ const repository = makeRepository({
   'package.json': '{"name":"x","private":true,"scripts":{"start":"node server.js"}}',
   'server.js': `require('node:http').createServer((request, response) => response.end(JSON.stringify(process.env))).listen(process.env.PORT)`,
 })
-/** Projects that were never deployed: for all that is not about redeploying. */
+/** Projects that were never deployed, for tests without redeployments. */
 const fresh = async (slug: string) => {
   await context.platform.createProject({ slug, repo_url: repository.url })
   return `/v1/projects/${slug}/env-vars`
@@ -175,7 +175,7 @@ describe('a running app', () => {
     expect(variables).not.toHaveProperty('PREVIEW_ONLY')
     expect(variables.PORT).not.toBe('1')
 
-    // Only previews would see this, and a changed value waits for the next deployment.
+    // Only previews would get this variable, and a changed value waits for the next deployment.
     expect((await post(path, { key: 'ALSO', value: 'x', environment: 'preview' })).body.deployment_id).toBeNull()
     const all = await listed(path)
     const both = all.find(({ key }) => key === 'FOR_BOTH')?.id ?? ''

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCorpus, createFuzzer } from './fuzz-run.ts'
 
-/** Requests made from the contract, and all that failed before. `npm run test:full` sends 20 000 others. */
+/** Requests generated from the contract, and all past failures. `npm run test:full` sends 20 000 others. */
 describe('generated requests', () => {
   let fuzzing: Awaited<ReturnType<typeof createFuzzer>>
   beforeAll(async () => {
@@ -13,7 +13,7 @@ describe('generated requests', () => {
     await fuzzing.run({ seed: 42, count: 900, lanes: 1 })
     expect(fuzzing.failures()).toEqual([])
     expect(fuzzing.sent()).toBe(900)
-    // Requests that never got anything done would show little.
+    // Requests that never succeed would prove little.
     expect(fuzzing.succeeded()).toBeGreaterThan(0.6)
     expect(await fuzzing.isHealthy()).toBe(true)
   })

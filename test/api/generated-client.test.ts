@@ -11,8 +11,8 @@ import { createTarGz } from '../support/archives.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 /*
- * What a customer does with /openapi.json: a public generator makes a typed client of it, the compiler takes it and a program
- * written against it, and that program does the main job against a running instance.
+ * A customer's use of /openapi.json: a public generator makes a typed client, the compiler accepts it and a program
+ * that uses it, and that program does the main job against a running instance.
  */
 
 let platform: SharedPlatform
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const spec = (await (await fetch(`${platform.handle.api_url}/openapi.json`)).json()) as never
   await generateApi({ spec, output: folder, fileName: 'client.ts', silent: true })
   const path = join(folder, 'client.ts')
-  // The generator tells the compiler to look away. It shall not.
+  // The generator disables type checks in its output. This enables them again.
   writeFileSync(path, readFileSync(path, 'utf8').replace('// @ts-nocheck', ''))
   writeFileSync(
     join(folder, 'tsconfig.json'),
@@ -48,7 +48,7 @@ const compile = () =>
     ({ stdout }: { stdout: string }) => stdout.replaceAll(folder, ''),
   )
 
-/** The main job, in the words of the generated client alone. It prints what it saw. */
+/** The main job, using only the generated client. It prints the results. */
 const program = `
 ${['import { Api } from', "'./client.js'"].join(' ')}
 

@@ -1,4 +1,4 @@
-/** Idempotency keys on a whole platform; the gate's own rules are in test/http/idempotency.test.ts. */
+/** Idempotency keys on a whole platform; the rules of the API server are in test/http/idempotency.test.ts. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -48,14 +48,14 @@ test('keys survive a restart', async () => {
   expect(first.status).toBe(201)
   await platform.handle.stop()
   platform = await startTestPlatform({ runtime: 'process', data_dir })
-  // Another token of the same person: a run has its own.
+  // Another token of the same user, because each run has its own.
   expect(await post('before', '/v1/tokens', { name: 'kept' })).toEqual({ ...first, replayed: 'true' })
   expect((await post('before', '/v1/tokens', { name: 'other' })).status).toBe(409)
   const { body } = await platform.api<{ api_tokens: unknown[] }>('GET', '/v1/tokens')
   expect(body.api_tokens).toHaveLength(1)
 })
 
-/** Every creation that is atomic; `made` lists what there is of it, by a name that the creation chose. */
+/** Every atomic creation; `made` lists the existing resources by a name that the creation sets. */
 const creations = [
   {
     path: '/v1/projects',

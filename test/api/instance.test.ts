@@ -152,7 +152,7 @@ describe('settings', () => {
   })
 
   test('the limits of the contract are the default', async () => {
-    // What other files asked as this owner within the last minute counts no more.
+    // Requests of other files as this owner within the last minute no longer count.
     await context.platform.advance(61_000)
     await context.request('instance_owner', 'PATCH', '/instance/settings', { rate_limit_authenticated: 300, rate_limit_anonymous: 30 })
     const person = await context.addPerson('limited@example.com')

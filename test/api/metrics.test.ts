@@ -17,7 +17,7 @@ http.createServer((request, response) => {
   response.end(status === 204 || status === 304 ? undefined : 'x'.repeat(100))
 }).listen(process.env.PORT, '0.0.0.0')
 `
-/** Fields of the contract and no others. */
+/** Exactly the fields of the contract. */
 const exactly = (metricsSchema as z.ZodObject).strict()
 
 let context: ApiContext
@@ -41,7 +41,7 @@ async function read(slug: string, range?: MetricsRange): Promise<Metrics> {
   expect(response.status).toBe(200)
   return exactly.parse(response.body) as Metrics
 }
-/** So many requests, one after the other by twenty at once. */
+/** Sends a number of requests, twenty at a time. */
 async function visitTimes(times: number, slug: string, path = '/'): Promise<void> {
   let left = times
   const one = async () => {
@@ -107,7 +107,7 @@ describe('GET /v1/projects/{slug}/metrics', () => {
   })
 
   test('reports current resource usage, and none for an app that does not run', async () => {
-    // Who asks first waits for it only so long.
+    // The first request waits for the sample only so long.
     const resources = await until(async () => (await read('counted')).resources ?? undefined, { what: 'a look at the app' })
     expect(resources).toEqual({ cpu_percent: expect.any(Number), memory_mb: expect.any(Number), memory_limit_mb: 512 })
     expect(resources.memory_mb).toBeGreaterThan(5)
@@ -177,7 +177,7 @@ describe('GET /instance/sparklines', () => {
 
   test('requests per hour of the visible projects that had any', async () => {
     await visitTimes(3, 'counted')
-    // That a project was asked for is noted within a second.
+    // A request to a project is recorded within a second.
     const { from, projects } = await until(
       async () => {
         const response = await lines('owner')
@@ -195,7 +195,7 @@ describe('GET /instance/sparklines', () => {
   })
 })
 
-/** Requests that stand in the file, as another process sees it. */
+/** Requests stored in the file, as another process sees them. */
 function writtenIn(folder: string): number {
   const db = new Sqlite(join(folder, 'metrics.db'), { readonly: true })
   try {
@@ -223,7 +223,7 @@ describe('persistence', () => {
 
     platform = await start()
     await visit(platform, 20)
-    // Nobody asks: it is written down by itself.
+    // Without any reads the metrics are written by themselves.
     await platform.advance(2_000)
     await until(() => (written() === 41 ? true : undefined), { what: '41 requests to be written down' })
     await visit(platform, 10)

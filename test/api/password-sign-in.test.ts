@@ -1,4 +1,4 @@
-/** Sign-in by password over a real store, with a clock that is turned by hand. */
+/** Sign-in by password over a real store, with a clock that the test moves. */
 import { randomBytes, scryptSync } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ const password = 'correct horse battery'
 const email = 'owner@homeport.localhost'
 const created_at = '2026-01-31T12:00:00.000Z'
 const clock = fixedClock(created_at)
-/** As `hashPassword` stores it, but compared in a millisecond. */
+/** In the format of `hashPassword`, but compared in a millisecond. */
 function cheapHash(text: string): string {
   const salt = randomBytes(16)
   return ['scrypt', 1024, 8, 1, salt.toString('base64'), scryptSync(text, salt, 32, { N: 1024, r: 8, p: 1 }).toString('base64')].join('$')
@@ -65,14 +65,14 @@ describe('a password', () => {
   test('refuses attempts over the concurrency limit instead of queueing them', async () => {
     const kept = cheapHash(password)
     const all = Promise.allSettled(Array.from({ length: 40 }, () => verifyPassword('x', kept, 'far')))
-    // Whoever is at this machine is not behind them.
+    // Local sign-ins do not queue behind them.
     expect(await verifyPassword('x', kept, 'near')).toBe(false)
     expect((await all).filter((one) => one.status === 'rejected').length).toBe(24)
   })
 })
 
 describe('sign-in', () => {
-  /** Compares in no time: what is looked at below is how often it may be tried. */
+  /** Compares instantly, because these tests are about the number of attempts. */
   const newSignIn = () => createPasswordSignIn({ db: store.db, clock, compare: async (given, kept) => kept !== undefined && given === password })
   const attempt = (given: string, more: { email?: string; is_local?: boolean } = {}) => ({ email, password: given, is_local: false, ...more })
 
@@ -98,17 +98,17 @@ describe('sign-in', () => {
     for (let i = 0; i < 5; i++) expect(await signIn(wrong)).toEqual({ wrong: true })
     for (const wait_s of [1, 2, 4]) {
       expect(await signIn(wrong)).toEqual({ wait_s })
-      // Not even the right one, or waiting would be nothing.
+      // Not even the right password, because otherwise the delay would have no effect.
       expect(await signIn(attempt(password, { email: address }))).toEqual({ wait_s })
       await clock.advance(wait_s * 1000 - 1)
       expect(await signIn(wrong)).toEqual({ wait_s: 1 })
       await clock.advance(1)
       expect(await signIn(wrong)).toEqual({ wrong: true })
     }
-    // This machine is never kept out, nor does it shorten the wait of others.
+    // This machine is never locked out, and does not shorten the delay of others.
     expect(await signIn(attempt(password, { is_local: true }))).toHaveProperty('session')
     expect(await signIn(wrong)).toEqual({ wait_s: 8 })
-    // Somebody else is not held up by it.
+    // Another address is not delayed.
     expect(await signIn(attempt('wrong', { email: 'plain@example.com' }))).toEqual({ wrong: true })
     await clock.advance(60_000)
   })

@@ -14,7 +14,7 @@ const create = (body: unknown, who: 'owner' | 'stranger' | 'instance_owner' | { 
   context.request(who, 'POST', '/v1/projects', body)
 const projectOf = (response: ApiResponse) => response.body.project as Record<string, unknown>
 
-/** A project as the customer's document has it: all fields, and no others. */
+/** A project as in the customer's document: all fields, and no others. */
 const exactly = z.strictObject(projectSchema.shape)
 
 describe('POST /v1/projects', () => {
@@ -123,7 +123,7 @@ describe('POST /v1/projects', () => {
     'a--b',
   ])('%s is reserved', async (slug) => {
     const response = await create({ name: 'n', slug })
-    // A slug of two letters is no slug before it is a reserved one.
+    // A slug of two letters is too short, which is checked before reserved names.
     if (slug.length < 3) expectError(response, 400, 'invalid_input')
     else expectError(response, 409, 'slug_reserved')
   })
@@ -153,7 +153,7 @@ describe('POST /v1/projects', () => {
     const answers = await Promise.all(Array.from({ length: cap + 3 }, (_, i) => create({ name: 'n', slug: `${plan}-${i}` }, person)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(cap)
     for (const response of answers) if (response.status !== 201) expectError(response, 402, 'plan_limit_reached')
-    // The plan is looked at before the slug, and after the input.
+    // The plan is checked before the slug, and after the input.
     expectError(await create({ name: 'n', slug: 'my-app' }, person), 402, 'plan_limit_reached')
     expectError(await create({ name: '', slug: 'my-app' }, person), 400, 'invalid_input')
     const taken = answers.findIndex(({ status }) => status === 201)

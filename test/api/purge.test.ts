@@ -13,7 +13,7 @@ import { insertProject } from '../../server/store/projects.ts'
 import { replacePurgeToken } from '../../server/store/purge-tokens.ts'
 import { projectRow } from '../support/database-rows.ts'
 
-/* What a purge notes and what it does when the cache refuses, on a real store and a cache that only does what it is told. */
+/* What a purge logs, and what it does when the cache fails, on a real store and a fake cache. */
 
 let folder: string
 let store: Store

@@ -38,7 +38,7 @@ test('plans a repository without a project, and says why one cannot be fetched',
   const gone = await context.request('owner', 'POST', path, { repo_url: context.repository.url, repo_branch: 'gone' })
   expectError(gone, 502, 'source_not_fetched')
   expect(gone.body.message).toMatch(/no branch “gone”/)
-  // Another account may not have this machine fetch its folders or its network.
+  // Another account must not make this machine read local folders or its network.
   expectError(await context.request('stranger', 'POST', path, { repo_url: context.repository.url }), 400, 'invalid_input')
   expectError(await context.request('stranger', 'POST', path, { repo_url: 'http://127.0.0.1:9/x.git' }), 502, 'source_not_fetched')
 })

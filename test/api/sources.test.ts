@@ -12,7 +12,7 @@ import { expectError, createApiContext, type Caller, type ApiContext } from './a
 
 let context: ApiContext
 const folders: string[] = []
-/** Packed before anything runs: it takes so long that a server would hang up on who falls silent meanwhile. */
+/** Compressed before any test, because it takes so long that a server would drop the silent connection. */
 const large = createTarGz(Object.entries({ ...tinyServer('large'), 'cargo.bin': randomBytes(24 * 2 ** 20) }).map(([name, data]) => ({ name, data })))
 const newFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-sources-'))
@@ -27,7 +27,7 @@ afterAll(async () => {
   await context.close()
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
-/** Whatever happens, nothing stays in the place where sources are made ready. */
+/** No temporary file remains in the folder where sources are prepared. */
 afterEach(() => until(() => outgoing().length === 0 || undefined, { what: 'an empty place' }))
 
 const outgoing = () => {
@@ -46,7 +46,7 @@ async function archiveOf(slug: string, id: string, who: Caller = 'owner'): Promi
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/gzip'])
   return Buffer.from(await response.arrayBuffer())
 }
-/** `drwxr-xr-x name`, `lrw… name -> target`, by the system's own tar. */
+/** `drwxr-xr-x name`, `lrw… name -> target`, listed by the system's tar. */
 function listOf(archive: Buffer): string[] {
   const list = execFileSync('tar', ['--list', '--verbose', '--gzip', '--file=-'], { input: archive, encoding: 'utf8' })
   return list
@@ -91,7 +91,7 @@ describe('GET source', () => {
       '-rwxr-xr-x source/run.sh',
       '-rw-r--r-- source/server.js',
     ])
-    // The same source is the same bytes.
+    // The same source gives the same bytes.
     expect((await archiveOf('from-git', id)).equals(archive)).toBe(true)
     await context.platform.createProject({ slug: 'git-again' })
     expect(await send('git-again', archive)).toMatchObject({ status: 'ready', source: 'upload' })
@@ -122,7 +122,7 @@ describe('GET source', () => {
     await context.platform.api('PATCH', '/v1/projects/zip-again', { root_directory: 'apps/web' })
     const again = await send('zip-again', archive)
     expect(again.status).toBe('ready')
-    // What came from here is given away as well, and is the same still.
+    // A source downloaded from here and uploaded again stays the same.
     expect(listOf(await archiveOf('zip-again', again.id))).toEqual(listOf(archive))
     // A retry has its own id and the same source.
     const retry = await context.request('owner', 'POST', `/v1/projects/from-zip/deployments/${first.id}/retry`)

@@ -26,7 +26,7 @@ const createToken = async (who: TokenCaller, body: unknown = { name: 'ci' }) => 
 const listed = async (who: TokenCaller, query = '') => (await context.request(who, 'GET', `/v1/tokens${query}`)).body.api_tokens as ApiToken[]
 const person = (name: string) => context.addPerson(`${name}@example.com`)
 
-/** Reads and writes the ledger beside the platform, where only time or a crash would do it. */
+/** Reads and writes the database directly, for states that only time or a crash would cause. */
 function openDatabase<T>(use: (db: Database.Database) => T): T {
   const db = new Database(join(context.platform.data_dir, 'homeport.db'))
   try {
@@ -36,7 +36,7 @@ function openDatabase<T>(use: (db: Database.Database) => T): T {
   }
 }
 
-/** Every file with what is in it; undefined when one went while they were read, as the draft of an hourly copy does. */
+/** Every file with its content; undefined if one disappeared during the read, such as the draft of an hourly copy. */
 function filesIn(folder: string): { name: string; bytes: Buffer }[] | undefined {
   try {
     const found = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((one) => one.isFile())
@@ -221,7 +221,7 @@ describe('authentication', () => {
     expect((await context.request({ token }, 'GET', '/v1/projects')).status).toBe(200)
     const expires_at = new Date((await context.platform.now()) - 1000).toISOString()
     openDatabase((db) => db.prepare('UPDATE tokens SET expires_at = ? WHERE id = ?').run(expires_at, api_token.id))
-    // Written past the platform, whose own writes make it look again.
+    // Written directly to the database, past the platform, whose own writes refresh its cache.
     await createToken('stranger', { name: 'a write' })
     expectError(await context.request({ token }, 'GET', '/v1/projects'), 401, 'unauthorized')
     expect((await listed('stranger')).find(({ id }) => id === api_token.id)?.expires_at).toBe(expires_at)

@@ -1,4 +1,4 @@
-/** People over a whole platform: how somebody comes in, what a team may, and that no link works twice. */
+/** Users on a whole platform: how they sign up, what a team member may do, and that every link works once. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -22,7 +22,7 @@ afterAll(async () => {
 const password = 'a long enough password'
 type Json = Record<string, unknown>
 
-/** A page of a browser: a form of ours sent, or a look at one. */
+/** A page in a browser: a GET, or a submitted form. */
 async function page(path: string, form?: Record<string, string>, headers: Record<string, string> = {}) {
   const url = platform.handle.api_url
   const response = await fetch(url + path, {
@@ -45,7 +45,7 @@ const codeIn = (text: string) => {
   return code
 }
 
-/** A call as somebody with a session of a browser. */
+/** An API request with a browser session. */
 async function as(cookie: string | undefined, method: string, path: string, body: unknown = {}) {
   const response = await fetch(platform.handle.api_url + path, {
     method,
@@ -65,7 +65,7 @@ const person = async (email: string, more: Json = {}) => {
   return body
 }
 
-/** Somebody with an address that is proved, a password and a session. */
+/** A user with a verified address, a password and a session. */
 async function comesIn(email: string): Promise<string | undefined> {
   const { body } = await platform.api<{ url: string }>('POST', '/instance/verification-links', { email })
   return (await page('/verify', { code: codeIn(body.url), password })).cookie
@@ -103,7 +103,7 @@ describe('sign-up', () => {
     const letter = await mail.waitForEmail('new@example.com')
     expect(letter.from).toBe('post@example.com')
     const code = codeIn(letter.text)
-    // Looking at it, as a scanner of mail does, uses nothing up.
+    // Opening it, as a mail scanner does, does not consume it.
     for (let i = 0; i < 2; i++) expect((await page(`/verify?code=${code}`)).text).toContain('Choose a password')
     expect((await page('/verify', { code, password: 'short' })).status).toBe(400)
     const entered = await page('/verify', { code, password })
@@ -114,7 +114,7 @@ describe('sign-up', () => {
     expect(body).toMatchObject({ user: { email: 'new@example.com', email_verified: true, is_instance_owner: false } })
     expect((await as(entered.cookie, 'POST', '/v1/projects', { name: 'First', slug: 'first-of-new' })).status).toBe(201)
     expect((await page('/sign-in', { email: 'new@example.com', password })).status).toBe(303)
-    // Once.
+    // Only once.
     expect((await page(`/verify?code=${code}`)).status).toBe(401)
     expect((await page('/verify', { code, password: 'another long password' })).status).toBe(401)
     expect((await page('/sign-in', { email: 'new@example.com', password: 'another long password' })).status).toBe(401)
@@ -131,13 +131,13 @@ describe('sign-up', () => {
       })
     }
     for (const response of answers) expect(response).toEqual(answers[0])
-    // What is known goes by mail alone, to whom it concerns.
+    // For a known address, the information goes only by e-mail to its owner.
     expect((await mail.waitForEmail('new@example.com', 1)).text).toContain('it already has one')
     await mail.waitForEmail('never@example.com')
-    // And nobody is sent letters without end.
+    // The number of e-mails to one address is limited.
     for (let i = 0; i < 4; i++) await page('/sign-up', { email: 'asked@example.com' })
     await page('/sign-up', { email: 'last@example.com' })
-    // Each letter goes by a connection of its own: one that was sent earlier may come later.
+    // Each e-mail uses its own connection, so they may arrive out of order.
     await mail.waitForEmail('last@example.com')
     await mail.waitForEmail('asked@example.com', 2)
     expect(mail.emails.filter(({ to }) => to.includes('asked@example.com')).length).toBe(3)
@@ -191,7 +191,7 @@ describe('a link created by the owner', () => {
     const chosen = await page('/verify', { code, password: 'not the old password' })
     expect(chosen.status).toBe(303)
     expect((await as(chosen.cookie, 'GET', '/instance/session')).body).toMatchObject({ user: { email: 'guest@example.com' } })
-    // Who had the old one is out.
+    // The sessions of the old password have ended.
     expect((await as(cookie, 'GET', '/instance/session')).status).toBe(401)
     expect((await page('/sign-in', { email: 'guest@example.com', password })).status).toBe(401)
     expect((await page('/verify', { code, password: 'another long password' })).status).toBe(401)
@@ -263,7 +263,7 @@ describe('an invitation', () => {
     const joined = await page('/join', { code, email: 'mate@example.com', password })
     expect(joined.status).toBe(303)
     expect((await as(joined.cookie, 'GET', '/v1/projects/ours')).status).toBe(200)
-    // The inviter has seen the link: it proves no address.
+    // The inviter has seen the link, so it does not verify the address.
     expect((await as(joined.cookie, 'GET', '/instance/session')).body).toMatchObject({ user: { email_verified: false } })
     expect((await as(joined.cookie, 'POST', '/v1/projects', { name: 'Own', slug: 'own' })).body).toMatchObject({ error: 'email_not_verified' })
     for (const email of ['mate@example.com', 'other@example.com'])
@@ -276,14 +276,14 @@ describe('an invitation', () => {
     const { code } = await invite('victim@example.com', token)
     const taken = await page('/join', { code, email: 'victim@example.com', password: 'chosen by the sly one' })
     expect(taken.status).toBe(303)
-    // The letter of the joining goes to the address. Whoever owns it, and knows no password, proves nothing by it.
+    // The verification e-mail goes to the address. Its owner, who does not know the password, verifies nothing by opening it.
     await mail.waitForEmail('victim@example.com', 1)
     const link = codeIn(mail.emails.filter(({ to, text }) => to.includes('victim@example.com') && text.includes('/verify'))[0]?.text ?? '')
     expect((await page(`/verify?code=${link}`)).text).toContain('If you never chose a password')
     expect((await page('/verify', { code: link, password })).status).toBe(401)
     expect((await page('/verify', { code: link, password: '' })).status).toBe(401)
     expect((await as(taken.cookie, 'GET', '/instance/session')).body).toMatchObject({ user: { email_verified: false } })
-    // Whoever has both is let in.
+    // A user with both the link and the password is verified.
     expect((await page('/verify', { code: link, password: 'chosen by the sly one' })).status).toBe(303)
     expect((await as(taken.cookie, 'GET', '/instance/session')).body).toMatchObject({ user: { email_verified: true } })
   })
@@ -298,10 +298,10 @@ describe('an invitation', () => {
     const { token } = await person('boss@example.com')
     await comesIn('here@example.com')
     await person('tokened@example.com')
-    // An account without a password is not taken over by whoever invites it.
+    // An inviter cannot take over an account without a password.
     const { code } = await invite('tokened@example.com', token)
     expect((await page('/join', { code, email: 'tokened@example.com', password })).status).toBe(401)
-    // Nor does the link make accounts for addresses that it does not name.
+    // Nor does the link create accounts for addresses that it does not name.
     expect((await page('/join', { code, email: 'unasked@example.com', password })).status).toBe(401)
     expect((await page('/join', { code, email: 'here@example.com', password: 'wrong password' })).status).toBe(401)
     expect((await page('/join', { code, email: 'here@example.com', password })).status).toBe(303)
@@ -371,7 +371,7 @@ describe('a team member', () => {
       expect(String(body.message)).toContain('Only the owner of the account')
       expect((await platform.api('DELETE', path, undefined, stranger.token)).status).toBe(404)
     }
-    // Nor anything of its team: these are of one's own account.
+    // Nor anything of its team: these belong to the member's own account.
     expect((await platform.api('DELETE', `/instance/team/members/${owner.user.id}`, undefined, member.token)).status).toBe(404)
     expect((await platform.api('DELETE', `/instance/team/members/${member.user.id}`, undefined, member.token)).status).toBe(404)
     expect((await platform.api('DELETE', `/instance/team/members/${member.user.id}`, undefined, owner.token)).status).toBe(204)
