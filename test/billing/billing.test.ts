@@ -4,7 +4,7 @@ import { createSeededRandom } from '../support/seeded-random.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { type FakeStripe, startFakeStripe, type StripeEvent } from '../support/fake-stripe.ts'
 
-/* A person's plan and card against a stand-in for Stripe that keeps state: nothing of ours is faked. */
+/* A user's plan and card against a stateful fake of Stripe; nothing of Homeport is faked. */
 
 let stripe: FakeStripe
 let platform: TestPlatform
@@ -14,7 +14,7 @@ beforeAll(async () => {
   stripe = await startFakeStripe()
   platform = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
 })
-/** Each test begins with a new account and with an empty Stripe. */
+/** Each test starts with a new account and an empty Stripe. */
 beforeEach(async () => {
   stripe.reset()
   token = await join(`ann-${++people}@example.com`)
@@ -41,7 +41,7 @@ const theOne = <T>(all: Map<string, T>): T => {
   expect(all.size).toBe(1)
   return [...all.values()][0]!
 }
-/** The account, but for what tells when. */
+/** The account without its timestamps. */
 const settled = async () => {
   const { plan, billing_interval, subscription_status, has_payment_method, card, cancel_at } = await status()
   return { plan, billing_interval, subscription_status, has_payment_method, card, cancel_at }
@@ -55,7 +55,7 @@ const asStarter = {
   cancel_at: null,
 }
 
-/** Card, basic monthly, pro yearly, canceled, the period over. Nothing of it is told yet. */
+/** Card, basic monthly, pro yearly, canceled, the period over. None of it is delivered yet. */
 async function live(): Promise<void> {
   await saveCard()
   await confirm()
@@ -137,7 +137,7 @@ describe('the subscription lifecycle', () => {
     expect((await status()).cancel_at).not.toBeNull()
     await confirm()
     expect((await status()).cancel_at).toBeNull()
-    // What is told late of the first one changes nothing.
+    // A late event of the first one changes nothing.
     for (const event of stripe.events.filter(({ type }) => type.startsWith('customer.subscription'))) await deliver(event)
     expect(await settled()).toMatchObject({ plan: 'basic', subscription_status: 'active', cancel_at: null })
     expect([...stripe.subscriptions.values()].map((one) => one.status)).toEqual(['canceled', 'active'])
@@ -206,7 +206,7 @@ describe('failures of the payment processor', () => {
     await confirm()
     await saveCard({ brand: 'visa', last4: '0002' })
     await refused(/declined/, confirm({ plan: 'pro' }))
-    // What was paid so far goes on by the card from before.
+    // The existing subscription continues with the previous card.
     expect(await settled()).toMatchObject({ plan: 'basic', card: { last4: '4242' } })
     for (const event of stripe.events) await deliver(event)
     expect(await settled()).toMatchObject({ plan: 'basic', card: { last4: '4242' } })

@@ -5,7 +5,7 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
-/* What a plan allows, without a payment processor: every value is tried out by the owner's settings. */
+/* What a plan allows, without a payment processor: the owner's settings emulate every value. */
 
 const day_ms = 86_400_000
 let platform: TestPlatform
@@ -104,7 +104,7 @@ test('a downgrade lets apps sleep again at once, and deletes nothing', async () 
   await set({ plan: 'starter' })
   const { projects } = (await platform.api<{ projects: Record<string, unknown>[] }>('GET', '/v1/projects')).body
   expect(projects.map(({ slug }) => slug)).toEqual(['four', 'three', 'two', 'one'])
-  // What was wished for is kept for a larger plan; the next deployment gets what the plan has.
+  // The requested value is kept for a larger plan; the next deployment gets that of the plan.
   expect(projects.at(-1)).toMatchObject({ always_warm: false, memory_limit_mb: 1024 })
   await set({ plan: 'enterprise' })
 })
@@ -116,7 +116,7 @@ test('the next deployment gets the memory of the plan', async () => {
     const gets = async (memory_mb: number) => {
       const { id } = await platform.deploy('small')
       expect((await platform.waitForEnd('small', id)).status).toBe('ready')
-      // What an app uses is looked up now and then: at first it is still that of the one before.
+      // Resource usage is sampled at intervals: at first it is still that of the previous version.
       await until(
         async () => {
           const { body } = await platform.api<{ resources: { memory_limit_mb: number } | null }>('GET', '/v1/projects/small/metrics')

@@ -4,7 +4,7 @@ import { createStripeProcessor } from '../../server/billing/stripe.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { type FakeStripe, startFakeStripe } from '../support/fake-stripe.ts'
 
-/* POST /hooks/stripe: only what the processor signed just now is looked at (threats T16). */
+/* POST /hooks/stripe: only events that the processor signed recently are processed (threats T16). */
 
 let stripe: FakeStripe
 let platform: TestPlatform
@@ -42,7 +42,7 @@ test.each<[string, () => [string, [string, string][]]]>([
   ['nonsense', () => [last().body, signature('t=now,v1=yes')]],
   ['another secret', () => [last().body, signature(stripe.sign(last().body, { secret: 'whsec_other' }))]],
   ['301 seconds old', () => [last().body, signature(stripe.sign(last().body, { age_s: 301 }))]],
-  // By more than it takes to arrive: the time of our own clock goes on meanwhile.
+  // By more than the time of delivery, because our own clock continues meanwhile.
   ['330 seconds ahead', () => [last().body, signature(stripe.sign(last().body, { age_s: -330 }))]],
   ['one byte changed', () => [last().body.replace('deleted', 'delefed'), signature(stripe.sign(last().body))]],
   ['the time changed', () => [last().body, signature(stripe.sign(last().body).replace(/t=\d+/, (t) => `t=${Number(t.slice(2)) + 1}`))]],
