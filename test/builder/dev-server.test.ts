@@ -28,7 +28,7 @@ describe('package.json', () => {
     ['astro dev', 'astro', ['npm', 'run', 'dev', '--', '--port', '{port}', '--host', '127.0.0.1'], 'localhost'],
     ['react-router dev', 'react-router', ['npm', 'run', 'dev', '--', '--port', '{port}', '--strictPort', '--host', '127.0.0.1'], 'public'],
     ['tsc -b && vite', 'vite', ['npm', 'run', 'dev', '--', '--port', '{port}', '--strictPort', '--host', '127.0.0.1'], 'localhost'],
-    // Another program starts it, and would not pass arguments on.
+    // Another program starts it, and would not pass on arguments.
     ['concurrently "vite" "node server.js"', 'vite', ['npm', 'run', 'dev'], 'localhost'],
     ['node --watch server.js', 'node', ['npm', 'run', 'dev'], 'localhost'],
     ['./run-everything', null, ['npm', 'run', 'dev'], 'localhost'],

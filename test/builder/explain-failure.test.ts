@@ -4,8 +4,8 @@ import { explainFailure, type FailedStep } from '../../server/builder/index.ts'
 import { failurePatterns } from '../../server/builder/failure-patterns.ts'
 
 /**
- * Output as tools print it, each below `## STEP · NAME · parts of the message · of the hint · and of the line that are told`, with the
- * code where it is not the step's own; or below `## good · NAME`, where nothing has failed. `\e` is the escape character.
+ * Output of real tools, each below `## STEP · NAME · parts of the message · of the hint · and of the quoted line`, with the
+ * code if it is not the step's own; or below `## good · NAME`, if nothing failed. `\e` is the escape character.
  */
 const samples = readFileSync(new URL('failures.txt', import.meta.url), 'utf8')
   .trimEnd()

@@ -9,7 +9,7 @@ interface LanguageLayout {
   framework: string
   /** The base image of the first stage. */
   from: string
-  /** Lines that the Dockerfile has; the last one starts the app. */
+  /** Lines that the Dockerfile contains; the last one starts the app. */
   lines: string[]
 }
 
@@ -218,7 +218,7 @@ describe('languages without a Dockerfile', () => {
     const text = (plan.work.kind === 'dockerfile' && plan.work.text) || ''
     const written = text.split('\n')
     expect(written[0]).toBe(`FROM ${from}`)
-    // What collects the results is part of the same step.
+    // The command that collects the results is part of the same step.
     for (const line of lines) expect(written.filter((one) => one === line || one.startsWith(`${line} && `))).toHaveLength(1)
     expect(text).toContain(`\n${lines.at(-1)}\n`)
     expect(written).toContain('USER 1000:1000')
@@ -272,7 +272,7 @@ describe('languages without a Dockerfile', () => {
     expect(work.tools.length).toBeGreaterThan(0)
     const commands = [work.install_command, work.build_command, work.start_command].join(' ')
     expect(commands).not.toMatch(/0\.0\.0\.0|(^|\s)\/(out|app|usr)\b/)
-    // The same command starts the app in both ways, apart from its address.
+    // The same command starts the app both ways, apart from its address.
     const start = (lines.at(-1) ?? '').replace(/^CMD /, '').replaceAll('0.0.0.0', '127.0.0.1')
     if (!start.includes('apache2')) expect(work.start_command).toBe(start)
   })

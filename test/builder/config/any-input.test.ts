@@ -1,4 +1,4 @@
-/** Whatever a file says, its reader returns a configuration or throws its own failure, and is done in linear time. */
+/** For any input, a reader returns a configuration or throws its own failure, in linear time. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Cron } from 'croner'
@@ -54,7 +54,7 @@ async function readAny(kind: keyof typeof readers, text: string): Promise<void> 
 const folder = join(import.meta.dirname, 'compose')
 const published = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
 
-/** Values that readers meet at places where they expect others. */
+/** Values in places where readers expect others. */
 const scalar = fc.oneof(
   fc.constantFrom<unknown>(
     null,

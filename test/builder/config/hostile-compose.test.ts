@@ -9,7 +9,7 @@ test.each(hostileComposeFiles)('rejected: %s', async (_name, text) => {
   const folder = await createSource({ 'compose.yaml': text, Dockerfile: 'FROM scratch\n', outside: '-> /etc' })
   const problems = await problemsOf(folder)
   expect(problems.length).toBeGreaterThan(0)
-  // No text of a file outside of the source is in a message.
+  // No message contains text of a file outside of the source.
   expect(problems.join('\n')).not.toMatch(/root:/)
 })
 
