@@ -74,7 +74,7 @@ describe('restore', () => {
 
   test('a killed restore does not start as an instance; repeated, it completes and serves', async () => {
     const args = ['restore', file, '--data', into, '--key']
-    // A key that it gets once: at the end, where it is read again, it waits, however late we come to kill it.
+    // A key file that can be read once: at the end, where it is read again, the restore blocks until it is killed.
     const onceOnly = join(folder.path, 'once.key')
     execFileSync('mkfifo', [onceOnly])
     const child = spawn(process.execPath, [join(root, 'server/cli/homeport.ts'), ...args, onceOnly], { stdio: 'ignore' })
@@ -111,7 +111,7 @@ test('a platform killed during a backup leaves a draft, which its next start rem
   const kept = join(data_dir, 'backups')
   mkdirSync(join(data_dir, 'screenshots'), { recursive: true })
   const other = await startTestPlatform({ runtime: 'process', data_dir })
-  // Nothing but a hole, which takes no room: a machine that stalls is back long before it is read and packed.
+  // A sparse file, which takes no space: even a stalled machine needs long to read and compress it.
   writeFileSync(join(data_dir, 'screenshots', 'large.png'), '')
   truncateSync(join(data_dir, 'screenshots', 'large.png'), 4e9)
   const asked = other.api('POST', '/instance/backups').catch(() => undefined)

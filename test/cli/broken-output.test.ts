@@ -86,7 +86,7 @@ describe('the log of serve', () => {
   })
 })
 
-/** Closes every connection without an answer, for which the edge logs a warning. */
+/** Closes every connection without a response, for which the edge logs a warning. */
 const closingApp = {
   'package.json': JSON.stringify({ name: 'rude', scripts: { start: 'node server.js' } }),
   'server.js': `require('node:http').createServer((request, response) => {

@@ -35,7 +35,7 @@ const visit = async (path: string) => {
   const { port } = new URL(platform.handle.edge_url)
   return (await get(Number(port), path, { host: `counting.localhost:${port}` })).headers['x-cache']
 }
-/** Asks twice, so that it is stored. */
+/** Requests twice, so that it is stored. */
 async function store(...paths: string[]): Promise<void> {
   for (const path of paths) {
     await visit(path)

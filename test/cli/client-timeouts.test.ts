@@ -8,8 +8,8 @@ import { runCommand } from '../support/command.ts'
 import { fixedClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-// `fetch` ends an answer whose head, or whose next byte, takes 300 s. Here its limits are 100 ms, so that a client that has them shows it:
-// the dispatcher of this process is another one for the time of the test.
+// `fetch` aborts a response whose headers, or whose next byte, take 300 s. Here these limits are 100 ms, so that a client that has them fails:
+// the dispatcher of this process is replaced for the duration of the test.
 const dispatcherSymbol = Symbol.for('undici.globalDispatcher.1')
 interface Dispatcher {
   close(): Promise<void>
@@ -19,14 +19,14 @@ let usual: Dispatcher
 let hasty: Dispatcher
 const globalDispatchers = globalThis as unknown as Record<symbol, Dispatcher>
 
-/** By the end of the path; without one nothing is answered. */
+/** By the end of the path; a path without an entry gets no response. */
 let answers: Record<string, (response: ServerResponse) => Promise<void>>
 const server = createServer((request, response) => {
   request.resume()
   const { pathname } = new URL(request.url ?? '', 'http://a')
   void answers[pathname.slice(pathname.lastIndexOf('/') + 1)]?.(response)
 })
-/** A silence that is longer than the limits of `fetch`: those of one that began as late have passed. */
+/** A silence that exceeds the limits of `fetch`: those of a request that started as late have passed. */
 const fetchNever = () => fetch(`${url()}/never`).catch(() => {})
 async function all<T>(pieces: AsyncIterable<T>): Promise<T[]> {
   const got: T[] = []

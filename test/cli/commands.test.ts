@@ -189,7 +189,7 @@ describe('logs', () => {
       "console.log('good morning'); console.error('mind the step'); require('node:http').createServer((req, res) => res.end('ok')).listen(process.env.PORT)",
     )
     expect((await run('deploy', talking)).code).toBe(0)
-    // A silence is taken for the end of what is there: it begins once all is there.
+    // A silence counts as the end of the existing lines: it starts once all are read.
     const clock = fixedClock('2026-01-31T12:00:00.000Z')
     const onOutput = (out: string) => void (out.includes('good morning') && out.includes('mind the step') && clock.advance(60_000))
     const logs = (...more: string[]) => runCommand(platform.handle.instance, folder.path, ['logs', 'talking', ...more], { clock, onOutput })

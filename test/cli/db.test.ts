@@ -77,7 +77,7 @@ describe('homeport db', () => {
     expect(statSync(join(folder.path, 'a.sql')).mode & 0o777).toBe(0o600)
 
     const { dumps } = json((await run('dumps', 'shop', '--json')).out) as unknown as { dumps: { id: string; reason: string; file: string }[] }
-    // Those that were taken away as files are not kept twice.
+    // Dumps that were downloaded as files are not kept twice.
     expect(dumps.map((one) => one.reason)).toEqual(['manual', 'restore'])
     expect((await run('dumps', 'shop')).out).toMatch(/ID +REASON +SIZE +CREATED +FILE\ndmp_\w+ +manual/)
 

@@ -73,7 +73,7 @@ describe('deploy', () => {
     expect((await page('linked')).body).toBe('from git')
     expect((await asked('y')).code).toBe(0)
     expect((await page('linked')).body).toBe('from a folder')
-    // It is one of folders from now on.
+    // From now on it is deployed from folders.
     expect((await run('deploy', site, '--project', 'linked')).code).toBe(0)
     expect(await run('deploy', '--git')).toMatchObject({ code: 2, err: expect.stringContaining('--project') })
     expect((await run('deploy', '--git', '--project', 'linked')).code).toBe(0)
@@ -133,9 +133,9 @@ describe('deploy', () => {
   })
 })
 
-/** The flags and words that follow `homeport` in a sentence, up to its end or to what is plainly prose. */
+/** The flags and words that follow `homeport` in a sentence, up to its end or to plain prose. */
 const advice = /\bhomeport ((?:(?:--?)?[A-Za-z$][\w$-]*(?:[{][^}]*[}])?(?:[=/.:|][\w{}$/-]+)*[ \n]?)+)/g
-/** What follows the name elsewhere: placeholders, marks in files, an order of reserved names. */
+/** What follows the name elsewhere: placeholders, labels in files, a list of reserved names. */
 const noAdvice = /^(--help|COMMAND|\$.*|begin|end|status|promotion|update)$/
 const prose = /^(again|and|frees|has|lists|says|sets|shows|signs|tells)$/
 

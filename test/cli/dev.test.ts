@@ -21,7 +21,7 @@ const running: RunningCommand[] = []
 const git = (...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'init.defaultBranch=main', ...args], { cwd: app, stdio: 'pipe' })
 
-/** A project with Vite, whose production build is a page of its own. */
+/** A project with Vite, whose production build is a different page. */
 beforeAll(async () => {
   mkdirSync(app)
   writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'garden', private: true, type: 'module', scripts: { dev: 'vite' } }))

@@ -53,7 +53,7 @@ test('a domain is added, verified once its record exists, listed and removed', a
 test('usage errors and refusals', async () => {
   expect(await run('domains', 'fold')).toMatchObject({ code: 2, err: expect.stringContaining('Use list, add, verify, remove') })
   expect(await run('domains', 'add', 'shop')).toMatchObject({ code: 2, err: expect.stringContaining('HOST is missing') })
-  // What is not there is refused as the API refuses it: code, message, request id.
+  // An unknown domain is refused as by the API: code, message, request id.
   expect(await run('domains', 'verify', 'nowhere.example.com')).toMatchObject({ code: 1, err: expect.stringMatching(/^domain_not_found: [^]*req_/) })
   expect(await run('domains', 'add', 'shop', '127.1')).toMatchObject({ code: 1, err: expect.stringContaining('IP address') })
 })

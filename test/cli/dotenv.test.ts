@@ -6,7 +6,7 @@ import { forEachSeed } from '../support/seeds.ts'
 
 const corpus = new URL('corpus/seeds.json', import.meta.url)
 
-/* Our reading of .env files is that of the npm package dotenv, which everybody's files are written for. */
+/* Homeport parses .env files like the npm package dotenv, for which most of them are written. */
 
 const ours = (text: string) => Object.fromEntries(parseDotenv(text).map(({ key, value }) => [key, value]))
 

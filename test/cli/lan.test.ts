@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform.remove())
 
-/** As somebody who types `answers` into a terminal; without answers nobody is there. */
+/** With a user who types `answers` into a terminal; without answers there is no terminal. */
 const run = (args: string[], answers?: string[]) => runCommand(platform.handle.instance, '.', args, answers && { answers })
 
 const status = async () => (JSON.parse((await run(['lan', '--json'])).out) as { lan: LanStatus }).lan
@@ -44,7 +44,7 @@ describe('homeport lan and homeport password', () => {
     expect(open).toBe(true)
     if (dashboard_urls.length > 0) expect(out).toContain('Sign in as owner@homeport.localhost')
     for (const url of dashboard_urls) expect(out).toContain(url)
-    // The code for a phone, where there is an address to show.
+    // The QR code for a phone, if there is an address to show.
     expect(/[▀▄█]{8}/.test(out)).toBe(dashboard_urls.length > 0)
   })
 

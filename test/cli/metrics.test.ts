@@ -30,9 +30,9 @@ describe('homeport metrics SLUG', () => {
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/^shown, last 24 hours\n/)
     expect(out).toMatch(/^ {2}requests +12, 0 % failed, \d+\.\d kB sent$/m)
-    // An hour may have begun since.
+    // A new hour may have started meanwhile.
     expect(out).toMatch(/^ +█ ?$/m)
-    // A machine that stalls makes them seconds.
+    // On a stalled machine these are seconds.
     expect(out).toMatch(/^ {2}response time +p50 [\d.]+ m?s, p95 [\d.]+ m?s, p99 [\d.]+ m?s$/m)
     expect(out).toMatch(/^ {2}cold starts +none$/m)
     expect(out).toMatch(/^ {2}cache +12 hits, 0 misses, 0 bypassed, 100 % hit rate$/m)

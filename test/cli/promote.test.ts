@@ -74,7 +74,7 @@ test('a new project on the target gets source, settings, services, variables and
   expect(notCarried).toContain('Variable SEALED: Its value cannot be read. Add it there.')
   expect(notCarried).toContain('Credentials for registry.example.com: Passwords of registries cannot be read.')
   expect(out + err).not.toMatch(/hunter2|swordfish/)
-  // One build, with everything in it.
+  // One build with all changes.
   expect((await away.api<{ deployments: unknown[] }>('GET', '/v1/projects/guests/deployments')).body.deployments).toHaveLength(1)
 })
 
@@ -116,7 +116,7 @@ test('an unlisted instance and uncopyable names are refused before anything is s
 describe('an instance of an earlier version', () => {
   let older: Server
   beforeAll(async () => {
-    // It has no uploads into volumes, no mail catcher and no settings beyond those of /v1.
+    // It has no uploads into volumes, no mail catcher and only the settings of /v1.
     older = createServer((request, response) => {
       if (/\/(upload\?create|mail$|settings$)/.test(request.url ?? '') && request.url?.startsWith('/instance/')) {
         const body = JSON.stringify({ error: 'route_not_found', message: 'Nothing answers at this address.', request_id: 'req_1' })

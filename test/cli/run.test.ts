@@ -42,7 +42,7 @@ afterAll(async () => {
 type More = NonNullable<Parameters<typeof runCommand>[3]>
 const runWith = (more: More, ...args: string[]) => runCommand(platform.handle.instance, folder.path, args, more)
 const node = (script: string) => ['shop', '--', 'node', '-e', script]
-/** A command that no end but SIGKILL ends, with a text by which it is found in the list of processes. */
+/** A command that only SIGKILL ends, with a text by which it is found in the process list. */
 const stubborn = (mark: string) =>
   node(`process.on('SIGTERM', () => {}); process.on('SIGHUP', () => {}); setInterval(() => '${mark}', 1e6); console.log('up')`)
 const untilGone = (mark: string) => until(() => findProcessesByCommand(mark).length === 0 || undefined, { what: `the end of ${mark}` })
@@ -61,7 +61,7 @@ describe('homeport run', () => {
     const input = 'äöü\n'.repeat(100_000)
     const count = `let n = 0; process.stdin.on('data', (piece) => (n += piece.length)).on('end', () => console.log(n))`
     expect(await runWith({ input }, 'run', ...node(count))).toMatchObject({ code: 0, out: `${Buffer.byteLength(input)}\n`, err: '' })
-    // A command that reads nothing does not wait for the rest.
+    // A command that does not read its input does not wait for the rest.
     expect(await runWith({ input }, 'run', ...node('process.exit(4)'))).toMatchObject({ code: 4, out: '', err: '' })
   })
 
@@ -115,7 +115,7 @@ describe('homeport run', () => {
   })
 
   test('a refused WebSocket exits with 1 and the reason, an unreachable instance with 3', async () => {
-    // What is in between gives out a ticket that the instance does not know.
+    // A proxy in between returns a ticket that the instance does not know.
     const { hostname, port } = new URL(platform.handle.api_url)
     let isReachable = true
     const between = createServer((_request, response) => {
@@ -155,7 +155,7 @@ describe('homeport run', () => {
     expect(terminal.raw).toEqual([true])
     terminal.resize({ columns: 40, rows: 12 })
     await terminal.see('size 40 12')
-    // Neither of these sizes is one that the API takes.
+    // The API accepts neither of these sizes.
     terminal.resize({ columns: 5000, rows: 0 })
     await terminal.see('size 1000 1')
     terminal.type('\r')

@@ -126,7 +126,7 @@ describe('another instance', () => {
   })
 
   test('falls back from a taken default port to the next free one, and says so', async () => {
-    // Whoever holds it already does as well.
+    // The port may already be taken by another program.
     const held = await occupy(4600).catch(() => undefined)
     const instance = await start('--edge-port', '0', '--runtime', 'process')
     expect(new URL(instance.instance.api_url).port).not.toBe('4600')
@@ -185,7 +185,7 @@ test('collects garbage once the platform is idle, if worthwhile, and not again r
   expect(await after(1_000, { busy: 0 })).toBe(2)
   expect(await after(9_000, { used_mb: 90 })).toBe(2)
   expect(await after(1_000)).toBe(3)
-  // Whatever was worked on: when it was over for ten seconds, once.
+  // After any work: once, when it has been over for ten seconds.
   expect(await after(1_000, { busy: 0.5 })).toBe(3)
   expect(await after(9_000, { busy: 0 })).toBe(3)
   expect(await after(60_000)).toBe(4)

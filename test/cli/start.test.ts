@@ -14,7 +14,7 @@ let folder: ReturnType<typeof createTempFolder>
 beforeEach(() => void (folder = createTempFolder('start')))
 afterEach(() => folder.remove())
 
-/** The environment of a person, without what a test runner or npm adds. */
+/** A user's environment, without what a test runner or npm adds. */
 function environment(more: Record<string, string>): NodeJS.ProcessEnv {
   const own = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(HOMEPORT_|VITEST|DISPLAY$|WAYLAND_DISPLAY$|ELECTRON_|npm_)/.test(name)),
@@ -76,7 +76,7 @@ describe('npm start', () => {
       expect(err.match(/Homeport runs without a window: .+\./g)).toHaveLength(1)
       const instance = readInstanceFile(join(folder.path, 'data'))
       expect(out).toContain(instance?.sign_in_url)
-      // What decides how memory is kept reached the platform itself.
+      // The memory settings reached the platform process.
       if (process.platform === 'linux') {
         expect(readFileSync(`/proc/${instance?.pid}/cmdline`, 'utf8')).toContain('--max-semi-space-size=4')
         expect(readFileSync(`/proc/${instance?.pid}/environ`, 'utf8')).toContain('MALLOC_MMAP_THRESHOLD_=65536')
@@ -85,7 +85,7 @@ describe('npm start', () => {
       expect(((await told.json()) as { checks: object[] }).checks).toContainEqual(
         expect.objectContaining({ name: 'window', status: 'warning', message: 'Homeport runs without a window: this machine has no display.' }),
       )
-      // Deep below its root, as who comes by a link: the addresses in it must hold there too.
+      // Deep below its root, as from a link: its relative URLs must work there too.
       const deep = new URL('projects/some', instance!.dashboard_url)
       const page = await (await fetch(deep)).text()
       const script = new URL(/type="module"[^>]* src="([^"]+\.js)"/.exec(page)?.[1] ?? 'no-script', deep)
@@ -99,14 +99,14 @@ describe('npm start', () => {
   test('with a display and the binary: the desktop, with the given options', () => {
     const dist = join(folder.path, 'dist')
     mkdirSync(dist)
-    // A stand-in for Electron's binary that says what it was asked to do.
+    // A fake of Electron's binary that reports its arguments.
     writeFileSync(
       join(dist, 'electron'),
       `#!/bin/sh\nprintf '%s\\n' "$@" "as node: $ELECTRON_RUN_AS_NODE" "apps: $HOMEPORT_NODE" > "${folder.path}/asked"\n`,
     )
     chmodSync(join(dist, 'electron'), 0o755)
     const { status } = spawnSync(process.execPath, [join(root, 'main/start.mjs'), '--port', '0'], {
-      // As a terminal within an editor has it.
+      // As in a terminal within an editor.
       env: environment({ DISPLAY: ':99', ELECTRON_OVERRIDE_DIST_PATH: dist, ELECTRON_RUN_AS_NODE: '1' }),
     })
     expect(status).toBe(0)
@@ -138,7 +138,7 @@ describe('npm start', () => {
     child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
     const [code] = (await once(child, 'close')) as [number]
     expect(err).toContain('127.0.0.1:9 does not respond')
-    // The flag that `serve` refuses shows that it was asked.
+    // The flag that `serve` refuses shows that it was called.
     expect(code).toBe(2)
   })
 })
@@ -186,7 +186,7 @@ describe('when Electron’s binary has to be downloaded', () => {
   })
   const env = () => ({ DISPLAY: ':99', ELECTRON_MIRROR: `http://127.0.0.1:${(host.address() as { port: number }).port}/` })
 
-  /** Electron's package, whose script is cut off so many times, and says how it gets on. */
+  /** Electron's package, whose install script is interrupted a number of times, and reports its progress. */
   function createElectron(cuts: number) {
     const write = (path: string, text: string) => writeFileSync(join(folder.path, path), text)
     mkdirSync(join(folder.path, 'dist'))
@@ -219,7 +219,7 @@ writeFileSync('path.txt', 'electron')`,
     ;(await until(() => held.shift(), { what: 'the question for the release' }))()
     expect(await second).toEqual({ binary: join(folder.path, 'dist', 'electron') })
     expect(runs()).toBe(4)
-    // It is there wholly: nobody is asked.
+    // It is complete, so no download is requested.
     expect(await find()).toEqual({ binary: join(folder.path, 'dist', 'electron') })
   })
 
@@ -263,7 +263,7 @@ test.each([
 })
 
 test('uses the machine’s Node where the Node package cannot be installed', () => {
-  // A checkout of its own with an npm that has every package but that one.
+  // A checkout of its own with an npm that has every package except that one.
   mkdirSync(join(folder.path, 'server/cli'), { recursive: true })
   cpSync(join(root, 'server/cli/prepare.mjs'), join(folder.path, 'server/cli/prepare.mjs'))
   const lock = '{"packages":{"node_modules/node":{"version":"24.0.0"}}}'

@@ -15,7 +15,7 @@ describe('the output of an app', () => {
     (sequence) => {
       for (const colour of [true, false]) {
         const shown = sanitizeLine(on(colour), `a\x1b[1m${sequence}b`)
-        // oxlint-disable-next-line no-control-regex -- what is left may only be colours
+        // oxlint-disable-next-line no-control-regex -- only color codes may remain
         expect(shown.replace(/\x1b\[[0-9;]*m/g, '')).toMatch(/^a(31m)?b$/)
       }
     },
