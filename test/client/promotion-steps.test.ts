@@ -39,7 +39,7 @@ test('canceling a promotion restores the previous version, even if the build for
   const client: PromotionClient = {
     ...real,
     async call(id, input) {
-      // The build is quicker than the request to cancel it.
+      // The build finishes before the request to cancel it arrives.
       if (id === 'cancelDeployment') for (const one of await deployments()) await platform.waitForEnd('quay', one.id)
       return real.call(id, input)
     },
