@@ -1,4 +1,4 @@
-/** The rows of databases and what is promised about them, on drivers in memory. */
+/** The rows of databases and their queued drops, on drivers in memory. */
 import { type RuntimeName, runtimeNames } from '../../server/contract/runtimes.ts'
 import type { DomainEvent } from '../../server/contract/domain-events.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -21,11 +21,11 @@ const { signal } = new AbortController()
 let folder: string
 let store: Store
 let dumped: string[]
-/** Those of new databases. */
+/** Servers for new databases. */
 let servers: Record<RuntimeName, FakeServer>
 let older: Record<RuntimeName, FakeServer>
 
-/** As each run of the platform makes them. */
+/** Created again for each run of the platform. */
 const open = () =>
   createDatabaseService({
     db: store.db,

@@ -6,14 +6,14 @@ import { type TestPlatform, until } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { queryDatabase, guestBookFiles, queryError } from './guest-book-app.ts'
 
-/** What a database must be, whatever runs it: one suite for every driver. */
+/** Requirements for a database on any server: one suite for every driver. */
 export function databaseSuite(getPlatform: () => TestPlatform): void {
   describe('a database', () => {
     let platform: TestPlatform
     let packed: Repository
-    /** Of one project alone: each that has a repository makes previews of its branches. */
+    /** Of one project: each project with a repository creates previews of its branches. */
     let branched: Repository
-    /** Of a database that stays: where it is seen which roles and databases the server has. */
+    /** Of a database that stays, through which the server's roles and databases are listed. */
     let witness: Database
 
     beforeAll(async () => {
@@ -76,7 +76,7 @@ export function databaseSuite(getPlatform: () => TestPlatform): void {
       expect(shown.status).toBe(200)
       expect(shown.body.database).toEqual({ ...database, size_bytes: expect.any(Number) })
 
-      // Printed by the app itself, seen by nobody.
+      // Printed by the app itself, and masked.
       const { body } = await platform.api<{ deployments: Deployment[] }>('GET', '/v1/projects/guests/deployments')
       expect(body.deployments).toHaveLength(2)
       expect(again.build_log).toContain('my database is ••••••')
@@ -138,7 +138,7 @@ export function databaseSuite(getPlatform: () => TestPlatform): void {
           sql,
           expect.stringMatching(/permission denied|must be|not available|No such file|is not trusted|access to library/),
         ])
-      // What its owner may: schemas, and the extensions that PostgreSQL itself trusts.
+      // What its owner may do: create schemas, and the extensions that PostgreSQL trusts.
       await queryDatabase(mine.connection_string, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE TABLE t (a int)').catch(
         (error: unknown) => {
           throw new Error('its own schema is not its own', { cause: error })
@@ -203,7 +203,7 @@ client.connect().then(() => client.query("CREATE TABLE guests (name text); INSER
       const url = new URL(await own('/url'))
       expect([url.username === database.db_user, url.password === database.password]).toEqual([false, false])
 
-      // The next commit finds what the one before left.
+      // The next commit finds the rows that the previous one left.
       expect(await (await preview('own', { 'b.txt': 'c' }))('/all')).toBe('ada,bea')
 
       createGit(branched.folder)('branch', '--delete', '--force', 'own')

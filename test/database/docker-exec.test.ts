@@ -14,7 +14,7 @@ test('an engine that learns of a program’s exit after its last output is asked
   ]
   const exec = {
     async start() {
-      // What it says is not what it is told.
+      // The actual state differs from the reported one.
       const said = Object.assign(new PassThrough(), { end: () => {} })
       said.write(frame('a word'))
       said.push(null)

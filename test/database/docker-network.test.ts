@@ -6,7 +6,7 @@ import { createDockerEngine } from '../../server/runtime/docker/engine.ts'
 import { loadDockerode } from '../../server/runtime/docker/load-dockerode.ts'
 import { type ListeningServer, startApp } from '../support/edge.ts'
 
-/* Responses that a real engine gives only when its address ranges are used up, or when requests cross. */
+/* Responses that a real engine gives only when its address ranges are used up, or for concurrent requests. */
 
 const engine = createDockerEngine({ instance_id: 'ins_test', data_dir: '/nowhere', log: silentLog, node_path: '', npm_cli_path: '' })
 const name = engine.getDatabaseNetworkName('prj_1')

@@ -44,7 +44,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
       expect(await reach('book', host)).toBe('open')
       expect(await reach('none', host)).toMatch(/ENOTFOUND|EAI_AGAIN/)
       const open: Record<string, string[]> = { book: [], none: [], another: [] }
-      // All at once: what is shut says nothing, and is waited for.
+      // Concurrently, because a blocked connection is silent and times out.
       await Promise.all(
         Object.keys(open).flatMap((slug) =>
           Object.entries(NetworkSettings.Networks).map(async ([name, { IPAddress }]) => {
@@ -72,7 +72,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
 describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
   const docker = new Docker({ socketPath: dockerSocket })
   const containers = new Map<string, string>()
-  /** Found once: a platform that was killed can't be asked. */
+  /** Looked up once, because a killed platform cannot be asked. */
   const containerOf = async (platform: Parameters<typeof dockerViewOf>[0] & { data_dir: string }) => {
     const known = containers.get(platform.data_dir) ?? (await findDatabaseContainer(docker, (await dockerViewOf(platform)).instance_id))!.Id
     containers.set(platform.data_dir, known)
@@ -81,9 +81,9 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
   restartSuite('docker', {
     async kill(platform) {
       const container = await containerOf(platform)
-      // Between two lives its number is 0, which to a signal means: everybody of my own group.
+      // Between two runs its pid is 0, which for a signal means the own process group.
       const pid = await until(async () => (await container.inspect()).State.Pid || undefined, { what: 'a server to kill' })
-      // As a crash does it: after docker kill the engine would not start it again.
+      // Like a crash: after docker kill the engine would not restart it.
       process.kill(pid, 'SIGKILL')
       await until(async () => ((await container.inspect()).State.Pid === pid ? undefined : true), { what: 'the end of postgres' })
     },
@@ -103,7 +103,7 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
     })
     try {
       await container.start()
-      // The pauses of the engine double: after a few they are long enough to look in one.
+      // The engine doubles its restart delay: after a few it is long enough to inspect one.
       await until(async () => ((await container.inspect()).RestartCount >= 4 ? true : undefined), { what: 'four restarts' })
       expect(await server.state()).toMatchObject({ running: false, message: expect.stringContaining('is restarting') })
     } finally {

@@ -1,4 +1,4 @@
-/** One story of the server in Docker; the whole suite runs there in the full tier. */
+/** One test of the server in Docker; the whole suite runs there in the full tier. */
 import type { ContainerInspectInfo } from 'dockerode'
 import { describe, expect, test } from 'vitest'
 import type { Database, DatabaseDump } from '../../server/contract/databases.ts'
@@ -39,7 +39,7 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
     await until(async () => ((await roles()).length === 0 ? true : undefined), { what: 'its role to go' })
     repository.remove()
 
-    // With the last database goes the server; what was in it is in its dump, for the next one.
+    // The server is removed with the last database, whose dump keeps the content for the next one.
     const server = await container.inspect()
     const volume = docker.getVolume(server.Mounts[0]!.Name!)
     await queryDatabase(witness.connection_string, 'CREATE TABLE kept AS SELECT 1 AS a')

@@ -20,15 +20,15 @@ interface Restored {
   message?: string
 }
 
-/** What a run that was cut off left in a data folder; the platform under test starts on it. */
+/** Leftovers of an interrupted run in a data folder, on which the platform under test starts. */
 export function createPartialDump(data_dir: string): void {
   mkdirSync(join(data_dir, 'dumps'))
   writeFileSync(join(data_dir, 'dumps', 'dmp_of-a-run-that-was-cut-off.sql.gz.part'), 'half')
 }
 
 /**
- * Dumps and restores are one code for both drivers; the servers behind are not. `rows`: how large the largest table is;
- * a large one is of the full tier, which also takes the other form of pg_dump.
+ * Both drivers share the code of dumps and restores, but not the servers. `rows`: the size of the largest table;
+ * a large one is for the full tier, which also takes the other format of pg_dump.
  */
 export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: number }): void {
   describe('dumps of a database', () => {
@@ -36,7 +36,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
     let rich: Database
     let small: Database
     let seen: unknown[][]
-    /** Of the rich one. */
+    /** Of the project `rich`. */
     let made: DatabaseDump
 
     const make = async (slug: string): Promise<Database> => {
@@ -125,7 +125,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       expect(await queryDatabase(byPsql.connection_string, fingerprint)).toEqual(seen)
 
       const pgDump = async (...args: string[]) => (await run('pg_dump', [...args, '--dbname', rich.connection_string], { maxBuffer: 2 ** 30 })).stdout
-      // An older pg_dump refuses this server; of a database of PostgreSQL 15, `upgrade-suite.ts` reads its dump.
+      // An older pg_dump refuses this server; `upgrade-suite.ts` restores the dump of a database of PostgreSQL 15.
       if (Number(/\d+/.exec((await run('pg_dump', ['--version'])).stdout)?.[0]) < Number.parseInt(rich.engine_version)) return
       const theirs = await pgDump()
       expect(theirs).toContain(`OWNER TO ${rich.db_user}`)
@@ -142,7 +142,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       const [last] = await list('rich')
       expect(last).toMatchObject({ reason: 'drop', project_slug: 'rich' })
       expect(platform.log.join('\n')).toContain(last!.file)
-      // It is of what was restored, and says the very same.
+      // It is a dump of the restored database, with the same text.
       expect(gunzipSync(readFileSync(pathOf(last!)))).toEqual(gunzipSync(readFileSync(pathOf(made))))
       expect((await platform.api('POST', `${dumpsAt('rich')}/${last?.id}/restore`)).body).toMatchObject({ error: 'database_not_found' })
       const { body } = await platform.api<{ database: Database }>('POST', '/v1/projects/rich/database')
@@ -150,7 +150,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       expect(body.database.db_user).not.toBe(rich.db_user)
       rich = body.database
       expect(await queryDatabase(rich.connection_string, fingerprint)).toEqual(seen)
-      // The app goes on as it did: triggers, policies, identities, references.
+      // The app works as before: triggers, policies, identities, references.
       const name = "SELECT name FROM people WHERE mail = 'new@b.c'"
       await queryDatabase(rich.connection_string, "INSERT INTO people (name, mail) VALUES ('eve', 'new@b.c')")
       expect(await queryDatabase(rich.connection_string, name)).toEqual([['eve!']])

@@ -1,4 +1,4 @@
-/** PostgreSQL from npm, without a platform. The tests share one cluster and follow one another: each leaves a server for the next. */
+/** PostgreSQL from npm, without a platform. The tests share one cluster and depend on their order: each leaves a server for the next. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -17,7 +17,7 @@ let server: DatabaseServer
 const rows = async (sql: string, one = spec) => queryDatabase(await urlOf(server, one), sql)
 
 beforeAll(() => {
-  // A crash left the cluster half made.
+  // A crash left the cluster incomplete.
   mkdirSync(`${cluster()}.part/base`, { recursive: true, mode: 0o700 })
   writeFileSync(`${cluster()}.part/PG_VERSION`, '18\n')
   server = start()
@@ -34,7 +34,7 @@ test('starts when the first database is needed, and recreates a cluster that a c
   expect(await server.state()).toMatchObject({ running: true, version: expect.stringMatching(/^18\.\d+$/) })
   expect(await server.address({ runtime: 'process', project_id: 'prj_a' })).toEqual(await server.address('machine'))
   expect(await server.address({ runtime: 'docker', project_id: 'prj_a' })).toBeUndefined()
-  // Below the ports that the system hands out, so that the same one is free after a restart.
+  // Below the range of ephemeral ports, so that the same port is free after a restart.
   expect((await server.address('machine')).port).toBeLessThan(32_768)
 })
 
@@ -83,7 +83,7 @@ test('without signals, as on Windows, pg_ctl stops it, and no recovery is needed
   const before = heard()
   const kill = vi.spyOn(process, 'kill')
   await server.close(true)
-  // Asking whether it is there is no signal.
+  // Signal 0 only checks whether the process exists.
   const signals = kill.mock.calls.filter(([asked, signal]) => asked === pid && signal !== 0)
   kill.mockRestore()
   expect([isAlive(pid), heard(), signals]).toEqual([false, before + 1, []])
@@ -202,5 +202,5 @@ test('a cluster of another version is refused and not modified', async () => {
   await expect(start(folder).create(spec)).rejects.toThrow(/created by PostgreSQL 14, but the server of this folder is PostgreSQL 18/)
 })
 
-/** Files of the data folder that hold a text. The server may remove one meanwhile: of that grep complains in its exit code alone. */
+/** Files of the data folder that contain a text. The server may remove one meanwhile, which grep reports only in its exit code. */
 const filesWith = (text: string) => spawnSync('grep', ['-rlsFe', text, data_dir], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)

@@ -62,10 +62,10 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('dumps
     expect(restored).toMatchObject({ code: 0, err: '' })
     expect(await sql(fingerprint)).toBe(before)
     expect(await sql("SHOW TABLES LIKE 'new_one'")).toBe('')
-    // What was there before is in a dump of its own, and nothing is left of the database that was loaded first.
+    // The previous data is in a separate dump, and nothing remains of the database that was loaded first.
     expect((await list()).map(({ reason }) => reason)).toEqual(['restore', 'manual'])
     expect(await sql('SHOW DATABASES')).not.toContain('homeport_restore')
-    // Those of PostgreSQL are others.
+    // PostgreSQL's dumps are listed separately.
     expect((await platform.api('GET', '/instance/projects/shop/database/dumps')).body).toEqual({ dumps: [] })
   })
 

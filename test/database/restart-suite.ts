@@ -8,14 +8,14 @@ import { makeRepository, type Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 import { queryDatabase, guestBookFiles } from './guest-book-app.ts'
 
-/** What ends a server behind the platform's back, and whether one runs. */
+/** Kills a server behind the platform's back, and tells whether one runs. */
 export interface DatabaseServerControl {
-  /** Kills it as a crash would, and waits for its end. */
+  /** Kills it like a crash, and waits for its exit. */
   kill(platform: TestPlatform): Promise<void>
   runs(platform: TestPlatform): Promise<boolean>
 }
 
-/** Databases outlive the end of everything around them: one suite for every driver. */
+/** Databases survive every kind of restart: one suite for every driver. */
 export function restartSuite(runtime: 'process' | 'docker', view: DatabaseServerControl): void {
   describe('across restarts', () => {
     const data_dir = mkdtempSync(join(tmpdir(), 'homeport-database-'))

@@ -13,7 +13,7 @@ async function* inPieces(text: string, sizes: number[]): AsyncGenerator<Uint8Arr
   }
 }
 
-/** Statements as texts; rows of a copy joined to one, however they came. */
+/** Statements as texts; the rows of a COPY are joined to one. */
 async function read(text: string, sizes = [1 << 20]): Promise<string[]> {
   const steps: SqlScriptStep[] = []
   for await (const step of parseSqlScript(inPieces(text, sizes))) steps.push(step)

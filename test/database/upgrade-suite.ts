@@ -97,7 +97,7 @@ export function upgradeSuite(runtime: 'process' | 'docker', data_dir: string): v
 
     test('a killed upgrade changes nothing, and the app continues with its database', async () => {
       const before = await read('book')
-      // Enough to be in the middle of it.
+      // Long enough to be interrupted in the middle.
       await queryDatabase(before.connection_string, 'CREATE TABLE large AS SELECT g, repeat(md5(g::text), 20) FROM generate_series(1, 200000) g')
       const request = platform.api('POST', path('book', '/upgrade')).catch(() => undefined)
       await until(async () => ((await upgradeOf('book')).is_upgrading ? true : undefined), { what: 'the upgrade to start' })
@@ -129,7 +129,7 @@ export function upgradeSuite(runtime: 'process' | 'docker', data_dir: string): v
       expect(await contentOf(database)).toEqual(filled)
       expect(await queryDatabase(database.connection_string, 'SELECT name FROM guests ORDER BY 1')).toEqual(names)
       expect(await app('book', '/sign?name=dan')).toContain('dan')
-      // Nobody can write to what is kept.
+      // The kept data is read-only.
       expect(await queryError(before.connection_string, 'SELECT 1')).toMatch(/password authentication failed/)
 
       const reverted = (await platform.api<Changed>('POST', path('book', '/upgrade/revert'))).body
@@ -140,7 +140,7 @@ export function upgradeSuite(runtime: 'process' | 'docker', data_dir: string): v
       expect(dumps[0]?.reason).toBe('drop')
       expect(await platform.api('DELETE', path('book', '/upgrade'))).toMatchObject({ status: 409, body: { error: 'upgrade_unavailable' } })
 
-      // Again, for good.
+      // Again, this time to its end.
       const again = (await platform.api<Changed>('POST', path('book', '/upgrade'))).body
       await live('book', again.deployment_id)
       expect((await homeport('db', 'upgrade', 'book', '--finish')).out).toBe('Deleted the data of book from before the upgrade.\n')
