@@ -47,7 +47,7 @@ export const createHelpers = (context: DeploymentContext) => ({
   },
 })
 
-/** Volumes of a project without a configuration file. `is_short`: only the first story. */
+/** Volumes of a project without a configuration file. `is_short`: only the first test. */
 export function addedVolumesSuite(context: DeploymentContext, { is_short = false } = {}): void {
   const { read, listVolumes, listFiles, homeport, add } = createHelpers(context)
 
@@ -61,7 +61,7 @@ export function addedVolumesSuite(context: DeploymentContext, { is_short = false
     expect(uploads).toMatchObject({ name: 'uploads', deployment: { status: 'ready', error: null } })
     expect(uploads.deployment.build_log).toContain('The volume “uploads” begins with the files that the live version has at /app/public/uploads.')
     expect((await read('kept')).uploads).toEqual(['before.png'])
-    // The database was not kept, and the new version began with an empty one.
+    // The database file was lost, and the new version started with an empty one.
     expect((await read('kept', '/sign/Bob')).guests).toEqual(['Bob'])
     expect((await add('kept', './guests.db')).deployment).toMatchObject({ status: 'ready', error: null })
     expect((await read('kept', '/sign/Cleo')).guests).toEqual(['Bob', 'Cleo'])
@@ -103,7 +103,7 @@ export function addedVolumesSuite(context: DeploymentContext, { is_short = false
   })
 
   test('a failed deployment leaves the live version with its files, and the next one gets them', async () => {
-    // Adding a volume builds the source of the live version again, which fails because of a variable.
+    // Adding a volume rebuilds the source of the live version, which fails because of a variable.
     await context.projectWith('careful', guestbook('one', 'if (process.env.FAILS) process.exit(3)'))
     await context.deployReady('careful')
     await read('careful', '/sign/Bob')

@@ -129,7 +129,7 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
   })
 }
 
-/** A platform that is killed has ended no command; the next one finds and ends it. */
+/** A killed platform has not ended its commands; the next one finds and ends them. */
 export function commandKillTest(runtime: 'process' | 'docker'): void {
   test('a command of a killed platform is gone after the next start', async () => {
     const data_dir = mkdtempSync(join(tmpdir(), 'homeport-command-kill-'))
@@ -140,7 +140,7 @@ export function commandKillTest(runtime: 'process' | 'docker'): void {
     try {
       await platform.createProject({ slug: 'shell', repo_url: repository.url, previews: false })
       expect(await platform.waitForEnd('shell', (await platform.deploy('shell')).id)).toMatchObject({ status: 'ready', error: null })
-      // Neither the end of its input nor of its terminal ends it.
+      // Ignores the end of its input and of its terminal.
       const script = `process.on('SIGTERM', () => {}); process.on('SIGHUP', () => {}); setInterval(() => '${mark}', 1e6); console.log('up')`
       const command = await attachToCommand(platform, { slug: 'shell', command: ['node', '-e', script], terminal: { columns: 80, rows: 24 } })
       await until(() => command.output.includes('up') || undefined, { what: 'the command' })

@@ -13,11 +13,11 @@ import { measureActiveTime } from '../support/active-time.ts'
 export interface DeploymentContext {
   platform: TestPlatform
   projectWith(slug: string, files: Record<string, string>): Promise<Repository>
-  /** Deploys and expects it to be ready. */
+  /** Deploys and expects success. */
   deployReady(slug: string): ReturnType<TestPlatform['waitForEnd']>
-  /** Deploys and returns how it ended. */
+  /** Deploys and returns the result. */
   deployAndWait(slug: string): ReturnType<TestPlatform['waitForEnd']>
-  /** A repository that goes with the scene. */
+  /** A repository that is removed with the context. */
   createRepository(files: Record<string, string>): Repository
 }
 
@@ -64,7 +64,7 @@ const endlessBuild = (mark = '') => ({
 })
 const server = (text: string, extra = '') => ({ 'server.js': tinyServer(text, extra)['server.js'] ?? '' })
 
-/** What every deployment must do. `is_short`: only the stories that both runtimes have in the default tier. */
+/** Requirements for every deployment. `is_short`: only the tests that both runtimes run in the default tier. */
 export function coreDeploymentSuite(context: DeploymentContext, { is_short = false } = {}): void {
   const { projectWith, deployReady: live, deployAndWait: deployed } = context
 
@@ -174,7 +174,7 @@ export function coreDeploymentSuite(context: DeploymentContext, { is_short = fal
     repository.commit(version('moved'))
     expect(await found()).toMatchObject({ status: 'ready', error: null })
     await answers('moved')
-    // What fails to take the port over gives it back.
+    // The failed version returns the port.
     repository.commit({ 'server.js': `${version('never')['server.js']}.on('listening', () => process.exit(3))` })
     expect((await context.deployAndWait('elsewhere')).error).toMatchObject({ code: 'start_failed' })
     await answers('moved')
@@ -383,7 +383,7 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
   })
 }
 
-/** What a deployment has left on this machine: folders of the data folder, containers and images of the engine. */
+/** Everything of a deployment on this machine: folders of the data folder, containers and images of the engine. */
 async function leftovers(platform: TestPlatform, deploymentId: string): Promise<string[]> {
   const folders = ['bundles', 'work', 'sources'].map((name) => join(platform.data_dir, name, deploymentId)).filter((path) => existsSync(path))
   return [...folders, ...(platform.runtime === 'docker' ? await listDockerLeftovers(deploymentId) : [])]

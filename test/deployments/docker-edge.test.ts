@@ -3,7 +3,7 @@ import { requires } from '../support/requirements.ts'
 import { tinyServer } from '../support/repository.ts'
 import { useDeploymentContext } from './deployment-suite.ts'
 
-/** Fetches the URL in its query from inside of its container. */
+/** Fetches the URL in its query from inside the container. */
 const caller = {
   'package.json': JSON.stringify({ name: 'caller', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `

@@ -35,7 +35,7 @@ describe.skipIf(!requires('docker').ok)('deployments on Docker', () => {
       Dockerfile: [
         'FROM node:24-bookworm-slim',
         'COPY server.js .',
-        // A step that the engine has in its cache prints nothing.
+        // A cached step of the engine prints nothing.
         `RUN --mount=type=secret,id=SECRET : ${newId('evt')}; cat /run/secrets/SECRET && wc -c < /run/secrets/SECRET > /length`,
         'CMD ["node", "server.js"]',
       ].join('\n'),

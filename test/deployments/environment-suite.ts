@@ -211,7 +211,7 @@ volumes: { state: {} }
     expect((await platform.api('PATCH', '/instance/projects/origin/settings', { preview_volumes: 'snapshot' })).status).toBe(200)
     await push('copied', 'one')
     await waitForWorker('copied', 'hello one;hello one;')
-    // The next version of the preview keeps its files, and production has its own.
+    // The next version of the preview keeps its files, separate from production's.
     await push('copied', 'two')
     await waitForWorker('copied', 'hello one;hello one;hello one;')
     expect((await readHome('origin')).worker).toBe('hello one;')
@@ -227,7 +227,7 @@ volumes: { state: {} }
     await restore(body.backup.path, into, { key_file: join(platform.data_dir, 'master.key') })
     const again = await startTestPlatform({ runtime, data_dir: into })
     try {
-      // Images are built again; the worker of the new instance writes one line more.
+      // Images are rebuilt; the worker of the new instance appends one line.
       await until(
         async () => {
           const response = await again.fetchEdge('saved.localhost')
@@ -253,7 +253,7 @@ volumes: { state: {} }
       },
       { what: 'the services to run again' },
     )
-    // Docker’s containers outlived the platform; processes were started again.
+    // Docker's containers survived the platform; processes were started again.
     const worker = runtime === 'docker' ? 'hello one;' : 'hello one;hello one;'
     await until(async () => (await readHome('killed')).worker === worker || undefined, { what: 'the worker' })
     expect(await readHome('killed')).toMatchObject({ version: 'one', api: 'api one' })

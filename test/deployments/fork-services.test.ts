@@ -21,7 +21,7 @@ const files = {
   'server.js': `require('node:http').createServer((_, response) => response.end(JSON.stringify(process.env))).listen(process.env.PORT, process.env.HOST)`,
 }
 
-/** Sends commands to Redis and returns its answers as they came. */
+/** Sends commands to Redis and returns the raw replies. */
 const askRedis = ({ REDIS_HOST, REDIS_PORT, REDIS_PASSWORD }: Variables, ...commands: string[]): Promise<string> =>
   new Promise((resolve, reject) => {
     let answers = ''
@@ -32,7 +32,7 @@ const askRedis = ({ REDIS_HOST, REDIS_PORT, REDIS_PASSWORD }: Variables, ...comm
     socket.write([`AUTH ${REDIS_PASSWORD}`, ...commands, 'QUIT'].map((line) => `${line}\r\n`).join(''))
   })
 
-/** Development servers of branches whose data is a copy: Redis, MariaDB and S3 storage that no preview runs. */
+/** Development servers of branches with a copy of the data: Redis, MariaDB and S3 storage that no preview runs. */
 describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('services of a forked branch', () => {
   const data_dir = mkdtempSync(join(tmpdir(), 'homeport-fork-services-'))
   let platform: TestPlatform
@@ -130,7 +130,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('servi
     expect(await sql(production, 'SELECT GROUP_CONCAT(name) FROM guests')).toBe('Ada')
     await expect(sql({ ...variables, MYSQL_PASSWORD: production.MYSQL_PASSWORD ?? '' }, 'SELECT 1')).rejects.toThrow()
 
-    // A browser reaches the storage by the address of the branch.
+    // A browser reaches the storage at the address of the branch.
     expect(variables.S3_PUBLIC_ENDPOINT).toBe(`http://s3--trial--shop.localhost:${new URL(session.url).port}`)
     const object = { Bucket: 'app', Key: 'note' }
     await createS3Client(variables, variables.S3_PUBLIC_ENDPOINT).send(new PutObjectCommand({ ...object, Body: 'of trial' }))
@@ -140,7 +140,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('servi
     ] as const)
       expect(await (await createS3Client(env, env.S3_ENDPOINT).send(new GetObjectCommand(object))).Body?.transformToString()).toBe(text)
 
-    // A second worktree of the branch has an address of its own, and the same services.
+    // A second worktree of the branch has its own address, and the same services.
     const second = await openSession({ branch: 'trial', folder: '/srv/another' })
     expect([second.session.host, second.variables.REDIS_URL]).toEqual([expect.stringMatching(/^trial-\w+--shop\.localhost$/), variables.REDIS_URL])
     expect(await listContainers('redis')).toHaveLength(2)

@@ -7,7 +7,7 @@ import { commitToBranch, createGit, waitForFirstCheck, waitForPreview } from '..
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 
-/** An app that keeps a text in a volume, and says which database it has. */
+/** An app that stores a text in a volume, and reports its database. */
 export const notebook = {
   'package.json': JSON.stringify({ name: 'notebook', private: true, scripts: { start: 'node server.js' } }),
   'homeport.yaml': `
@@ -42,7 +42,7 @@ interface ForkAnswer {
   deployment_id: string | null
 }
 
-/** Branches with their own copy of production's data, on every runtime. */
+/** Branches with a copy of production's data, on every runtime. */
 export function forkSuite(runtime: 'process' | 'docker'): void {
   let platform: TestPlatform
   let repository: Repository

@@ -6,7 +6,7 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
-/* Previews of apps with a process: what they are told, how they sleep, what outlives a stop, a restart and a crash. */
+/* Previews of apps with a process: their variables, sleep, and what survives a stop, a restart and a crash. */
 
 const app = (version: string): Record<string, string> => ({
   'package.json': JSON.stringify({ name: 'told', private: true, scripts: { start: 'node server.js' } }),
@@ -36,7 +36,7 @@ const ask = async (host: string, path = '/'): Promise<ReportedEnvironment> => {
   expect(response.status, response.body).toBe(200)
   return JSON.parse(response.body) as ReportedEnvironment
 }
-/** Asks until the answer comes from the cache. The app's own clock stays behind when the platform's is advanced: hence the long life. */
+/** Retries until the response comes from the cache. The app's clock lags behind the advanced platform clock, hence the long max-age. */
 const stored = (host: string) =>
   until(
     async () => {
@@ -78,7 +78,7 @@ describe('an app of a preview', () => {
         { key: 'ONLY', value: 'in production', environment: 'production' },
       ],
     })
-    // They come to production with a deployment of their own.
+    // They reach production with its next deployment.
     expect(await platform.waitForEnd(slug, body.deployment_id)).toMatchObject({ status: 'ready', error: null })
     const sha = push('told', 'preview 1')
     const preview = await waitForPreview(platform, slug, 'told', sha)

@@ -10,14 +10,14 @@ import { signalFileIn, startTestPlatform, type TestPlatform } from '../support/p
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
-/* A repository on another host is asked for its branches every minute. */
+/* The branches of a repository on another host are checked every minute. */
 
 const minute = 60_000
 
 let platform: TestPlatform
 let repository: Repository
 let host: GitServer
-/** Answers in the host's place. */
+/** Responds in place of the host. */
 let trouble: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
 const slug = 'remote'
 
@@ -40,7 +40,7 @@ const refuse = (status: number) => (_: IncomingMessage, response: ServerResponse
   response.writeHead(status, status === 401 ? { 'www-authenticate': 'Basic realm="x"' } : {}).end('a page that nobody should see')
   return true
 }
-/** The platform has begun another look at the remote repository. */
+/** Waits until the platform has started another check of the remote repository. */
 const askedAfter = (count: number) => until(() => host.requested_paths.length > count || undefined, { what: 'the next look' })
 
 test('the preview of a pushed branch appears a minute later', async () => {
@@ -83,21 +83,21 @@ test('a failing host is polled less and less often, but at least every 15 minute
     for (let i = 0; i < failures; i++) await checkRepository(platform, slug)
     return host.requested_paths.length
   }
-  /** So much later there was no look; the repository that is well is looked at every minute, in the same turn. */
+  /** No check of the failing host after this time; the working repository is checked every minute, in the same round. */
   const isLeftAlone = async (minutes: number) => {
     const [asked, before] = [host.requested_paths.length, (await watching('well')).checked_at]
     await platform.advance(minutes * minute)
     await until(async () => (await watching('well')).checked_at !== before || undefined, { what: 'the look at the other repository' })
     expect(host.requested_paths.length).toBe(asked)
   }
-  // After the first failure two minutes, give or take a tenth; after many fifteen.
+  // After the first failure two minutes, plus or minus a tenth; after many fifteen.
   const first = await fail(1)
   await isLeftAlone(1.5)
   await platform.advance(0.8 * minute)
   await askedAfter(first)
   const later = await fail(4)
   await isLeftAlone(12.5)
-  // The machine sleeps while the host is being asked.
+  // The machine sleeps during the request to the host.
   const asked = Promise.withResolvers<() => unknown>()
   trouble = (_, response) => {
     asked.resolve(() => response.writeHead(503).end())

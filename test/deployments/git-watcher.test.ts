@@ -7,7 +7,7 @@ import { signalFileIn, startTestPlatform, type TestPlatform } from '../support/p
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
-/* Repositories of this machine are watched: by file events, on the process runtime, with static sites, which are quick to build. */
+/* Local repositories are watched: by file events, on the process runtime, with static sites, which build quickly. */
 
 const page = (text: string) => ({ 'index.html': `<h1>${text}</h1>` })
 
@@ -29,7 +29,7 @@ function made(): Repository {
   return repository
 }
 
-/** A project with a repository that was looked at. */
+/** A project whose repository was checked once. */
 async function linked(repository = made()): Promise<{ slug: string; repository: Repository }> {
   const slug = `site-${++count}`
   await platform.createProject({ slug, repo_url: repository.url, pushes: true })
@@ -42,7 +42,7 @@ const deploymentsOf = async (slug: string, query = '') =>
 
 const change = (slug: string, body: object) => platform.api<{ watching: Watching }>('PATCH', `/instance/projects/${slug}/watching`, body)
 
-/** A build that goes on until `open`. */
+/** A build that runs until `open`. */
 function gated(): { files: Record<string, string>; open(): void } {
   const signalFile = signalFileIn(platform.data_dir, `gate-${++count}`)
   const build = `until [ -e ${signalFile} ]; do sleep 0.05; done; mkdir -p dist && cp index.html dist`
@@ -61,7 +61,7 @@ const gone = (slug: string, branch: string) =>
     what: `the end of the preview of ${branch}`,
   })
 
-/** The edge hears of the end of a preview once that is safe on the disk, which is after the list has lost it. */
+/** The edge learns of a closed preview once that is on disk, which is after it has disappeared from the list. */
 const leadsNowhere = (host: string) =>
   until(async () => ((await platform.fetchEdge(host)).status === 404 ? true : undefined), { what: `${host} to lead nowhere` })
 

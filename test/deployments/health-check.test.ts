@@ -29,7 +29,7 @@ const instanceAt = (port: number, more: Partial<Replica> = {}): Replica => ({
   ...more,
 })
 
-/** How a health check ends, on a clock that is moved until it does, and when, in seconds of that clock. */
+/** The result of a health check, on a clock that advances until it ends, and when it ended, in seconds of that clock. */
 async function checkHealth(check: Pick<HealthCheckOptions, 'replica' | 'known_port'>) {
   const clock = createTestClock({ frozen_at: 0 })
   let outcome: { answering?: HealthyEndpoint; error?: Error } | undefined
@@ -47,7 +47,7 @@ async function checkHealth(check: Pick<HealthCheckOptions, 'replica' | 'known_po
   return { ...outcome, after_s: Math.floor(clock.monotonic() / 1_000) }
 }
 
-/** How often the HEALTHCHECK of an app was run that answers with this status. The last result is repeated. */
+/** How often the HEALTHCHECK runs for an app that answers with this status. The last result is repeated. */
 async function healthOf(status: number, results: HealthcheckResult[] | null) {
   let asked = 0
   const runHealthcheck = results && { runHealthcheck: async () => results[Math.min(asked++, results.length - 1)]! }
@@ -64,7 +64,7 @@ const at = (port: number, more: Partial<ListeningPort> = {}): ListeningPort => (
   ...more,
 })
 
-/** What comes of an app that leaves PORT alone and listens on these ports. */
+/** The result for an app that ignores PORT and listens on these ports. */
 async function foundOn(ports: ListeningPort[], known_port: number | null = null) {
   const unused = await listen(200)
   servers.pop()?.close()
@@ -128,6 +128,6 @@ test('an unreachable port, or one that does not speak HTTP, fails with the port 
   const { port } = silent.address() as AddressInfo
   const { error, after_s } = await foundOn([at(port)])
   expect(error?.message).toContain(`listens on port ${port}, but did not respond to GET /`)
-  // Late is not never: PORT may still be opened.
+  // It waits its full time, because the app may still open PORT.
   expect(after_s).toBeGreaterThanOrEqual(60)
 })

@@ -7,7 +7,7 @@ import { createTestClock } from '../support/test-clock.ts'
 
 const hours = 3_600_000
 
-/** One app that is idle from the start, and a clock that can also jump, as it does when the machine sleeps. */
+/** One app that is idle from the start, and a clock that can also jump, as when the machine sleeps. */
 function createContext() {
   const ticking = createTestClock({ frozen_at: '2026-01-01' })
   let jumped = 0

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer, type Repository } from '../support/repository.ts'
 
-/** server/SECURITY.md, T1 and T6: what a client writes is data, never a command, an option or a way out. */
+/** server/SECURITY.md, T1 and T6: input of a client is data, never a command, an option or a path out of its folder. */
 let platform: TestPlatform
 let repository: Repository
 const marker = join(tmpdir(), `hp-pwn-${process.pid}`)
@@ -24,7 +24,7 @@ afterAll(async () => {
   repository.remove()
 })
 
-/** Refused at once, or a deployment that fails; in no case is anything run. */
+/** Refused at once, or a failed deployment; in no case is anything executed. */
 async function attempt(change: Record<string, unknown>): Promise<string> {
   const { status, body } = await platform.api<{ error?: string }>('PATCH', '/v1/projects/target', change)
   expect(existsSync(marker)).toBe(false)
@@ -123,7 +123,7 @@ test('a team member cannot make the platform request a private address, even for
     expect(JSON.stringify(ended)).not.toContain('inner service')
   }
   expect(asked).toBe(0)
-  // The owner may: one's own machine is one's own.
+  // The owner may, because it is their own machine.
   await platform.api('PATCH', '/v1/projects/target', { repo_url: `http://127.0.0.1:${port}/y.git` })
   await platform.waitForEnd('target', (await platform.deploy('target')).id)
   expect(asked).toBeGreaterThan(0)

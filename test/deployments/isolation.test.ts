@@ -1,4 +1,4 @@
-/** Accounts other than that of the instance's owner: what they may not deploy where apps are processes of this machine. */
+/** Accounts other than the instance owner's: what they may not deploy where apps are processes of this machine. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { makeRepository, tinyServer } from '../support/repository.ts'
 let platform: TestPlatform
 /** Of the other account. */
 let token: string
-/** Of the project that the owner has deployed, and that is another account's by now: as one from before this rule. */
+/** Of a project that the owner has deployed, and that now belongs to another account, like one from before this rule. */
 let deployment: string
 let variable: string
 const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 
 const archive = new Uint8Array(createTarGz([{ name: 'index.html', data: 'x' }]))
-/** These are about something that only a deployment makes, which such a project does not have. */
+/** Operations on something that only a deployment creates, which such a project does not have. */
 const withoutObject = ['deploySkippedPush', 'revertDatabaseUpgrade', 'upgradeDatabase']
 const operations = (Object.entries(allOperations) as [string, OperationSpec][]).filter(
   ([id, spec]) => spec.errors.includes('runtime_not_isolated') && !withoutObject.includes(id),
@@ -95,7 +95,7 @@ test.each(operations)('%s is 403 runtime_not_isolated, and changes nothing', asy
   const response = await fetch(api_url + path, {
     method: spec.method,
     headers: {
-      // A folder of this machine is deployed by the owner of the instance alone: here into a project of an account whose team has that owner.
+      // Only the instance owner deploys a local folder: here into a project of an account whose team includes that owner.
       authorization: `Bearer ${spec.access === 'owner' ? platform.handle.instance.token : token}`,
       'content-type': spec.upload ? 'application/gzip' : 'application/json',
     },

@@ -17,7 +17,7 @@ import { runProgram } from '../support/runtime.ts'
 import { createS3Client } from '../support/s3-client.ts'
 import { type DeploymentContext, useDeploymentContext } from './deployment-suite.ts'
 
-/** An app without a configuration file. It shows its variables, speaks the protocol of Redis, and sends mail, without a package. */
+/** An app without a configuration file. It shows its variables, speaks the Redis protocol, and sends mail, without a package. */
 const server = `
 const net = require('node:net')
 const talk = (host, port, lines, isDone) => new Promise((resolve, reject) => {
@@ -59,7 +59,7 @@ const helpers = (context: DeploymentContext) => ({
   read: async (slug: string, path: string) => (await context.platform.fetchEdge(`${slug}.localhost`, path)).body,
   variables: async (slug: string) =>
     JSON.parse((await context.platform.fetchEdge(`${slug}.localhost`, '/env')).body) as Record<string, string | undefined>,
-  /** Changes something that redeploys the project, and waits for the deployment. */
+  /** Makes a change that redeploys the project, and waits for the deployment. */
   async change(slug: string, method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) {
     const { status, body: answer } = await context.platform.api<{ deployment_id: string }>(method, `/instance/projects/${slug}/${path}`, body)
     expect(status).toBe(200)
@@ -99,7 +99,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
 
     await change('plain', 'POST', 'managed-services', { name: 'mariadb' })
     expect(await read('plain', '/mysql')).toContain('MariaDB')
-    // The data of Redis stays while a version is replaced.
+    // The data of Redis survives a new version.
     expect(await read('plain', '/redis?command=INCR+visits')).toBe('+OK\r\n:43\r\n')
     await sql("CREATE TABLE guests (name TEXT); INSERT INTO guests VALUES ('Ada')")
     const { services } = (await context.platform.api<{ services: Service[] }>('GET', '/instance/projects/plain/services')).body
@@ -181,7 +181,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
     const signed = new URL(await getSignedUrl(browser, new GetObjectCommand(object)))
     const visit = (path: string) => context.platform.fetchEdge('s3--plain.localhost', path)
     expect(await visit(signed.pathname + signed.search)).toMatchObject({ status: 200, body: 'hello' })
-    // Without the signature, with another one, and for another object there is nothing.
+    // Without the signature, with another one, and for another object access is denied.
     const others = [
       signed.pathname,
       signed.pathname + signed.search.replace(/Signature=\w{4}/, 'Signature=0000'),
@@ -210,7 +210,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
     })
     repository.commit({ 'homeport.yaml': 'services:\n  web: { build: ., command: node server.js, port: 3000 }\n' })
     await context.deployReady('twice')
-    // Another project has another Redis.
+    // Another project has a separate Redis.
     expect(await read('twice', '/redis?command=GET+visits')).toBe('+OK\r\n$-1\r\n')
   })
 })

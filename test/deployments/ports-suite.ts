@@ -57,7 +57,7 @@ export function portsSuite(context: DeploymentContext): void {
     expect(await listServices('ported', '?branch=topic')).toMatchObject([
       { ports: [{ url: `http://web-9090--topic--ported.localhost:${port}` }, {}] },
     ])
-    // The preview of a branch has its address, whatever a port would be called.
+    // The preview of a branch keeps its address, whatever the label of a port would be.
     await waitForPreview(platform, 'ported', 'web-9091', commitToBranch(repository.folder, 'web-9091', { 'server.js': server('branch') }))
     expect(await read('web-9091--ported')).toBe('branch main')
     expect(await listServices('ported')).toMatchObject([{ ports: [{}, { port: 9091, url: null }] }])

@@ -28,7 +28,7 @@ afterEach(() => {
 
 const page = (text: string) => ({ 'index.html': `<h1>${text}</h1>` })
 
-/** A forge with one repository, and the work tree of somebody who opens pull requests. */
+/** A forge with one repository, and the work tree of a contributor. */
 function createForge() {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-forge-'))
   folders.push(folder)
@@ -112,7 +112,7 @@ describe('a pull request', () => {
     expect(await openBranches(slug)).toEqual(['pull/1'])
     await change(slug, { pull_requests: false })
     expect(await openBranches(slug)).toEqual([])
-    // Switched on again, the setting knows what is there.
+    // Once on again, the setting treats existing pull requests as known.
     await change(slug, { pull_requests: true })
     await checkRepository(platform, slug)
     expect(await openBranches(slug)).toEqual([])
@@ -149,7 +149,7 @@ describe('a pull request', () => {
     forge.removeRef('refs/pull/4/merge')
     await checkRepository(platform, slug)
     expect(await openBranches(slug)).toEqual([])
-    // GitHub publishes the merge of a new pull request some seconds after its head.
+    // GitHub publishes the merge ref of a new pull request some seconds after its head.
     const next = forge.push(5, page('five'))
     await checkRepository(platform, slug)
     expect(await openBranches(slug)).toEqual([])

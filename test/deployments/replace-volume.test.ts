@@ -10,7 +10,7 @@ import type { Runtime } from '../../server/runtime/runtime.ts'
 
 const volume = { runtime: 'process', id: 'prj_1.data', project_id: 'prj_1' } as const
 let data_dir: string
-/** The text in place of each volume's files. */
+/** The content of each volume, as one text. */
 let volumes: Map<string, string>
 let context: Parameters<typeof replaceVolume>[0]
 

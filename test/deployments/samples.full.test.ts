@@ -5,7 +5,7 @@ import { sendRequest } from '../support/http-request.ts'
 import { readEventStream } from '../support/event-stream.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 
-/** Every sample as the dashboard sends it, on the runtime that every machine has. */
+/** Every sample, deployed like the dashboard does it, on the runtime that every machine has. */
 describe('the sample apps', () => {
   let platform: TestPlatform
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('the sample apps', () => {
     expect(response.status, response.text).toBe(201)
     return platform.waitForEnd(name, String(response.json.deployment_id))
   }
-  /** Reads on until its log says that: the stream has no end. */
+  /** Reads the endless log stream until it contains the text. */
   const says = async (slug: string, words: string) => {
     const url = `${platform.handle.api_url}/v1/projects/${slug}/runtime-logs?lines=100`
     for await (const { data } of readEventStream(url, { token: platform.handle.instance.token })) if (data.includes(words)) return

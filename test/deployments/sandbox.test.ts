@@ -1,4 +1,4 @@
-/** What scripts of a build and a running app, as processes of this machine, can reach of it. */
+/** What build scripts and a running app, as processes of this machine, can reach. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
@@ -10,14 +10,14 @@ import { makeRepository, tinyServer } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
-/** Tries each path, as a reader, as a lister and as a writer, through a link, and every process; tells what it got hold of. */
+/** Tries each path by reading, listing and writing, through a symlink, and every process; returns what succeeded. */
 const readAttemptScript = `
 const fs = require('node:fs')
 const { paths, visible, pid } = JSON.parse(fs.readFileSync('aims.json', 'utf8'))
 const tries = paths.flatMap((path) => [
   ['read ' + path, () => fs.readFileSync(path)],
   ['listed ' + path, () => { if (fs.readdirSync(path).some((name) => !visible.includes(name))) return true; throw 0 }],
-  // Into a folder that is its own, perhaps: whether it left that is looked at from outside.
+  // The path may be in a private folder, so the test checks from outside whether anything was written.
   ['-', () => { try { fs.writeFileSync(path + '.stolen', 'x') } catch {} throw 0 }],
   ['linked ' + path, () => { fs.symlinkSync(path, 'link'); try { fs.readFileSync('link') } finally { fs.unlinkSync('link') } }],
 ])
@@ -58,7 +58,7 @@ describe.skipIf(!requires('bubblewrap').ok)('with bubblewrap', () => {
       '/var/run/docker.sock',
       '/etc/shadow',
     ]
-    // Folders of the project itself, and the one in a home folder that leads to this repository, whose Node runs the app.
+    // Folders of the project itself, and the one in a home folder that contains this repository, whose Node runs the app.
     const visible = ['bundles', 'work', 'cache', 'toolchains', ...relative(homedir(), process.cwd()).split(sep).slice(0, 1)]
     const repository = makeRepository({
       'package.json': JSON.stringify({
@@ -115,7 +115,7 @@ test('the macOS profile hides users and data, then allows the project’s own pa
   const at = (text: string) => lines.findIndex((line) => line.includes(text))
   expect(lines.slice(0, 4)).toEqual(['(version 1)', '(allow default)', '(deny file-write*)', expect.stringContaining(`(subpath "/Users") `)])
   expect(lines[3]).toContain(`(subpath "${data}"))`)
-  // The last rule that fits decides.
+  // The last matching rule wins.
   expect(at(`(allow file-read* (subpath "/Users/me/node/bin") (subpath "${data}/bundles/dpl_1") (subpath "/a \\"b\\""))`)).toBeGreaterThan(3)
   expect(at(`(allow file-write* (subpath "${data}/bundles/dpl_1")`)).toBeGreaterThan(3)
   expect(at(`(literal "/Users/me")`)).toBe(4)

@@ -1,4 +1,4 @@
-/** Secrets at rest, seen from outside: who may read the key, and what is said of a value that no longer opens. */
+/** Secrets at rest, seen from outside: the mode of the key file, and the error for a value that cannot be decrypted. */
 import { chmodSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'

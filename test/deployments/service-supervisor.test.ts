@@ -13,7 +13,7 @@ import { createContext } from '../runtime/suite-context.ts'
 import { createTestClock, type TestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-/** The ready image of an environment. Processes stand in for containers; the version is in their variables. */
+/** The image service of an environment. Processes replace containers; the version is in their variables. */
 const cache: ServiceConfig = {
   name: 'cache',
   kind: 'image',
@@ -42,15 +42,15 @@ describe('the image services of an environment', () => {
   const suite = createContext(processDriver)
   let clock: TestClock
   let supervisor: ServiceSupervisor
-  /** What happened to replicas, such as `start 2`. */
+  /** Events of replicas, such as `start 2`. */
   let events: string[]
-  /** Resolved before a replica of this version is stopped. */
+  /** Awaited before a replica of this version is stopped. */
   let holds: Map<string, Promise<void>>
   let failures: number
   const running = new Map<string, string>()
   const { signal } = new AbortController()
 
-  /** The driver of processes, which says what it does, and waits or fails as a test asks. */
+  /** The process driver, which records its calls, and waits or fails as a test requires. */
   const createWatchedRuntime = (): Runtime => ({
     ...suite.runtime,
     async start(request) {
@@ -137,7 +137,7 @@ describe('the image services of an environment', () => {
   afterEach(async () => {
     holds.clear()
     await supervisor.stopEnvironment('prj_1', 0)
-    // Nothing is left that nobody supervises.
+    // No replica is left without supervision.
     expect([...running.values()]).toEqual([])
   })
 
@@ -161,7 +161,7 @@ describe('the image services of an environment', () => {
     await supervisor.start(live, 'images', signal)
     const next = createVersion('2')
     supervisor.claim(next)
-    // Before the next one has begun, and after.
+    // Before the next one has started, and after.
     await supervisor.start(live, 'images', signal)
     await supervisor.start(next, 'images', signal)
     await supervisor.start(live, 'images', signal)
@@ -178,7 +178,7 @@ describe('the image services of an environment', () => {
     await supervisor.freezeOwn(live)
     await supervisor.stop(live)
     expect(events).toEqual(['start 1'])
-    // A copy of the data is made of all that is there.
+    // All running replicas are part of a copy of the data.
     await supervisor.freeze(live)
     await supervisor.thaw(live)
     await supervisor.freezeOwn(next)

@@ -6,7 +6,7 @@ import { startTestPlatform, until } from '../support/platform.ts'
 import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 
-/** A stand-in for a database: it notes whether another one has its volume at the same time. */
+/** A stand-in for a database, which records whether another one uses its volume at the same time. */
 const store = `
 const fs = require('node:fs')
 const net = require('node:net')

@@ -4,7 +4,7 @@ import type { DeploymentContext } from './deployment-suite.ts'
 
 const manifest = JSON.stringify({ name: 'shop', private: true, scripts: { start: 'node server.js' } })
 
-/** Answers with what its sibling says, and counts releases and restarts in files of a shared volume. */
+/** Returns the response of its sibling, and counts releases and restarts in files of a shared volume. */
 export const shop = (version: string): Record<string, string> => ({
   'package.json': manifest,
   'homeport.yaml': `
@@ -68,7 +68,7 @@ export function servicesSuite(context: DeploymentContext): void {
   test('a worker that keeps exiting fails the deployment; one that exits later is restarted', async () => {
     const repository = await context.projectWith('worker-shop', shop('one'))
     await context.deployReady('worker-shop')
-    // A program that ends at once, however slowly the machine starts Node.
+    // A program that exits at once, however slowly the machine starts Node.
     const files = shop('two')
     repository.commit({ ...files, 'homeport.yaml': files['homeport.yaml']?.replace('node worker.js', `["sh", "-c", "exit 7"]`) ?? '' })
     const failed = await context.deployAndWait('worker-shop')

@@ -12,7 +12,7 @@ import { type SleepProbe, type AppIdentity, sleepingAppFiles, createSleepProbe }
 const sleep_after_s = 30
 const defaultSettings: Partial<Settings> = { sleep_after_s, frozen_for_s: 36_000, frozen_budget_mb: 2048 }
 
-/** How apps sleep and wake, on either runtime. Idle time passes by `advance`. */
+/** How apps sleep and wake, on either runtime. Idle time passes with `advance`. */
 export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: number }): void {
   let platform: TestPlatform
   let view: DockerView
@@ -53,14 +53,14 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     until(
       async () => {
         if ((await platform.getProject(slug)).is_cold) return true
-        // A connection that the client has closed may have been open for the edge until now.
+        // The edge may not know yet that the client has closed its connection.
         await pass(10)
         return undefined
       },
       { what: `${slug} to be cold` },
     )
   const warm = (slug: string) => until(async () => ((await platform.getProject(slug)).is_cold ? undefined : true), { what: `${slug} to be warm` })
-  /** Nobody visits it until it sleeps. */
+  /** Sends no request until it sleeps. */
   const idle = async (slug: string) => {
     await pass(sleep_after_s + 1)
     await cold(slug)
@@ -161,7 +161,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     const stream = await openStream(platform, 'streamed')
     const socket = await openSocket(platform, 'socketed')
     await set({ sleep_after_s: 5 })
-    // By the time that the quiet one has slept twice, the others would have too.
+    // By the time that the idle one has slept twice, the others would have too.
     for (let i = 0; i < 2; i++) {
       await ask('quiet')
       await pass(6)
@@ -209,7 +209,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     await pass(20)
     await cold('second-heavy')
     await sleepProbe.waitForState(first, 'none')
-    // The state is told before an engine has frozen it.
+    // The state is recorded before the engine has frozen it.
     await sleepProbe.waitForState(second, 'frozen')
     expect(await platform.getProject('first-heavy')).toMatchObject({ is_cold: true })
     await set(defaultSettings)
@@ -272,10 +272,10 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     await sleepProbe.waitForState(id, 'frozen')
     if (runtime === 'process') {
       for (const pid of sleepProbe.findGroupLeaders(id)) process.kill(-pid, 'SIGKILL')
-      // Until its parent has heard of its end a request may be sent to the dead one.
+      // Until the exit is noticed a request may be sent to the dead process.
       await sleepProbe.waitForState(id, 'none')
     } else {
-      // As a restart of the engine leaves it: the container is there and has ended.
+      // As after a restart of the engine: the container exists and has exited.
       await view.docker.getContainer((await sleepProbe.findContainer(id)) ?? '').stop({ t: 0 })
     }
     expect((await ask('crowd')).born).not.toBe(before.born)
@@ -284,7 +284,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
   })
 
   test('an app that was asleep when the platform was killed stays asleep, and wakes on request', async () => {
-    // What else is here need not be brought back.
+    // The other apps need not be restored.
     for (const slug of repositories.keys()) if (slug !== 'crowd') await platform.api('DELETE', `/v1/projects/${slug}`)
     const id = await live('crowd')
     const before = await ask('crowd')
@@ -293,7 +293,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     const container = runtime === 'docker' ? await sleepProbe.findContainer(id) : undefined
     await platform.kill()
     platform = await startTestPlatform({ runtime, data_dir: platform.data_dir })
-    // A frozen container stays as it is; a frozen process of a platform that is gone can only be ended.
+    // A frozen container is kept; a frozen process of a dead platform can only be killed.
     await sleepProbe.waitForState(id, runtime === 'docker' ? 'frozen' : 'none')
     expect(await platform.getProject('crowd')).toMatchObject({ status: 'live', is_cold: true })
     const after = await ask('crowd')
@@ -323,7 +323,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
   })
 }
 
-/** An event stream of an app that goes on until it is closed. */
+/** An event stream of an app that stays open until it is closed. */
 function openStream(platform: TestPlatform, slug: string): Promise<{ close(): void }> {
   const { port } = new URL(platform.handle.edge_url)
   return new Promise((resolve, reject) => {
@@ -336,7 +336,7 @@ function openStream(platform: TestPlatform, slug: string): Promise<{ close(): vo
   })
 }
 
-/** A WebSocket, as far as the edge looks at it. */
+/** A WebSocket, as far as the edge handles it. */
 async function openSocket(platform: TestPlatform, slug: string): Promise<{ close(): void }> {
   const { port } = new URL(platform.handle.edge_url)
   const socket = connect({ host: '127.0.0.1', port: Number(port) })

@@ -4,13 +4,13 @@ import { until } from '../support/platform.ts'
 import { createHelpers, guestbook } from './added-volumes-suite.ts'
 import type { DeploymentContext } from './deployment-suite.ts'
 
-/** Files that an app writes outside of volumes: reported once, saved before they are lost, kept or dismissed. `is_short`: only the first story. */
+/** Files that an app writes outside of volumes: reported once, saved before they are lost, kept or dismissed. `is_short`: only the first test. */
 export function unsavedFilesSuite(context: DeploymentContext, { is_short = false } = {}): void {
   const { read, listVolumes, homeport, add } = createHelpers(context)
   const listUnsaved = async (slug: string) =>
     (await context.platform.api<{ unsaved_files: UnsavedFiles[] }>('GET', `/instance/projects/${slug}/unsaved-files`)).body.unsaved_files
   const paths = async (slug: string) => (await listUnsaved(slug)).map(({ path }) => path)
-  /** Lets the time come in which the live version is inspected. */
+  /** Advances to the inspection of the live version. */
   const waitForReports = (slug: string, count: number) =>
     until(
       async () => {
@@ -104,7 +104,7 @@ fs.mkdirSync('many/data', { recursive: true }); for (let i = 0; i < 3000; i++) f
     await context.deployReady('hostile')
     const reports = await waitForReports('hostile', 2)
     expect(reports.map(({ path }) => path)).toEqual(['/app/guests.db', '/app/many/data'])
-    // A path that is a link is not followed: the volume begins empty.
+    // A symlinked path is not followed, so the volume starts empty.
     const { deployment } = await add('hostile', 'media')
     expect(deployment.status).toBe('failed')
     expect(deployment.build_log).toContain('The live version has no files at /app/media')

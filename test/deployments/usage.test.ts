@@ -8,7 +8,7 @@ import { createTestClock } from '../support/test-clock.ts'
 
 type Used = { cpu_percent: number; memory_mb: number } | null
 
-/** An engine that answers when it is told to. */
+/** An engine that responds when told. */
 function createContext() {
   const clock = createTestClock({ frozen_at: 0 })
   const asked: { id: string; answer(used: Used): void; refuse(): void }[] = []
@@ -33,7 +33,7 @@ function createContext() {
       ...more,
     } as SupervisedApp)
   const look = createUsageReader(deps, (id) => apps.get(id))
-  /** Asks, and waits as long as anybody who asks does. */
+  /** Requests usage, and waits as long as a caller does. */
   const lookLong = async (id: string) => {
     const used = look(id)
     await clock.advance(1_600)

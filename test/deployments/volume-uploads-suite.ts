@@ -29,7 +29,7 @@ export function volumeUploadsSuite(context: DeploymentContext): void {
     return { status: response.status, body: (await response.json()) as Body }
   }
   const archiveOf = (files: Record<string, string>) => createTarGz(Object.entries(files).map(([name, data]) => ({ name, data })))
-  /** What is left of uploads beside the volumes. */
+  /** Leftovers of uploads next to the volumes. */
   const leftovers = () => {
     const path = join(context.platform.data_dir, 'volume-uploads')
     return existsSync(path) ? readdirSync(path) : []

@@ -44,7 +44,7 @@ afterEach(() => {
   for (const one of repositories.splice(0)) one.remove()
 })
 
-/** A site in a folder of a repository, deployed, which watches its folder without Markdown. */
+/** A deployed site in a folder of a repository, which watches its folder without Markdown files. */
 async function createSite({ isDeployed = true, watch_paths = ['site', '!**/*.md'] as string[] } = {}) {
   const repository = makeRepository({ 'site/index.html': 'one', 'site/about.md': 'one', 'other/file.txt': 'one' })
   repositories.push(repository)
@@ -82,7 +82,7 @@ test('a push without changes in watched paths is skipped, shown, and deployed by
   const page = repository.commit({ 'site/index.html': 'two' })
   expect(await check()).toEqual({ deployed: [page, first], skipped: [] })
   await finish(slug)
-  // The skipped commit is part of what is deployed now.
+  // The skipped commit is part of the current deployment.
   const more = repository.commit({ 'site/about.md': 'three' })
   expect((await check()).skipped).toMatchObject([{ commit_sha: more, changed_files: 1 }])
 })
@@ -159,7 +159,7 @@ test('a branch gets a preview with the first push that differs from production i
   await waitForPreview(platform, slug, 'topic', page)
   const docs = commitToBranch(repository.folder, 'topic', { 'site/about.md': 'more' })
   expect((await check()).skipped).toMatchObject([{ branch: 'topic', commit_sha: docs }])
-  // A stopped project forgets nothing of an open preview.
+  // A stopped project keeps the state of an open preview.
   await platform.api('POST', `/v1/projects/${slug}/stop`)
   await platform.waitForEnd(slug, (await platform.deploy(slug)).id)
   await check()
