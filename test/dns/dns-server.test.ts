@@ -165,7 +165,7 @@ describe('sockets', () => {
     const [answer] = (await once(socket, 'message')) as [Buffer]
     expect(code(answer)).toBe(codes.none)
     socket.close()
-    // Nothing stands at another address of this machine.
+    // The port is free on another address of this machine.
     const other = connect(server.port() ?? 0, '127.0.0.2')
     const [error] = (await once(other, 'error')) as [Error & { code: string }]
     expect(error.code).toBe('ECONNREFUSED')

@@ -15,7 +15,7 @@ import { projectRow } from '../support/database-rows.ts'
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-/* What the hourly round makes of verified names, with the clock turned. */
+/* The hourly check of verified hostnames, on a clock that the test advances. */
 
 const hour = 3_600_000
 const ip = '203.0.113.7'
@@ -54,7 +54,7 @@ afterEach(async () => {
 })
 
 function createTestVerifier(): DomainVerifier {
-  // Its clock stands still: a machine that stalls is not taken for a DNS that is silent.
+  // The clock is frozen, so that a stalled machine does not look like a silent DNS.
   const asking = createDomainChecker({ resolvers: () => [dns.address], clock: still, timeout_ms: 60_000, hasNetwork: () => true })
   return createDomainVerifier({
     db: store.db,

@@ -4,7 +4,7 @@ import { type FakeDns, startFakeDns } from '../support/fake-dns.ts'
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-/* The node's own resolver against a server over UDP: what is found is told apart, and said in plain words. */
+/* The system resolver against a server over UDP: results are distinguished and described in plain words. */
 
 let dns: FakeDns
 let asking: DomainChecker
@@ -14,7 +14,7 @@ const name = 'blog.example.com'
 
 beforeAll(async () => {
   dns = await startFakeDns()
-  // Its clock stands still: a machine that stalls is not taken for a DNS that is silent.
+  // The clock is frozen, so that a stalled machine does not look like a silent DNS.
   asking = createDomainChecker({ resolvers: () => [dns.address], clock, timeout_ms: 60_000, hasNetwork: () => true })
 })
 afterAll(() => dns.close())
