@@ -53,7 +53,7 @@ test('a new token fits on one line, and closing asks first; notifications surviv
   await bell.click()
   await expect(dashboard.getByRole('menuitem', { name: /Told is ready/ })).toBeVisible()
   await dashboard.keyboard.press('Escape')
-  // The next person in this window may be another one.
+  // The next user of this window may be someone else.
   await dashboard.getByRole('button', { name: /owner@/ }).click()
   await dashboard.getByRole('menuitem', { name: 'Sign out' }).click()
   await expect(dashboard.getByText('Told is ready')).toHaveCount(0)

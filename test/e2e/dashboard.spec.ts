@@ -56,7 +56,7 @@ test('the command palette goes anywhere by keyboard', { tag: '@full' }, async ({
   await expect(dashboard).toHaveURL(/\/projects\/lighthouse$/)
   await expect(palette).toBeHidden()
 
-  // What is done with a project is found once that has come.
+  // Actions of a project are found once it is loaded.
   await expect(dashboard.getByRole('heading', { level: 1 })).toHaveText('Lighthouse')
   await open()
   await dashboard.keyboard.type('logs')
@@ -129,7 +129,7 @@ test('settings are saved, and errors are shown at their field', { tag: '@full' }
 })
 
 test('a lost connection is reported, and recovers by itself', { tag: '@full' }, async ({ page }) => {
-  // Not of those that the system gives to anybody: while nothing listens there, another would get it.
+  // Not an ephemeral port, which another process would get while nothing listens there.
   const first = await startTestPlatform({ runtime: 'process', port: 21_300 })
   const port = Number(new URL(first.handle.api_url).port)
   await signIn(page, await first.handle.signInUrl())

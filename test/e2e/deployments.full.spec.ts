@@ -16,7 +16,7 @@ test('a restart keeps the app responding; stop asks first, and a deployment star
   await expect(dashboard).toHaveURL(/\/deployments\/dpl_/)
   await expect(dashboard.getByTestId('report-head')).toContainText('Restart')
   await expect(dashboard.getByTestId('report-head')).toContainText('Ready')
-  // Nothing was built again.
+  // Nothing was rebuilt.
   await expect(dashboard.getByTestId('timeline-step').filter({ hasText: 'Build' })).toContainText('skipped')
 
   await more.click()
@@ -97,7 +97,7 @@ test('pages request only what exists, and retry a part that the network lost', a
   await expect(dashboard.getByRole('heading', { level: 1 })).toBeVisible()
   expect(complaints).toEqual([])
 
-  // The names of parts are those of their files; each is lost twice.
+  // Chunks are named after their files; each request fails twice.
   const lost = new Map<string, number>()
   await dashboard.addInitScript(() => Object.defineProperty(navigator, 'connection', { value: { saveData: true } }))
   await dashboard.route(/\/assets\/.*\.js$/, (route) => {

@@ -111,7 +111,7 @@ test('the page notifies about a remote in the foreground, with a link back to it
   const { token } = await createToken(remote)
   const instancePath = await addInstance(dashboard, platform, { url: remote.handle.api_url, token, name: 'Quay' })
   await remote.createProject({ slug: 'far-shop', repo_url: createRepository(tinyServer('far')).url })
-  // It tells of what it has seen run: it has to listen before that.
+  // It only reports deployments that it has seen running, so it must listen before.
   const listens = dashboard.waitForResponse('**/remote/*/instance/events')
   await dashboard.goto(`${platform.handle.api_url}${instancePath}projects/far-shop`)
   await expect(dashboard.getByRole('heading', { name: 'far-shop', exact: true })).toBeVisible()

@@ -15,7 +15,7 @@ test('the shortcuts sheet shows every key, and single keys can be turned off per
 
   const stays = async () => {
     for (const key of ['n', '?', '/', 'g', 'h']) await dashboard.keyboard.press(key)
-    // A chord answers after them: by then any of them would have.
+    // The chord is processed after them: by then any of them would have had an effect.
     await dashboard.keyboard.press('ControlOrMeta+/')
     await expect(sheet).toBeVisible()
     await expect(dashboard).not.toHaveURL(/help/)

@@ -32,7 +32,7 @@ test('the first steps are checked off by events, wherever they happen', async ({
   await expectAccessible(dashboard, 'first steps')
   const address = await step(dashboard, 'Open your app').getByRole('link').getAttribute('href')
   expect(address).toContain('//guest-book.localhost:')
-  // Not by the click: somebody visits it from elsewhere.
+  // Not because of the click: a request from elsewhere counts.
   expect((await platform.fetchEdge('guest-book.localhost')).body).toContain('Good day')
   await expectDone(dashboard, 'Open your app')
   await expectToDo(dashboard, 'Add a variable')
@@ -74,7 +74,7 @@ test('a failed build links to its help, and is fixed, with the keyboard only', a
   const dialog = dashboard.getByRole('dialog', { name: 'New project' })
   await expect(dialog).toBeVisible()
   await dialog.getByRole('radio', { name: 'Local folder' }).focus()
-  // Each takes the focus a moment after the key.
+  // Each moves the focus a moment after the key press.
   for (const next of ['Git URL', 'Archive', 'Sample']) {
     await dashboard.keyboard.press('ArrowRight')
     await expect(dialog.getByRole('radio', { name: next })).toBeFocused()
@@ -97,7 +97,7 @@ test('a failed build links to its help, and is fixed, with the keyboard only', a
   await expect(dashboard).toHaveURL(/\/help\/environment$/)
   await expect(dashboard.getByRole('heading', { level: 1, name: 'Variables' })).toBeVisible()
 
-  // From the report it is one step to the variable, which has its name already.
+  // The report links to the variable form, with the name filled in.
   await dashboard.goto(failed)
   await report.getByRole('link', { name: 'Add HULL' }).focus()
   await dashboard.keyboard.press('Enter')

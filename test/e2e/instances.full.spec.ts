@@ -32,7 +32,7 @@ test('another instance is added by URL and token, deployed to, and never mixes w
   const instancePath = await addInstance(dashboard, platform, { url: remote.handle.api_url, token, name: 'Quay' })
   expect(instancePath).toMatch(/^\/app\/on\/[\w-]+\/$/)
 
-  // From here on the page has no use for the token, and does not have it.
+  // From here on the page does not need the token, and does not have it.
   const seen: string[] = []
   dashboard.on('request', (request) => seen.push(request.url(), request.postData() ?? '', JSON.stringify(request.headers())))
   const row = dashboard.getByRole('list', { name: 'Instances' }).getByRole('listitem').filter({ hasText: 'Quay' })
@@ -106,7 +106,7 @@ test('late responses appear only on their own instance, and do not navigate', as
   await dashboard.unrouteAll({ behavior: 'wait' })
   await expect(dashboard.locator('body')).not.toContainText('Far lamp')
 
-  // A deployment that is asked for, and the other instance in front before it is answered.
+  // A deployment is requested, and the other instance is opened before the response.
   await dashboard.goto(`${new URL(instancePath, platform.handle.dashboard_url).href}projects/far-lamp`)
   let answered = () => {}
   const asked = new Promise<void>((resolve) => (answered = resolve))
@@ -210,7 +210,7 @@ test('a hosted account, which has only the customer’s operations, works comple
       await expect(dashboard.getByRole('alert')).toHaveCount(0)
       await expectAccessible(dashboard, `${path} of a hosted account`)
     }
-    // It is asked who one is there, and for the stream, once a page; nothing else that it does not have.
+    // The session and the stream are requested once per page load, and nothing else that it does not have.
     expect([...new Set(missed.map((path) => path.replace(/^\/remote\/[^/]+/, '')))].toSorted()).toEqual(['/instance/events', '/instance/session'])
 
     await dashboard.goto(at(''))

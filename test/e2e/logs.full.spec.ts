@@ -11,7 +11,7 @@ test('the log of an app follows, holds its position on scroll, and never stops b
   await expect(lines(dashboard).filter({ hasText: 'chatty listens' })).toBeVisible()
   await expect(dashboard.locator('.ink-cyan')).toHaveText('chatty')
 
-  // A flood, a change of the window's size, and more of it: the newest line is in view all the time.
+  // A burst, a resize of the window, and another burst: the newest line stays visible all the time.
   await platform.fetchEdge('chatty.localhost', '/many/3000')
   await expect(lines(dashboard).filter({ hasText: /line 2999$/ })).toBeInViewport()
   await dashboard.setViewportSize({ width: 900, height: 700 })
@@ -26,8 +26,8 @@ test('the log of an app follows, holds its position on scroll, and never stops b
   await expect(lines(dashboard).filter({ hasText: 'to /still-here' })).toBeInViewport()
   await expect(dashboard.getByRole('button', { name: 'Stop following' })).toBeVisible()
 
-  // Scrolling up is meant: the view stays, and counts what has come.
-  // Notch by notch, as a wheel turns: a scroll counts as meant for a moment after one, and the page may stumble over any of them.
+  // Manual scrolling holds the position, and counts new lines.
+  // Step by step, like a wheel: a scroll counts as manual for a moment after a step, and each could fail.
   await dashboard.getByTestId('log-scroller').hover()
   for (let notch = 0; notch < 10; notch++) await dashboard.mouse.wheel(0, -200)
   await expect(dashboard.getByRole('button', { name: 'Follow new lines' })).toBeVisible()
@@ -50,7 +50,7 @@ test('a hidden log pauses, and resumes without a gap or a repeat', async ({ dash
   await platform.fetchEdge('resting.localhost', '/before')
   await expect(lines(dashboard).filter({ hasText: 'to /before' })).toBeVisible()
 
-  // Headless tabs are always in sight, so this one is told that it is not.
+  // Headless tabs are always visible, so this one is told that it is hidden.
   const look = (state: string) =>
     dashboard.evaluate((value) => {
       Object.defineProperty(document, 'visibilityState', { value, configurable: true })
@@ -125,7 +125,7 @@ test('of 100 000 lines only the visible ones are rendered, and search finds any'
   await expect(dashboard.getByTestId('log-foot')).toContainText(/100,\d{3} lines/)
   await expect(dashboard.getByTestId('log-foot')).toContainText('Complete')
 
-  // How smooth it is, `npm run bench -- dashboard` says; here no more of it may be on the page than is in sight.
+  // `npm run bench -- dashboard` measures smoothness; here only visible lines may be rendered.
   const most = await dashboard.getByTestId('log-scroller').evaluate(async (scroller) => {
     let rows = 0
     for (let step = 0; step < 90; step++) {

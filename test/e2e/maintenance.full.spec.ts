@@ -19,7 +19,7 @@ test('disk usage is shown by kind, and a clean-up frees the announced amount', a
     repository.commit(greetingAppFiles(version), version)
     expect((await platform.waitForEnd('pier', (await platform.deploy('pier')).id)).status).toBe('ready')
   }
-  // What npm keeps of what it downloaded, as a build with dependencies leaves it.
+  // npm's download cache, as a build with dependencies leaves it.
   const kept = join(platform.data_dir, 'cache/npm')
   mkdirSync(kept, { recursive: true })
   writeFileSync(join(kept, 'downloaded'), randomBytes(3_000_000))
@@ -37,7 +37,7 @@ test('disk usage is shown by kind, and a clean-up frees the announced amount', a
   await expect(dashboard.getByRole('listitem').filter({ hasText: 'Bundles and archives' }).first()).toBeVisible()
   await expectAccessible(dashboard, 'the disk')
 
-  // All that is safe: what serves goes on.
+  // Everything that is safe: what serves continues.
   await dashboard.getByRole('button', { name: 'Clean up…', exact: true }).click()
   const asking = dashboard.getByRole('dialog', { name: 'Clean up everything that is safe to remove?' })
   await expect(asking).toContainText('Your data is never touched.')
@@ -53,7 +53,7 @@ test('disk usage is shown by kind, and a clean-up frees the announced amount', a
   await expect(done).toBeHidden()
   expect((await platform.fetchEdge('pier.localhost')).body).toContain('third')
 
-  // One kind, by its row: what it says is what the platform freed.
+  // One kind, from its row: the shown amount is what the platform freed.
   const row = dashboard.getByRole('listitem').filter({ hasText: 'Edge cache' })
   await row.getByRole('button', { name: /^Free .* of edge cache$/ }).click()
   const one = dashboard.getByRole('dialog', { name: 'Clean up edge cache?' })
@@ -103,7 +103,7 @@ test('a database restored after damage is reported on the first page', async ({ 
   const before = await startTestPlatform({ runtime: 'process' })
   const { data_dir } = before
   await before.createProject({ slug: 'reef', name: 'Reef' })
-  // The first copy is made soon after the start, perhaps before there was a project.
+  // The first copy is created soon after the start, perhaps before the project existed.
   const copies = async () => (await before.api<{ backups: Backup[] }>('GET', '/instance/backups')).body.backups
   await expect.poll(async () => (await copies()).length).toBeGreaterThan(0)
   await before.handle.stop()

@@ -3,7 +3,7 @@ import { requires } from '../support/requirements.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { signIn } from './screen-navigation.ts'
 
-/** Shows where its Redis is, and sends a message with HTML and an attachment; both without a package. */
+/** Shows its Redis address, and sends a message with HTML and an attachment, without a package. */
 const app = {
   'package.json': JSON.stringify({ name: 'shop', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `

@@ -11,7 +11,7 @@ test('requests are counted exactly, charted, and readable by keyboard', async ({
   const asked = { '/': 7, '/moved': 2, '/lost': 3, '/broken': 1 }
   for (const [path, times] of Object.entries(asked)) for (let time = 0; time < times; time++) await platform.fetchEdge('counted.localhost', path)
 
-  // It looks again by itself.
+  // It refreshes by itself.
   const figures = dashboard.getByTestId('figures')
   await expect(figures).toContainText('13')
   await expect(figures).toContainText('1 server error (5xx)')
@@ -23,7 +23,7 @@ test('requests are counted exactly, charted, and readable by keyboard', async ({
   await chart.press('End')
   await expect(requests.getByTestId('chart-tip')).toBeVisible()
   const readings: string[] = []
-  // On the hour a story may begin in one bucket and end in the next.
+  // At a full hour a test may start in one bucket and end in the next.
   for (let step = 0; step < 2; step++) {
     readings.push((await chart.getAttribute('aria-valuetext')) ?? '')
     await chart.press('ArrowLeft')

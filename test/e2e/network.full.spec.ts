@@ -6,13 +6,13 @@ import { requires } from '../support/requirements.ts'
 import { greetingAppFiles, expect, expectAccessible, test as base } from './fixtures.ts'
 import { signIn } from './screen-navigation.ts'
 
-/** Linux answers on all of 127.0.0.0/8: one of it stands for an address on the network. */
+/** Linux answers on all of 127.0.0.0/8: one of these addresses replaces a network address. */
 const lanAddress = '127.0.0.2'
 const password = 'seven boats in a bottle'
 
 const test = base.extend<object, { lanPlatform: TestPlatform }>({
   lanPlatform: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
+    // oxlint-disable-next-line no-empty-pattern -- Playwright requires the braces
     async ({}, use) => {
       const lanPlatform = await startTestPlatform({ runtime: 'process', lan_addresses: [lanAddress] })
       await use(lanPlatform)
@@ -75,7 +75,7 @@ test('the network is opened with a password, shows QR codes, accepts a sign-in f
   await expect(guest.getByRole('alert')).toContainText('The email or password is wrong')
   await guest.getByLabel('Password', { exact: true }).fill(password)
   await guest.getByRole('button', { name: 'Sign in', exact: true }).click()
-  // A phone does not find pier.localhost: it is given the port that it can open.
+  // A phone cannot resolve pier.localhost, so it gets an address with a port.
   await expect(guest.getByRole('list', { name: 'Projects' })).toContainText('Pier')
   await expect(guest.getByRole('list', { name: 'Projects' }).getByRole('link', { name: new URL(appUrl).host })).toBeVisible()
   await guest.context().close()
@@ -119,7 +119,7 @@ test('the certificate authority is trusted with one click, shown, and removed ag
 })
 
 test('the hosts file is kept in sync while enabled, and restored afterwards', async ({ page, lanPlatform }) => {
-  // The one that stands for /etc/hosts.
+  // Replaces /etc/hosts.
   const path = join(lanPlatform.data_dir, 'hosts')
   const before = '127.0.0.1 localhost\n# nothing else\n'
   writeFileSync(path, before)

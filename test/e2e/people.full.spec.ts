@@ -80,7 +80,7 @@ test('sign-up is a setting; the owner creates a link that works without scripts'
   await guest.goto((await made.locator('code').first().textContent()) ?? '')
   await guest.getByLabel(/Choose a password/).fill(password)
   await guest.getByRole('button', { name: 'Continue' }).click()
-  // The dashboard itself takes a script.
+  // The dashboard itself requires scripts.
   await expect(guest.getByRole('heading', { name: 'Signed in', exact: true })).toBeVisible()
   await theirs.close()
   await made.getByRole('button', { name: 'Done' }).click()

@@ -5,7 +5,7 @@ import { greetingAppFiles, expect, expectAccessible, test } from './fixtures.ts'
 import { signIn } from './screen-navigation.ts'
 
 const rows = (dashboard: Page) => dashboard.getByRole('region', { name: 'Previews' }).getByRole('listitem')
-/** The branches of the first look at a repository are no news: what is to be seen by itself comes after it. */
+/** Branches found by the first check of a repository are not new. A branch must appear after it. */
 const expectChecked = (dashboard: Page) => expect(dashboard.getByRole('region', { name: 'Automatic deployments' })).toContainText('Checked')
 
 test('a failed preview is reported, and the previous version keeps serving', async ({ dashboard, platform, createRepository }) => {
@@ -16,7 +16,7 @@ test('a failed preview is reported, and the previous version keeps serving', asy
   await expect(dashboard.getByRole('heading', { name: 'No open previews', exact: true })).toBeVisible()
   await expectChecked(dashboard)
 
-  // Nobody presses anything: the branch is seen by itself.
+  // Without any interaction: the branch is detected by itself.
   execFileSync('git', ['switch', '--quiet', '-c', 'feature/new-crane'], { cwd: repository.folder })
   repository.commit(greetingAppFiles('a new crane'), 'Lift twice as much')
   const row = rows(dashboard).filter({ hasText: 'feature/new-crane' })
@@ -50,7 +50,7 @@ test('push settings are changed, the repository is checked on demand, and failur
   await expect(card).toContainText('Not watched')
   await card.getByRole('switch', { name: 'Previews of other branches' }).click()
   await expect(card).toContainText('Watched')
-  // The switch shows what is wanted before it is so.
+  // The switch shows the requested state before it takes effect.
   await Promise.all([
     dashboard.waitForResponse((response) => response.request().method() === 'PATCH' && response.url().endsWith('/watching')),
     card.getByRole('switch', { name: 'A database for each preview' }).click(),

@@ -16,7 +16,7 @@ interface PromotionFixture {
 }
 
 const test = base.extend<{ promotion: PromotionFixture }>({
-  /** Its token is held as long as somebody is signed in: each story gives it anew. */
+  /** Its token is stored for the session, so each test provides it again. */
   async promotion({ dashboard, platform, startSecondPlatform }, use) {
     const target = await startSecondPlatform()
     const known = (await platform.api<{ remotes: Remote[] }>('GET', '/instance/remotes')).body.remotes[0]
@@ -41,7 +41,7 @@ test.describe.configure({ mode: 'serial' })
 const secrets = ['hunter2-of-the-quay', 'swordfish-of-the-berth']
 const dialog = (page: Page) => page.getByRole('dialog')
 const promotionCard = (page: Page) => page.getByRole('region', { name: /quay-shop to|cargo to/ })
-/** A row of what differs: its name, here, there. */
+/** A row of differences: its name, here, there. */
 const row = (page: Page, name: string) =>
   dialog(page)
     .getByRole('row')
@@ -58,7 +58,7 @@ const variables = async (of: TestPlatform, slug: string) =>
 const add = (to: TestPlatform, slug: string, vars: { key: string; value: string; environment?: 'production' | 'preview' }[]) =>
   to.api('POST', `/v1/projects/${slug}/env-vars`, { vars })
 
-/** Whoever looks over the shoulder reads no value. */
+/** No value of a variable is on the screen. */
 async function expectValuesHidden(page: Page): Promise<void> {
   const text = await page.evaluate(
     () => document.documentElement.outerHTML + [...document.querySelectorAll('input')].map(({ value }) => value).join(),
@@ -66,7 +66,7 @@ async function expectValuesHidden(page: Page): Promise<void> {
   for (const secret of secrets) expect(text).not.toContain(secret)
 }
 
-/** The line up to others becomes slow. */
+/** Slows down uploads. */
 async function throttleUpload(page: Page): Promise<(bytes: number) => Promise<unknown>> {
   const line = await page.context().newCDPSession(page)
   await line.send('Network.enable')
@@ -101,7 +101,7 @@ test('a project is promoted to another instance, after the differences are shown
   await expect(dialog(dashboard).getByText(/\d+ other settings are the same\./)).toBeVisible()
   await expect(row(dashboard, 'API_TOKEN').getByRole('cell')).toHaveText(['production and previews', 'not set'])
   await expect(row(dashboard, 'MODE').getByRole('cell')).toHaveText(['production', 'not set'])
-  // Values go nowhere unless somebody says so.
+  // Values are sent only on request.
   for (const key of ['API_TOKEN', 'TIDES', 'MODE']) await expect(dialog(dashboard).getByRole('checkbox', { name: key })).not.toBeChecked()
   await expectValuesHidden(dashboard)
   await expectAccessible(dashboard, 'promote to a new project')
@@ -160,7 +160,7 @@ test('promoting to an existing project: one build with the selected changes, and
     { key: 'TIDES', value: 'high', environment: null },
     { key: 'ONLY_THERE', value: secrets[1], environment: 'preview' },
   ])
-  // The variable would have begun a build of the old source: that one never served.
+  // The variable would have started a build of the old source, which never served.
   const after = (await deployments(target, 'quay-shop')).slice(0, -before.length)
   expect(after.map(({ trigger }) => trigger)).toEqual(['upload', 'env_change'])
   expect(after[0]?.status).toBe('ready')
@@ -197,7 +197,7 @@ test('a project of another instance is pulled to this machine', async ({ dashboa
 test('canceled during the upload, it leaves nothing on the target; an existing project is unchanged', async ({ dashboard, platform, promotion }) => {
   const { target } = promotion
   await platform.createProject({ slug: 'cargo', name: 'Cargo' })
-  // A build waits for as long as this file is there.
+  // A build waits while this file exists.
   const shut = signalFileIn(target.data_dir, 'shut')
   const build = `const looking = setInterval(() => require('node:fs').existsSync(${JSON.stringify(shut)}) || clearInterval(looking), 50)`
   const files = Object.entries(greetingAppFiles('Cargo', build)).map(([name, data]) => ({ name, data }))
@@ -216,7 +216,7 @@ test('canceled during the upload, it leaves nothing on the target; an existing p
   await begin()
   await expect(promotionCard(dashboard)).toContainText(/left/)
   await expectAccessible(dashboard, 'a promotion under way')
-  // It goes on while one looks elsewhere.
+  // It continues while the user visits other pages.
   await dashboard.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Projects' }).click()
   await expect(promotionCard(dashboard).getByRole('listitem').filter({ hasText: 'Variables' })).toContainText('1 added')
   await expectValuesHidden(dashboard)
@@ -230,7 +230,7 @@ test('canceled during the upload, it leaves nothing on the target; an existing p
   await target.api('PATCH', '/v1/projects/cargo', { memory_limit_mb: 256 })
   await uploadArchive(target, 'cargo', createTarGz(files))
   const before = await deployments(target, 'cargo')
-  // What the variable begins there is under way when it is canceled, however long that takes.
+  // The build that the variable starts there is running when it is canceled, however long that takes.
   writeFileSync(shut, '')
   await begin()
   expect(await target.getProject('cargo')).toMatchObject({ name: 'Cargo', memory_limit_mb: 512 })
@@ -325,7 +325,7 @@ test('a failure says where it happened, and a retry continues from there; giving
   expect(sources).toBe(2)
   expect(await variables(target, 'cargo')).toEqual([{ key: 'CRANE', value: secrets[0], environment: null }])
 
-  // What nothing has any more is said before anything is made there.
+  // A source that no longer exists is reported before anything is created there.
   await dashboard.route('**/source', (route) =>
     route.fulfill({
       status: 404,
@@ -358,7 +358,7 @@ test('a hosted service has only the operations of /v1: everything can be promote
   await expect(dashboard.getByTestId('report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect(await variables(target, 'hosted-cargo')).toEqual([{ key: 'CRANE', value: secrets[0], environment: null }])
 
-  // It has no git address, and gives no source away.
+  // It has no git address, and does not export its source.
   await dashboard.goto(`${targetUrl}projects/hosted-cargo?do=pull`)
   await expect(dialog(dashboard).getByRole('alert')).toContainText('Berth does not provide sources and this project has no Git URL')
   await expect(dialog(dashboard).getByRole('button', { name: 'Pull to this machine' })).toBeDisabled()

@@ -43,7 +43,7 @@ test('a terminal follows the size of its window, copies, and respects the policy
   const word = screenOf(dashboard)
     .locator('.xterm-rows > div')
     .filter({ hasText: /^lantern$/ })
-  // The emulator takes the mouse on a layer above its rows.
+  // The emulator handles the mouse on a layer above its rows.
   await word.dblclick({ position: { x: 10, y: 8 }, force: true })
   await dashboard.keyboard.press('Control+Shift+C')
   await expect.poll(() => dashboard.evaluate(() => navigator.clipboard.readText())).toBe('lantern')

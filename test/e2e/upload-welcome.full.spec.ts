@@ -28,11 +28,11 @@ test('a file that is not an archive is refused before anything is sent', async (
   const zip = createTestFile('a.zip', createAppZip(greetingAppFiles('a')))
   await dashboard.goto(`${platform.handle.dashboard_url}projects/harbour-cafe/deployments`)
   const list = dashboard.getByRole('region', { name: 'Deployments' })
-  // The list stands there before the project that takes what is dropped.
+  // The list is visible before the project that accepts the drop.
   await expect(dashboard.getByRole('heading', { level: 1 })).toHaveText('Harbour café')
   const alert = dashboard.getByRole('main').getByRole('alert')
   const large = createTestFile('large.zip', Buffer.from('PK'))
-  // Sparse: no byte of it is on the disk.
+  // Sparse: it takes no space on the disk.
   truncateSync(large, 250 * 2 ** 20 + 1)
   for (const [files, words] of [
     [[createTestFile('photo.png', Buffer.from('\u0089PNG....'))], '“photo.png” is neither a .zip nor a .tar.gz.'],
@@ -51,7 +51,7 @@ test('a file that is not an archive is refused before anything is sent', async (
   expect(sent).toEqual([])
   expect((await platform.getProject('harbour-cafe')).status).toBe('created')
 
-  // Beside the place, and on pages that take none, nothing happens: least of all does the browser go to the file.
+  // Outside of the drop area, and on pages without one, nothing happens: above all the browser does not open the file.
   const url = dashboard.url()
   await dragFiles(dashboard, dashboard.getByRole('navigation', { name: 'Main' }), [zip])
   await dashboard.getByRole('link', { name: 'Metrics' }).click()

@@ -95,13 +95,13 @@ test('a long upload shows its progress, continues on other pages, and leaves not
   await expect.poll(async () => Number(await bar.getAttribute('aria-valuenow'))).toBeGreaterThan(0)
   await dashboard.getByRole('region', { name: 'Upload' }).getByRole('button', { name: 'Cancel' }).click()
 
-  // The project was made for it, and goes with it.
+  // The project was created for the upload, and is deleted with it.
   await expect(dashboard).toHaveURL(platform.handle.dashboard_url)
   await expect(bar).toBeHidden()
   await expect.poll(async () => (await platform.api('GET', '/v1/projects/cargo')).status).toBe(404)
   await expect.poll(archives).toEqual(stored)
 
-  // A project that was there before stays as it was.
+  // An existing project is unchanged.
   const before = await deployments(platform, 'harbour-cafe')
   await dashboard.goto(`${platform.handle.dashboard_url}projects/harbour-cafe`)
   await expect(dashboard.getByRole('heading', { name: 'Live', exact: true })).toBeVisible()
