@@ -6,7 +6,7 @@ import { countingHandler, projectId, startCachedEdge } from '../support/cached-e
 import { get, edgePaths, startEdge, startRawApp } from '../support/edge.ts'
 import { until } from '../support/until.ts'
 
-// A hundred who ask at once are one request to the app, and nobody gets what was for another or what was cut off.
+// A hundred concurrent requests become one to the app, and no client gets another's variant or a truncated response.
 describe.each(edgePaths)('concurrent requests, $name', ({ fast_path }) => {
   const start = () => startCachedEdge({ fast_path })
   const hundred = <T>(ask: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 100 }, ask))
@@ -19,7 +19,7 @@ describe.each(edgePaths)('concurrent requests, $name', ({ fast_path }) => {
     first?.writeHead(200, { 'cache-control': 'max-age=60' }).end('x'.repeat(200_000))
     const got = await all
     expect(got.every((one) => one.status === 200 && one.text === 'x'.repeat(200_000))).toBe(true)
-    // Some may have come when it was there already.
+    // Some may have arrived after the response.
     expect(got.filter((one) => String(one.headers['cache-status']).includes('collapsed')).length).toBeGreaterThan(0)
     expect(cached.requests).toHaveLength(1)
   })
@@ -82,7 +82,7 @@ describe.each(edgePaths)('concurrent requests, $name', ({ fast_path }) => {
     await held(1)
     const second = cached.request('/')
     const third = cached.request('/')
-    // They have joined when a request behind them has been answered.
+    // They have joined once a later request has its response.
     const other = cached.request('/other')
     const [shared, behind] = await held(2)
     first.destroy()

@@ -8,7 +8,7 @@ import { get } from '../support/edge.ts'
 import { until } from '../support/until.ts'
 
 const hour = { 'cache-control': 'max-age=3600' }
-/** A look at each file of the project; one that goes while we look is none. */
+/** Checks each file of the project; a file that disappears meanwhile is skipped. */
 const filesOf = <T>(directory: string, look: (path: string) => T): T[] =>
   readdirSync(join(directory, projectId)).flatMap((name) => {
     try {
@@ -19,15 +19,15 @@ const filesOf = <T>(directory: string, look: (path: string) => T): T[] =>
     }
   })
 const lines = (directory: string): string => filesOf(directory, (path) => (path.endsWith('.index') ? readFileSync(path, 'utf8') : '')).join('')
-/** Waits until so many answers are on disk. */
+/** Waits until this number of responses is on disk. */
 const written = (directory: string, count: number): Promise<true> =>
   until(() => lines(directory).split('"offset"').length > count || undefined, { what: `${count} answers on disk` })
 
-/** Another edge on the same folder, with the same names, after the first has closed. */
+/** Another edge on the same folder, with the same routes, after the first has closed. */
 async function again(before: CachedEdge, directory: string, options: Parameters<typeof startCachedEdge>[0] = {}): Promise<CachedEdge> {
   await before.edge.close()
   const after = await startCachedEdge({ ...options, directory })
-  // What is there is read in the background; a look-up before that only misses.
+  // The index is read in the background; an earlier lookup just misses.
   await after.edge.edge.cache.purge(projectId, { tags: ['none-bears-it'] })
   return after
 }
@@ -123,7 +123,7 @@ describe('the cache on disk', () => {
         expect(got.text).toBe(`${path} `.repeat(2000))
         if (got.headers['x-cache'] === 'HIT') expect(got.headers['cache-status']).toBe('Homeport; hit')
       }
-    // What had to leave memory before it was written is asked for once more; all else comes from the two tiers.
+    // Responses evicted from memory before they were written are requested once more; all others come from the two tiers.
     expect(cached.requests.length).toBeLessThan(60)
   })
 
@@ -133,7 +133,7 @@ describe('the cache on disk', () => {
     cached.app = (request, response) => response.writeHead(200, hour).end(String(request.url).padEnd(20_000))
     for (let i = 0; i < 200; i++) await cached.request(`/${i}`)
     await until(() => lines(directory).includes('/199') || undefined, { what: 'the last answer on disk' })
-    // Nothing more is written now; what had to make room is taken off the disk behind it.
+    // No more writes; evicted responses are removed from the disk in the background.
     const bytes = () => filesOf(directory, (path) => statSync(path).size).reduce((sum, size) => sum + size, 0)
     await until(() => bytes() < 1.2 * 2 ** 20 || undefined, { what: 'the folder to shrink' })
     const after = await again(cached, directory)

@@ -3,7 +3,7 @@ import { countingHandler, projectId, startCachedEdge } from '../support/cached-e
 import { edgePaths, sendRaw, upstreamRoute } from '../support/edge.ts'
 import { until } from '../support/until.ts'
 
-// What is stored, and what it is used for: RFC 9111, 5861, 9211, 9213 and server/SECURITY.md T9, on both ways through the edge.
+// What is stored and how it is used: RFC 9111, 5861, 9211, 9213 and server/SECURITY.md T9, on both request paths of the edge.
 describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
   const start = () => startCachedEdge({ fast_path })
 

@@ -4,7 +4,7 @@ import { get, edgePaths, startApp, startEdge, startRawApp, upstreamRoute, type T
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-// What goes wrong with timing and order; test/edge/endurance-suite.ts has every fault of an app or a client, many at once.
+// Faults of timing and order; test/edge/endurance-suite.ts has every fault of an app or a client, many at once.
 describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
   let edge: TestEdge
   const closers: (() => Promise<void>)[] = []
@@ -24,13 +24,13 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     return app
   }
 
-  /** Another edge in place of the usual one. */
+  /** Another edge in place of the default one. */
   const useEdge = async (options: Parameters<typeof startEdge>[0]): Promise<void> => {
     edge = await startEdge({ fast_path, ...options })
     closers.push(edge.close)
   }
 
-  /** Bytes of a request as they are, and what comes back by the end of the connection. */
+  /** Sends raw bytes and returns everything received until the connection ends. */
   const open = (bytes: string) => {
     const socket = connect({ host: '127.0.0.1', port: edge.port })
     let text = ''
@@ -40,7 +40,7 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     return { socket, closed: new Promise<string>((resolve) => socket.on('close', () => resolve(text))) }
   }
 
-  /** Sends a byte now and again while the clock goes on, until the connection ends. */
+  /** Sends a byte now and then while the clock advances, until the connection ends. */
   const drip = async (bytes: string): Promise<string> => {
     const { socket, closed } = open(bytes)
     await until(
@@ -70,13 +70,13 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     const waiting = get(edge.port, '/', { method: 'POST', body: 'once' })
     const again = await startApp((asked, response) => void asked.pipe(response))
     closers.push(again.close)
-    // Its own port stays refused, so the name is led to the new one: the waiting request goes there.
+    // The old port stays refused, so the route changes to the new one, which the waiting request then uses.
     await edge.edge.setRoute('app.localhost', upstreamRoute(again.port), { drain_ms: 60_000 })
     expect(await waiting).toMatchObject({ status: 200, text: 'once' })
   })
 
   test('a client that disconnects before the response aborts the request to the app', async () => {
-    // Its clock stands still: no timeout ends the request in place of the client.
+    // The clock is frozen, so that no timeout ends the request instead of the client.
     await useEdge({ clock: createTestClock({ frozen_at: '2026-01-31T12:00:00Z' }) })
     const app = await rawApp((socket) => socket.on('data', () => {}))
     const { socket } = open('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
@@ -91,7 +91,7 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
       socket.on('data', (bytes) => {
         if (!bytes.toString().startsWith('POST')) return void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
         posts++
-        // On the connection of the first request, or on a new one when a second has gone by since.
+        // On the connection of the first request, or on a new one if a second has passed.
         socket.destroy()
       }),
     )
@@ -109,7 +109,7 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     for (const { socket } of drips) socket.destroy()
   })
 
-  // Node's own server has its own timers, which no clock moves.
+  // Node's own server uses real timers, which the test clock does not advance.
   const head_timeout_ms = fast_path ? 10_000 : 200
 
   test('slowly sent headers: 408', async () => {

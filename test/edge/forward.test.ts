@@ -259,7 +259,7 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
 
   test('a response sent before the body is read arrives', async () => {
     const response = await get(edge.port, '/early', { method: 'POST', body: Buffer.alloc(5_000_000) }).catch((error: NodeJS.ErrnoException) => error)
-    // The client may see its own write fail once we hang up, but never a wrong answer.
+    // The client's write may fail once the edge closes, but the response is never wrong.
     expect(response instanceof Error ? response.code : response.status).toSatisfy(
       (got: unknown) => got === 413 || got === 'EPIPE' || got === 'ECONNRESET',
     )
@@ -288,7 +288,7 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
   test('1xx responses are forwarded, within limits, and not stored', async () => {
     const hinting = await startEdge({ fast_path, cache: { directory: null, memory_bytes: () => 2 ** 20, disk_bytes: () => 0 } })
     const hint = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload; as=style\r\nX-A: b\r\n\r\n'
-    // Of these none goes on: an unknown code, and one that claims to have a body.
+    // None of these is forwarded: an unknown code, and one that claims to have a body.
     const odd = 'HTTP/1.1 142 Odd\r\n\r\nHTTP/1.1 103 Early Hints\r\nContent-Length: 2\r\n\r\n'
     const hinter = await startRawApp((socket) => {
       const whole = 'HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok'

@@ -4,7 +4,7 @@ import { createHistogram } from '../../server/lib/histogram.ts'
 
 const quantiles = [0, 0.01, 0.5, 0.9, 0.95, 0.99, 0.999, 1]
 
-/** By the nearest rank: the least value that the fraction `q` of all is not above. */
+/** Nearest rank: the smallest value with at least the fraction `q` of all values at or below it. */
 const exactly = (sorted: number[], q: number): number => sorted[Math.max(1, Math.ceil(q * sorted.length)) - 1]!
 
 const lots = (shape: (random: () => number) => number) => {
@@ -106,7 +106,7 @@ test('is small, whatever the number of values', () => {
   const histogram = createHistogram()
   for (const value of shapes['fast with a slow tail']!) histogram.add(value)
   expect(histogram.encode().length).toBeLessThan(1500)
-  // As many places as there can be; counts take a byte for each seven bits.
+  // Every possible bucket; counts take a byte for each seven bits.
   const worst = createHistogram()
   for (let octave = -10; octave < 22; octave++) for (let i = 0; i < 64; i++) worst.add(2 ** octave * (1 + i / 64))
   expect(worst.encode().length).toBe(2 * 64 * 32)

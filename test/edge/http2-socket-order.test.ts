@@ -13,7 +13,7 @@ import { type Http2Client, openHttp2 } from '../support/tls.ts'
 const messages = 1_000
 const seed = Number(process.env.HOMEPORT_TEST_SEED ?? 20_261_124)
 
-/** Texts in order, most of them as small as those of a development server, some larger than all buffers on the way. */
+/** Texts in order, most of them as small as those of a development server, some larger than all buffers in between. */
 function createTexts(random: SeededRandom): string[] {
   const fill = 'x'.repeat(200_000)
   return Array.from(
@@ -30,13 +30,13 @@ async function sendAll(socket: WebSocket, texts: readonly string[], random: Seed
   }
 }
 
-/** The first message that is missing or not where it should be. */
+/** The first message that is missing or out of order. */
 function findDifference(received: readonly string[], sent: readonly string[]): string | null {
   const index = sent.findIndex((text, at) => received[at] !== text)
   return index < 0 ? null : `message ${index} of ${sent.length}: ${received[index]?.slice(0, 20) ?? 'missing'}`
 }
 
-/** Collects what a socket receives; a reader that is slow stops reading again and again. */
+/** Collects the messages of a socket; a slow reader pauses repeatedly. */
 function collect(socket: WebSocket, random: SeededRandom | null): string[] {
   const received: string[] = []
   socket.on('message', (bytes: Buffer) => {
@@ -55,13 +55,13 @@ type StreamSocket = new (
   options: object,
 ) => WebSocket & { setSocket(stream: Duplex, head: Buffer, options: object): void }
 
-/** The messages of WebSockets over HTTPS: on streams of one HTTP/2 connection to an app, and on connections of their own to a development server. */
+/** WebSockets over HTTPS: on streams of one HTTP/2 connection to an app, and on separate connections to a development server. */
 describe.each(['upstream', 'development'] as const)('messages to the %s route', (kind) => {
   let secureEdge: SecureEdge
   let client: Http2Client
   let app: Server
   const sockets = new WebSocketServer({ noServer: true })
-  /** What the app does with a socket, by path. */
+  /** The app's behavior per path. */
   const onSocket = new Map<string, (socket: WebSocket) => void>()
   const onStream = new Map<string, (stream: Duplex) => void>()
 
@@ -88,7 +88,7 @@ describe.each(['upstream', 'development'] as const)('messages to the %s route', 
     app.close()
   })
 
-  /** A stream to the app after its 101: of the HTTP/2 connection, or a connection of its own. */
+  /** A stream to the app after its 101: on the HTTP/2 connection, or a separate connection. */
   const openStream = async (path: string): Promise<Duplex> => {
     const authority = `app.localhost:${secureEdge.port}`
     if (kind === 'development') {
@@ -138,7 +138,7 @@ describe.each(['upstream', 'development'] as const)('messages to the %s route', 
       const isSlow = number % 2 === 0
       const path = `/socket-${number}`
       const atApp = Promise.withResolvers<string[]>()
-      // The first sockets are closed by the app right after its last message, the others by the client.
+      // The app closes the first sockets right after its last message, the client the others.
       const talk = async (socket: WebSocket, texts: string[], closes: boolean): Promise<string[]> => {
         const received = collect(socket, isSlow ? random : null)
         const closed = once(socket, 'close')
@@ -190,7 +190,7 @@ describe.each(['upstream', 'development'] as const)('messages to the %s route', 
     })
     const stream = await openStream('/slow')
     let before = -1
-    // The app has stopped when nothing was written for some turns.
+    // The app has paused when nothing was written for some turns.
     while (before !== written) {
       before = written
       await waitEventLoopTurns(2_000)

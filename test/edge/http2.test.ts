@@ -121,7 +121,7 @@ describe('HTTP/2 at the edge', () => {
 
   test('unknown hosts, wrong hosts and ambiguous requests get their error responses', async () => {
     const client = await openHttp2(port, { ca })
-    // What is no HTTP/2 at all resets its stream, by Node's own reader.
+    // Node's parser resets the stream of invalid HTTP/2.
     const answers = (headers: Record<string, string>) =>
       client.get('/', { headers }).then(
         (got) => got.status,
@@ -160,7 +160,7 @@ describe('HTTP/2 at the edge', () => {
       ...fieldsOf('/large'),
       ...Array.from({ length: 70 }, (_, i): [string, string] => [`x-${i}-${'n'.repeat(110)}`, 'v'.repeat(120)]),
     ]
-    // HEADERS on stream 1 that end it: an answer without a body.
+    // HEADERS with END_STREAM on stream 1: a response without a body.
     const answered = new Promise<number>((resolve) => {
       let all = Buffer.alloc(0)
       socket.on('data', (bytes: Buffer) => {
@@ -185,7 +185,7 @@ describe('HTTP/2 at the edge', () => {
       const open = new Promise((resolve) => secureEdge.app.server.once('request', resolve))
       if (end) socket.write(end)
       else socket.destroy()
-      // The next request to the app is another one, and by then it would have been told of an end.
+      // The next request to the app is a different one, by which time the app would have received the end.
       await getHttps(port, '/', { ca })
       await open
       expect(secureEdge.requests[before]?.whole).toBe(false)
@@ -224,7 +224,7 @@ describe('HTTP/2 at the edge', () => {
     for (let stream = 1; stream < 4000 && !socket.destroyed; stream += 2)
       socket.write(Buffer.concat([frames.headers(stream, fields), frames.reset(stream)]))
     await closed
-    // Others go on.
+    // Other connections continue.
     expect((await getHttps(port, '/', { ca })).status).toBe(200)
   })
 
@@ -240,7 +240,7 @@ describe('HTTP/2 at the edge', () => {
       socket.resume()
       const request = frames.headers(1, fields, { end: round % 2 === 0 })
       const whole = Buffer.concat([frames.preface, request, frames.data(1, 'body', false), frames.reset(3)])
-      // Some bytes of a sound conversation turned into others, or noise from the first byte on.
+      // A valid conversation with changed bytes, or random bytes from the start.
       for (let i = 0; i < 4; i++) whole[random(whole.length)] = random(256)
       socket.end(round % 3 === 0 ? bytes(200) : Buffer.concat([whole, bytes(random(50))]))
       await closed

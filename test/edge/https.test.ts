@@ -80,7 +80,7 @@ describe.each(edgePaths)('HTTPS at the edge, $name', ({ fast_path }) => {
     })
 
     test('so is a client that does not finish the handshake', async () => {
-      // Node's own TLS has its own timers, which no clock moves.
+      // Node's own TLS uses real timers, which the test clock does not advance.
       const hasty = await startSecureEdge({ fast_path, header_timeout_ms: 200 })
       onTestFinished(() => hasty.close())
       const socket = connectPlain({ host: '127.0.0.1', port: hasty.port })

@@ -25,7 +25,7 @@ import { until } from '../support/until.ts'
 const secret = 'look-secret'
 const big = 'b'.repeat(300_000)
 
-/** What was counted since the last time, all of it together. */
+/** Everything counted since the last call, in total. */
 function taken(meter: MetricsCollector) {
   const sum = { requests: 0, classes: [0, 0, 0, 0], bytes: 0, hits: 0, misses: 0, bypass: 0, timed: 0 }
   for (const one of meter.take()) {
@@ -46,7 +46,7 @@ describe.each(edgePaths)('the edge counts, $name', ({ fast_path }) => {
   let sockets: WebSocketServer
   let folder: string
   let on = true
-  /** Answers of `/slow`, to be ended by the test. */
+  /** Responses of `/slow`, which the test ends. */
   const slowly: ServerResponse[] = []
   const meter = () => edge.edge.metrics
 
@@ -168,7 +168,7 @@ describe.each(edgePaths)('the edge counts, $name', ({ fast_path }) => {
     await sendRaw(edge.port, 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n')
     await sendRaw(edge.port, 'nonsense\r\n\r\n')
     expect(taken(meter()).requests).toBe(0)
-    // A look that lies is a visit.
+    // A forged probe counts as a visit.
     await get(edge.port, '/', { headers: { 'x-homeport-probe': 'guess' } })
     expect(taken(meter()).requests).toBe(1)
   })
@@ -312,7 +312,7 @@ describe('the meter', () => {
     open.recordResponse(200, 0, 1, null)
     meter.forProject('b').recordResponse(200, 0, 1, null)
     meter.forgetProject('a')
-    // A stream that goes on after its end.
+    // A stream that continues after its end.
     open.recordBytes(1000)
     meter.forProject('a').recordResponse(200, 0, 1, null)
     meter.recordColdStart('a', 1)

@@ -24,7 +24,7 @@ connect()
 </script></html>`
 
 /**
- * A network of Docker that comes or goes changes the addresses of a Linux machine. Chromium then ends its HTTP/2 connections with all their streams
+ * A Docker network that is created or removed changes the addresses of a Linux machine. Chromium then ends its HTTP/2 connections with all streams
  * (ERR_NETWORK_CHANGED), but not those of HTTP/1.1.
  */
 test.skipIf(!requires('docker').ok || !requires('chromium').ok || !requires('linux').ok)(

@@ -1,4 +1,4 @@
-/** Further listeners of the edge, for the network: one name each, however the machine is called there. */
+/** Additional listeners of the edge, for the local network: one host each, whatever the machine is called there. */
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { get, routeOwner, sendRaw, startApp, startEdge, startRawApp, type TestEdge } from '../support/edge.ts'
@@ -15,7 +15,7 @@ afterEach(async () => {
   await edge.close()
 })
 
-/** An app that says what it was asked, under a name, and a listener that stands for it. */
+/** An app that returns the request it received, a host for it, and a listener for that host. */
 async function openFor(name: string) {
   const app = await startApp((request, response) => {
     const parts: Buffer[] = []
@@ -114,7 +114,7 @@ describe('a cookie of the platform', () => {
   ])('%j reaches no app: it gets %j', async (sent, got) => {
     const { port } = await openFor('one')
     expect(seen((await get(port, '/', { headers: { cookie: sent } })).text).headers.cookie).toBe(got)
-    // Without a name of its own, at an address of the network where the dashboard is too.
+    // Without a hostname, at a network address that also serves the dashboard.
     const open = await edge.edge.listenOnNetwork({ address: '127.0.0.1', port: 0 })
     expect(seen((await get(open.port, '/', { host: 'one.localhost', headers: { cookie: sent } })).text).headers.cookie).toBe(got)
   })

@@ -88,7 +88,7 @@ describe('the strict head parser', () => {
         const bytes = Buffer.from(plain)
         bytes[at] = byte
         const head = parseFastPathHead(bytes, bytes.length)
-        // Whatever is taken has no control sign, no second line end and one length.
+        // Every accepted head has no control characters, no second line end and one length.
         if (head !== undefined && head !== 'unsupported') {
           expect(head.lines.replaceAll('\r\n', '')).toMatch(/^[\x20-\x7e]*$/)
           expect(head.lines.match(/content-length:/gi)?.length ?? 0).toBe(head.lines.toLowerCase().includes('content-length') ? 1 : 0)

@@ -30,7 +30,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
   let clock: TestClock
 
   beforeEach(async () => {
-    // It stands still: what a drain or a grace waits for ends neither sooner nor later than the test says.
+    // The clock is frozen, so that a drain or grace period ends exactly when the test says.
     clock = createTestClock({ frozen_at: '2026-01-31T12:00:00Z' })
     edge = await startEdge({ fast_path, clock })
   })
@@ -39,7 +39,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     for (const app of apps.splice(0)) await app.close()
   })
 
-  /** Answers of `/slow`, to be ended by the test. */
+  /** Responses of `/slow`, which the test ends. */
   const slowly: ServerResponse[] = []
   const says = async (text: string): Promise<ListeningServer<Server>> => {
     const app = await startApp((asked, response) => {
@@ -82,7 +82,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     for (let swap = 1; swap <= 8; swap++) {
       const next = await says(String(swap))
       const reached = answered + 50
-      // Nothing is cut for the time that a busy machine takes.
+      // Nothing is cut off on a busy machine.
       await edge.edge.setRoute('app.localhost', upstreamRoute(next.port), { drain_ms: 60_000 })
       await current.close()
       current = next
@@ -184,7 +184,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     expect(html.text).not.toContain('<script')
     expect(html.text).toContain(html.headers['x-request-id'])
     expect(html.text).toContain('href="http://localhost:4600/app/projects/app"')
-    // Nothing is loaded from anywhere.
+    // Nothing is loaded from elsewhere.
     expect(html.text).not.toMatch(/\ssrc=|@import|url\(|<link/)
     const json = await get(edge.port, '/', { headers: { accept: 'application/json' } })
     expect(json.status).toBe(status)

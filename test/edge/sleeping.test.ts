@@ -199,7 +199,7 @@ test('the last visit is measured by the monotonic clock, is current while a stre
     await edge.advance(60_000)
     expect(idle()).toBeUndefined()
     stream.destroy()
-    // A client that has closed its half is given a second to close the other, from when the edge learns of it.
+    // A half-closed client has one second to close the other half, from when the edge notices.
     const since = await until(() => edge.advance(250).then(idle), { what: 'the end of the stream' })
     expect(since).toBeGreaterThanOrEqual(180_000)
   } finally {

@@ -52,7 +52,7 @@ const malformed: [name: string, bytes: string][] = [
   ['a method in lower case', `get /a HTTP/1.1\r\n${host}\r\n`],
   ['TLS on the plain port', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
 ]
-/** What must not become two requests either, nor another request than it is. `at_most`: how many may reach the app. */
+/** Must not become two requests either, nor a different one. `at_most`: how many may reach the app. */
 type Case = [name: string, bytes: string, at_most: number, status?: number]
 const others: Case[] = [
   ['CONNECT', 'CONNECT app.localhost:80 HTTP/1.1\r\nHost: app.localhost:80\r\n\r\n', 0, 405],
@@ -89,7 +89,7 @@ const others: Case[] = [
   ],
 ]
 
-/** Sends the second only when the answer to the first has come. */
+/** Sends the second only after the response to the first. */
 async function rawInTurn(port: number, first: string, answered: RegExp, second: string): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port })
   let text = ''
@@ -138,7 +138,7 @@ describe.each(edgePaths)('smuggling, $name', ({ fast_path }) => {
       expect(text).toMatch(/\r\nX-Request-Id: req_[0-9a-z]{26}\r\n/)
       expect(text.match(/HTTP\/1\.1 \d/g)).toHaveLength(1)
     }
-    // Whoever comes next, on a new connection and over the same pool, gets an answer of one's own.
+    // The next client, on a new connection and over the same pool, gets its own response.
     const next = await get(edge.port, '/next')
     expect(next).toMatchObject({ status: 200, text: 'fine' })
   })

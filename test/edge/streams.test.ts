@@ -11,10 +11,10 @@ import { until } from '../support/until.ts'
 /** Far more than all buffers between the app and a client that does not read. */
 const dripped = 9_000 * 2_000
 const flood = 128 * 2 ** 20
-/** What the kernel and the edge may hold of a stream on its way, at most: sockets on both sides of the edge have tens of megabytes. */
+/** The maximum that the kernel and the edge may buffer of a stream: sockets on both sides of the edge have tens of megabytes. */
 const buffers = flood * 0.75
 
-/** Waits until a count has not grown for a while: nothing more fits anywhere on the way. */
+/** Waits until a count has not grown for a while, because every buffer is full. */
 async function stalled(count: () => number): Promise<void> {
   let before = -1
   let same = 0
@@ -47,7 +47,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
         const next = (): void => {
           if (written === dripped / 9_000) return void response.end()
           written++
-          // One small packet at a time: what waits for the client at the edge is then little, under any mark.
+          // One small packet at a time, so that the edge buffers little for the client, below every high-water mark.
           response.write(bytes, () => setImmediate(next))
         }
         return next()
@@ -110,7 +110,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
     })
     await until(() => flooded.length === 8 || undefined, { what: 'the requests at the app' })
     expect((await get(edge.port, '/flood')).body.length).toBe(flood)
-    // By the time that the ninth has all of it, the others would have it too, if they were not held up.
+    // By the time that the ninth has everything, the others would have it too, if they were not held up.
     for (const bytes of flooded.splice(0).slice(0, 8)) expect(bytes).toBeLessThan(buffers)
     for (const socket of clients) socket.destroy()
   })
