@@ -1,4 +1,4 @@
-/** Letters over TLS, from a server that is who it says it is; and no password to any other. */
+/** E-mail over TLS, from a server with a valid certificate; no other server gets the password. */
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../server/lib/log.ts'
@@ -8,7 +8,7 @@ import { createTestAuthority } from '../support/tls.ts'
 
 const authority = createTestAuthority()
 const defaultCertificates = getCACertificates('default')
-/** 127.0.0.1 by another name, which is not taken for this machine: a server somewhere on the network. */
+/** 127.0.0.1 by another name, which does not count as this machine: like a server on the network. */
 const otherAddress = '[::ffff:127.0.0.1]'
 const secret = 'mail secret/1'
 const lines: string[] = []
