@@ -30,7 +30,7 @@ const pathOf = (spec: OperationSpec, slug = 'abc') =>
 
 describe('every operation of the contract', () => {
   it.each(operations)('%s answers at its path and at its alias, with the same rules', async (_id, spec) => {
-    // An operation that takes no body would be carried out: it is asked about a project that does not exist.
+    // An operation without a body would be executed, so it names a project that does not exist.
     const path = pathOf(spec, spec.method === 'GET' || spec.body ? 'abc' : 'nope')
     const allowed = await server.fetch(path, { method: 'OPTIONS' })
     expect(allowed.headers.get('allow')?.split(', ')).toContain(spec.method)
@@ -89,7 +89,7 @@ describe('every operation of the contract', () => {
   })
 })
 
-/** What of an answer may be compared: all but the id, the time, the name that was asked for and the count that goes on. */
+/** The comparable parts of a response: everything except the id, the time, the requested name and the rate limit count. */
 async function comparable(response: Response, slug: string) {
   const headers = [...response.headers].filter(([name]) => !['x-request-id', 'date', 'x-ratelimit-remaining'].includes(name))
   const body = (await response.text()).replace(/req_[0-9a-z]{26}/g, 'req')

@@ -1,4 +1,4 @@
-/** The same key does its work once. That a restart remembers it is in test/api/idempotency.test.ts. */
+/** The same key executes once. Persistence across a restart is in test/api/idempotency.test.ts. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createIdempotencyStore } from '../../server/features/idempotency-store.ts'
@@ -10,11 +10,11 @@ import { createTestClock } from '../support/test-clock.ts'
 import { sendRaw } from './raw-request.ts'
 
 const sealer = createSealer(randomBytes(32))
-/** Of the keys alone: the platform's own stands still. */
+/** The clock of the keys only; the platform's is frozen. */
 const clock = createTestClock({ frozen_at: '2026-01-31T12:00:00.000Z' })
 let server: ApiServer
 let keys = 0
-/** Another project for every test. */
+/** A different project for every test. */
 let shop: { name: string; slug: string }
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeEach(() => {
 })
 afterAll(() => server.close())
 
-/** Creating a project of the name `throw` fails at once, and of `fails afterwards` once its work is done. */
+/** Creating a project named `throw` fails at once, and one named `fails afterwards` after its work. */
 const failing = (options: ApiServerOptions): Partial<ApiServerOptions> => {
   const replaced = failOnProjectName('throw')(options)
   const { createProject } = { ...options.handlers, ...replaced.handlers }
@@ -182,7 +182,7 @@ describe('another request with the same key', () => {
     expect([second.status, second.body.error, second.replayed]).toEqual([409, 'idempotency_conflict', null])
     expect(second.body.request_id).toBe(second.headers.get('x-request-id'))
     expect(await projects()).toEqual(before)
-    // The first is still answered.
+    // The first request is still replayed.
     expect((await post(key, '/v1/projects', shop)).replayed).toBe('true')
   })
 
@@ -288,7 +288,7 @@ describe('the key', () => {
 })
 
 describe('an upload', () => {
-  /** Of about so many bytes, and of a site that needs no build. */
+  /** An archive of about this size, with a site that needs no build. */
   const archive = (bytes: number) =>
     new Uint8Array(
       createTarGz([

@@ -7,8 +7,8 @@ import { openApiDocument } from '../../server/api/openapi/document.ts'
 import { createOpenApiValidator } from '../support/openapi-validator.ts'
 
 /*
- * The description as a stranger's tools read it. `npm run check` lints the document. That every operation answers what is described is
- * in test/api/matrix.test.ts and test/api/fuzz.test.ts.
+ * The OpenAPI document as external tools read it. `npm run check` lints the document. test/api/matrix.test.ts and
+ * test/api/fuzz.test.ts check that every operation responds as described.
  */
 
 const document = openApiDocument()
@@ -123,7 +123,7 @@ describe('examples', () => {
     if (spec.body) {
       expect(body?.example).toBeDefined()
       expect(description.faults(`${at}/requestBody${json}/schema`, body?.example)).toEqual([])
-      // Nor does the gate find fault with it, which knows more than a schema can say.
+      // The contract's own validation, which is stricter than a schema, accepts it too.
       expect(spec.body.safeParse(body?.example).error?.issues).toBeUndefined()
     }
     for (const [status, response] of Object.entries(operation?.responses ?? {})) {

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts'
 import { sendRaw, type RawAnswer } from './raw-request.ts'
 
 /*
- * What comes over the wire when no well-behaved client sends it: every answer is the envelope, with its id and the rate headers.
+ * Raw requests that no well-behaved client sends: every response is the envelope, with its id and the rate limit headers.
  */
 
 let server: ApiServer
@@ -139,7 +139,7 @@ describe('raw requests', () => {
   })
 
   it('408 for headers that do not arrive', async () => {
-    // Node times headers by the clock of the machine.
+    // Node measures header timeouts with the real clock.
     const hasty = await startApiServer({ overrides: () => ({ timeouts: { headers_ms: 150, request_ms: 60_000 } }) })
     isEnvelope(await sendRaw(hasty.port, `GET /v1/projects HTTP/1.1\r\nHost: 127.0.0.1:${hasty.port}\r\nX-A: `), 408, 'request_timeout')
     await hasty.close()

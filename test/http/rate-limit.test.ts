@@ -10,7 +10,7 @@ let limits = { authenticated: 300, anonymous: 30 }
 beforeAll(async () => {
   server = await startApiServer({ rate_limits: () => limits })
 })
-// The windows of the test before have ended.
+// The windows of the previous test have ended.
 beforeEach(() => server.clock.advance(60_000))
 afterAll(() => server.close())
 
@@ -35,7 +35,7 @@ describe('the rate limit', () => {
     expect(refused.headers.get('retry-after')).toBe('60')
     expect(Number(refused.headers.get('x-ratelimit-reset'))).toBe(server.clock.now() / 1000 + 60)
 
-    // Another account, and somebody who is not signed in, have windows of their own.
+    // Another account, and anonymous clients, have separate windows.
     expect((await get('/v1/projects', bearer(server.stranger.token))).status).toBe(200)
     expect((await get('/v1/projects')).status).toBe(401)
 
@@ -72,7 +72,7 @@ describe('the rate limit', () => {
     const refused = answers.filter(({ status }) => status === 429)
     expect([passed.length, refused.length]).toEqual([limit, 60])
     for (const { said } of answers) expect(said('x-ratelimit-limit')).toBe(limit)
-    // Each of them took one, and nobody took the same.
+    // Each of them used one, all of them different.
     const left = passed.map(({ said }) => said('x-ratelimit-remaining')).toSorted((a, b) => b - a)
     expect(left).toEqual(Array.from({ length: limit }, (_, i) => limit - 1 - i))
     for (const { said } of refused) expect([said('x-ratelimit-remaining'), said('retry-after')]).toEqual([0, 60])

@@ -1,4 +1,4 @@
-/** The pages of sign-in and of joining. What it takes to be let in is in test/api/password-sign-in.test.ts and test/api/users.test.ts. */
+/** The pages of sign-in and sign-up. The rules are tested in test/api/password-sign-in.test.ts and test/api/users.test.ts. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashPassword } from '../../server/lib/password.ts'
@@ -25,7 +25,7 @@ async function asOwner(method: string, path: string, body: object): Promise<Reco
   expect(response.ok).toBe(true)
   return (await response.json()) as Record<string, unknown>
 }
-/** The code of a link that proves an address, or that invites. */
+/** The code of a verification link or an invitation. */
 async function newLink(path: '/instance/verification-links' | '/instance/team/invitations', email: string): Promise<string> {
   const { url } = await asOwner('POST', path, { email })
   return new URL(String(url)).searchParams.get('code') ?? ''
@@ -46,7 +46,7 @@ describe('the form', () => {
     expect(text).toContain('value="owner@homeport.localhost"')
     expect(text).not.toContain('<script')
     expect(response.headers.get('content-security-policy')).toContain("form-action 'self'")
-    // Under `no-referrer` a browser would say `Origin: null`, which no form of ours may.
+    // Under `no-referrer` a browser would send `Origin: null`, which our forms must not.
     expect(response.headers.get('referrer-policy')).toBe('same-origin')
   })
 
@@ -99,7 +99,7 @@ describe('the form', () => {
 })
 
 describe('in a browser', () => {
-  /** Fetch Metadata of a navigation: by the person, by a page of ours, by another one. */
+  /** Fetch Metadata of a navigation: by the user, from our own page, from another one. */
   const from = (site: 'none' | 'same-origin' | 'same-site' | 'cross-site') => ({ ...html, 'sec-fetch-site': site })
   const codeOf = async (token: string) => {
     const response = await server.fetch('/instance/sign-in-links', { method: 'POST', headers: bearer(token) })
@@ -263,7 +263,7 @@ describe('only our own page can sign in', () => {
   })
 })
 
-/** A look at a password is slow on purpose: here none is right. */
+/** Password checks are slow on purpose: here none succeeds. */
 describe('form input', () => {
   let quick: ApiServer
   let anonymous = 1_000_000

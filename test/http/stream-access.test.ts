@@ -1,4 +1,4 @@
-/** Streams stay open for those alone who may still see what they tell. What a stream is made of is in streams.test.ts. */
+/** Streams stay open only for readers who still have access. The content of streams is tested in streams.test.ts. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -45,7 +45,7 @@ beforeEach(() => {
 })
 afterAll(() => server.close())
 
-/** A file that never comes to its end. */
+/** An endless file. */
 async function* endlessFile(signal: AbortSignal): AsyncGenerator<Uint8Array> {
   yield Buffer.from('begun')
   await waitForAbort(signal)
@@ -63,7 +63,7 @@ describe('a stream of a project ends within 5 s when its reader', () => {
     member = bearer(made.token)
   })
 
-  /** A project that the member may see, and a path for each kind of stream of it. */
+  /** A project that the member can see, and a path for each kind of its streams. */
   async function shared() {
     const slug = `shared-${++projects}`
     const { id: project_id } = await server.createProject(slug)
@@ -81,7 +81,7 @@ describe('a stream of a project ends within 5 s when its reader', () => {
       ],
     }
   }
-  /** Open until it is over; a file that was cut off rejects. */
+  /** Resolves when the stream ends; a truncated file rejects. */
   const open = async (at: string, headers: Record<string, string>) => {
     const response = await server.fetch(at, { headers })
     expect([at, response.status]).toEqual([at, 200])

@@ -25,7 +25,7 @@ let owner: Record<string, string>
 let source: (context: OperationContext) => EventStream
 let lastEventIds: (string | undefined)[]
 
-/** The real operation finds the project; the events are the test's. */
+/** The real operation finds the project; the events come from the test. */
 const withSource = ({ handlers }: ApiServerOptions): Partial<ApiServerOptions> => ({
   handlers: {
     ...handlers,
@@ -48,7 +48,7 @@ beforeEach(() => {
 })
 afterAll(() => server.close())
 
-/** Reads a stream as a browser would: fields by the rules of Server-Sent Events. */
+/** Parses a stream like a browser: fields by the rules of Server-Sent Events. */
 function parseEvents(text: string) {
   return text
     .split('\n\n')
@@ -61,7 +61,7 @@ function parseEvents(text: string) {
     })
 }
 
-/** Reads pieces of a stream until they hold a text. */
+/** Reads chunks of a stream until they contain a text. */
 async function readUntil(response: Response, text: string): Promise<string> {
   const reader = response.body?.getReader()
   let seen = ''
@@ -148,7 +148,7 @@ describe('an event stream', () => {
         yield { data: 'x'.repeat(1000) }
       }
     }
-    // A connection that takes a piece only when it is told to.
+    // A connection that reads a chunk only when told to.
     const taken: (() => void)[] = []
     const connection = new Writable({ write: (_piece, _encoding, done) => void taken.push(done) })
     streams.eventStream(endless(), { access, request_id: 'req_1', onEnd: () => {} })(connection as ServerResponse)
@@ -160,7 +160,7 @@ describe('an event stream', () => {
     expect(first).toBeGreaterThan(60)
     expect(first * 1000).toBeLessThan(limits.stream_backlog_bytes)
     expect(await settled()).toBe(first)
-    // What it takes makes room for as much again.
+    // Reading makes space for as much again.
     while (taken.length > 0 && asked < 1000) {
       taken.shift()?.()
       expect((await settled()) - first).toBeLessThanOrEqual(1100)

@@ -5,7 +5,7 @@ import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts
 import { createOpenApiValidator } from '../support/openapi-validator.ts'
 import { sendRaw } from './raw-request.ts'
 
-/* The inbound webhook: who gets in, what it reads, what it counts. What it does to a cache that holds something is in test/api. */
+/* The inbound webhook: authorization, input, rate limit. Its effect on a filled cache is tested in test/api. */
 
 let server: ApiServer
 let purgeToken: string
@@ -24,7 +24,7 @@ async function openProject(at: ApiServer): Promise<string> {
   return ((await response.json()) as { token: string }).token
 }
 
-/** What was purged by the webhook, as the log of the project's cache has it. */
+/** What the webhook purged, from the purge log of the project. */
 async function purges(at = server): Promise<unknown[]> {
   const response = await at.fetch('/v1/projects/blog/cache/log', { headers: bearer(at.owner.token) })
   const { events } = (await response.json()) as { events: { kind: string; tags: string[]; urls: string[]; source: string }[] }
@@ -41,7 +41,7 @@ interface Sent {
   method?: string
 }
 
-/** Bare HTTP, so that no content type is made up for a body. */
+/** A raw request, so that no content type is added to a body. */
 function send(
   { slug = 'blog', query = '', body, headers = {}, method = 'POST' }: Sent,
   at = server,
@@ -202,7 +202,7 @@ describe('the rate limit', () => {
     const refused = await send({ headers: token }, limited)
     expect([refused.status, refused.body.error, Number(refused.headers['retry-after']) > 0]).toEqual([429, 'rate_limited', true])
     expect(await purges(limited)).toHaveLength(2)
-    // The account of a signed-in person was not asked to pay for any of it.
+    // None of it counts for the account of a signed-in user.
     const own = await limited.fetch('/v1/projects', { headers: bearer(limited.owner.token) })
     expect(own.headers.get('x-ratelimit-remaining')).toBe(String(Number(before.headers.get('x-ratelimit-remaining')) - 2))
     await limited.close()
