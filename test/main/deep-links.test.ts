@@ -75,7 +75,7 @@ test.each([
   'javascript:alert(1)',
   '',
 ])('%j opens the projects, with a message', (link) => {
-  // A slash at the end is no harm: systems put it there.
+  // A trailing slash is allowed, because systems add one.
   expect(parseDeepLink(link)).toEqual(link === 'homeport://projects/shop/' ? { path: '/projects/shop', message: null } : lost)
 })
 

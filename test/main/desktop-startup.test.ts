@@ -1,4 +1,4 @@
-/** main/index.ts as it is, over a real platform: everything but Electron itself. */
+/** The real main/index.ts, over a real platform: only Electron is fake. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -70,7 +70,7 @@ test('the key of a new folder is in the keychain, and in no usable file', () => 
 })
 
 test('a created project appears in the tray by itself', async () => {
-  // On a machine without a tray there is none to look at.
+  // A machine without a tray has none to check.
   const made = await call('/v1/projects', { method: 'POST', body: JSON.stringify({ name: 'Shop', slug: 'shop' }) })
   expect(made.status).toBe(201)
   if (fakeElectron.trays.length > 0)

@@ -4,13 +4,13 @@ import { channels } from '../../preload/bridge.ts'
 import { createTestDesktop, flushPromises } from '../support/test-desktop.ts'
 import { BrowserWindow, FakeWindow, fakeElectron } from '../support/fake-electron.ts'
 
-/** The bridge as the whole desktop answers it. */
+/** The bridge with the handlers of the whole desktop. */
 let testDesktop: ReturnType<typeof createTestDesktop>
 let window: FakeWindow
 
 const own = { url: 'http://127.0.0.1:4600/app/projects', parent: null }
 
-/** Calls a channel as a frame of a window would. */
+/** Calls a channel like a frame of a window. */
 async function call(
   channel: string,
   argument?: unknown,
@@ -33,7 +33,7 @@ test('every channel that the page uses has a handler, and there are no others', 
   expect([...fakeElectron.handlers.keys()].sort()).toEqual(Object.values(channels).sort())
 })
 
-/** Good ones, so that a refusal is one of the sender. */
+/** Valid arguments, so that a refusal is because of the sender. */
 const everyChannel = Object.entries({
   chooseFolder: undefined,
   openExternal: 'http://shop.localhost:4680/',

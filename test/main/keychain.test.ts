@@ -36,7 +36,7 @@ test('the key is stored encrypted, and only its owner can read the file', async 
 test('Linux without a keyring, where the encryption key is public, is not used', async () => {
   fakeElectron.keychain.version_prefix = 'v10'
   expect(await createKeychain(path, { platform: 'linux' })).toBeUndefined()
-  // On macOS the mark is that of the keychain's own key.
+  // On macOS the prefix is that of the keychain's own key.
   expect((await createKeychain(path, { platform: 'darwin' }))?.kind).toBe('keychain')
   expect(existsSync(path)).toBe(false)
 })
@@ -49,7 +49,7 @@ test('on Linux nothing stays encrypted with the public key', async () => {
   await expect(createKeychain(path, linux)).rejects.toThrow('currently not available')
   fakeElectron.keychain.version_prefix = 'v11'
   const keychain = await createKeychain(path, linux)
-  // The keyring is closed while Homeport starts.
+  // The keyring is locked during startup.
   fakeElectron.keychain.version_prefix = 'v10'
   await expect(keychain!.read()).rejects.toThrow('currently not available')
   expect(readFileSync(path)).toEqual(before)

@@ -100,7 +100,7 @@ describe('uncaught errors', () => {
   })
   afterEach(() => off())
 
-  /** As the process itself would, past the listeners of the test runner. */
+  /** Emits like the process itself, bypassing the listeners of the test runner. */
   const raise = (event: 'uncaughtException' | 'unhandledRejection', error: Error) => {
     const own = process.listeners(event as 'uncaughtException').at(-1)
     own?.(error, 'uncaughtException')

@@ -123,7 +123,7 @@ describe('Windows', () => {
   })
 })
 
-/** As a desktop reads it: the escapes of a value, then the words, then the field codes. */
+/** Parses like a desktop: the escapes of a value, then the words, then the field codes. */
 function readExec(value: string): string[] {
   const plain = value.replace(/\\(.)/g, (_, sign: string) => ({ s: ' ', n: '\n', t: '\t', r: '\r' })[sign] ?? sign)
   return [...plain.matchAll(/"((?:[^"\\]|\\.)*)"(?: |$)/gsu)].map(([, word = '']) => word.replace(/\\(["`$\\])/g, '$1').replaceAll('%%', '%'))

@@ -27,7 +27,7 @@ describe.each(['darwin', 'win32', 'linux'] as const)('on %s', (name) => {
   test('every accelerator is used once, and every item has an action', () => {
     const accelerators = all().flatMap(({ accelerator }) => (accelerator ? [accelerator] : []))
     expect(new Set(accelerators).size).toBe(accelerators.length)
-    // Keys that roles take: those of zoom, reload, close, quit, editing.
+    // Accelerators of roles: zoom, reload, close, quit, editing.
     expect(accelerators.filter((one) => /^CmdOrCtrl\+([RWQMHZXCVAY0]|Plus|=|-)$/.test(one))).toEqual([])
     const idle = all().filter((one) => !one.click && !one.role && !one.submenu && one.type !== 'separator')
     expect(idle.map(({ label }) => label)).toEqual([])

@@ -1,4 +1,4 @@
-/** The preload as it is, against the other side of the double: what a page finds, and what it can make of it. */
+/** The real preload, against the other side of the fake: what a page finds, and what it can do with it. */
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Bridge, channels, rendererChannels } from '../../preload/bridge.ts'
 import { exposedApis, ipcRenderer } from '../support/fake-electron.ts'
@@ -14,7 +14,7 @@ beforeEach(() => {
   ipcRenderer.invoked = []
 })
 
-/** Everything a page may call, with what it gives. A verb that is not in here does not compile. */
+/** Every function that a page may call, with its arguments. A missing one does not compile. */
 const verbs = {
   chooseFolder: [],
   openExternal: ['http://shop.localhost:4680/'],

@@ -29,7 +29,7 @@ beforeEach(() => {
   windows.length = 0
 })
 
-/** Answers as a page that never comes to anything. */
+/** Simulates a page that never loads. */
 const silent = (debug: FakeDebugger) => {
   windows.push(...fakeElectron.windows.filter((window) => window.webContents.debugger === debug && !windows.includes(window)))
   return new Promise<never>(() => {})
@@ -63,7 +63,7 @@ describe('the screenshot window', () => {
       disableDialogs: true,
     })
     expect(preferences?.preload).toBeUndefined()
-    // Without `persist:` it is in memory alone.
+    // Without `persist:` the session is only in memory.
     expect(screenshotPartition).not.toContain('persist')
   })
 

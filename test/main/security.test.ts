@@ -91,7 +91,7 @@ describe('downloads', () => {
     expect(sanitizeFilename(name)).toBe(expected)
   })
 
-  /** Of ASCII, where all that is dangerous is, as often as of all the rest. */
+  /** Half of the characters are ASCII, which includes all dangerous ones. */
   const sign = fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0x80, max: 0x10ffff }))
 
   test('a file name never leaves a folder', async () => {

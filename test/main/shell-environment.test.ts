@@ -9,7 +9,7 @@ let folder: string
 beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'homeport-shell-'))))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A login shell whose start files print something and set the PATH. */
+/** A login shell whose startup files print something and set the PATH. */
 function shellThat(does: string, name = 'zsh'): string {
   const file = join(folder, name)
   writeFileSync(

@@ -1,4 +1,4 @@
-/** Updates on Linux: nothing but the feed's own signature says whose they are. */
+/** Updates on Linux: only the feed's own signature proves their origin. */
 import { createHash } from 'node:crypto'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ beforeAll(() => {
   otherKey = tool('new-key', 'other.pem').stdout.trim()
   writeFileSync(join(folder, file), 'the package')
   const sum = createHash('sha512').update('the package').digest('base64')
-  // As electron-builder writes it.
+  // In electron-builder's format.
   writeFileSync(
     feed,
     `version: 2.0.0\nfiles:\n  - url: ${file}\n    sha512: ${sum}\n    size: 11\npath: ${file}\nsha512: ${sum}\nreleaseDate: '2026-11-21T12:00:00.000Z'\n`,
@@ -125,7 +125,7 @@ describe('a desktop that requires a signature', () => {
     updater.onCheck = () => updater.emitCheckResult('2.0.0', signed())
     await updates.runAction('check')
     await flushPromises()
-    // Left to itself electron-updater would fetch before anybody looked at the signature.
+    // On its own, electron-updater would download before the signature is checked.
     expect(updater.autoDownload).toBe(false)
     expect(updater.acts).toEqual(['check', 'download'])
     expect(updates.state()).toEqual({ name: 'downloading', version: '2.0.0', percent: 0 })

@@ -76,7 +76,7 @@ test('downloads nothing without confirmation; then the restart waits for an orde
   }
   await updates.runAction('download')
   expect(updates.state()).toEqual({ name: 'ready', version: '2.0.0' })
-  // A daily look must not lose what is there.
+  // A daily check must not discard the found update.
   await updates.runAction('check')
   await updates.runAction('restart')
   expect(updater.acts).toEqual(['check', 'download', 'ended in order', 'install true true'])

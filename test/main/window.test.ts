@@ -1,4 +1,4 @@
-/** How the window gets to be seen. What is in it: desktop.test.ts. */
+/** How the window becomes visible. Its content: desktop.test.ts. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 describe('the window is shown once', () => {
-  /** A page that is on its way for as long as the test wants, on a system that reports no first frame (Wayland, electron#48859). */
+  /** A page that loads for as long as the test wants, on a system that reports no first frame (Wayland, electron#48859). */
   async function openSlowly() {
     const page = Promise.withResolvers<void>()
     vi.spyOn(FakeWindow.prototype, 'loadURL').mockReturnValue(page.promise)
