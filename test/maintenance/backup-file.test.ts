@@ -1,4 +1,4 @@
-/** The file itself: what tar makes of it, and what is in it. */
+/** The file format, checked with the system's tar. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,7 +34,7 @@ test('the system’s tar reads our archives: long names, Unicode, links, executa
   ))
     bytes.push(chunk)
   writeFileSync(file, Buffer.concat(bytes))
-  // By POSIX an archive ends with two blocks of zeros.
+  // POSIX: an archive ends with two blocks of zeros.
   expect(Buffer.concat(bytes).subarray(-1024)).toEqual(Buffer.alloc(1024))
   const to = join(folder, 'to')
   mkdirSync(to)

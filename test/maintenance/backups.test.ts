@@ -1,4 +1,4 @@
-/** What lies in `backups/`: hourly copies, drafts, full backups, and how they are listed, read and removed. */
+/** The files in `backups/`: hourly copies, drafts, full backups, and how they are listed, read and removed. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -56,7 +56,7 @@ describe('hourly copies', () => {
     for (let i = 0; i < 10; i++) {
       await store.db.write((tx) => tx.statement('INSERT INTO settings (key, value) VALUES (?, ?)').run(`row ${i}`, '1'))
       await backups.createHourlyCopy()
-      // Nothing is due before an hour is over.
+      // No copy is due before an hour has passed.
       await clock.advance(hour / 2)
       await backups.createHourlyCopy()
       await clock.advance(hour / 2)

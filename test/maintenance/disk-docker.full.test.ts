@@ -1,4 +1,4 @@
-/** Disk use and clean-up of a platform on Docker, beside another instance. What is cleaned in an engine is tested in test/runtime. */
+/** Disk usage and clean-up of a platform on Docker, next to another instance. Clean-up inside the engine is tested in test/runtime. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DiskUsage } from '../../server/contract/maintenance.ts'
@@ -31,7 +31,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
     repository.remove()
   })
 
-  /** An app of so many bytes, none of which compress or are shared. */
+  /** An app of this size, which neither compresses nor shares layers. */
   const appOf = (version: string) => ({ ...tinyServer(version), 'noise.bin': randomBytes(mebibyte).toString('base64') })
   const live = async (platform: TestPlatform) => {
     const { id, status, error } = await platform.waitForEnd('mine', (await platform.deploy('mine')).id)
@@ -40,7 +40,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
   }
   const images = async () =>
     (await home.api<{ kinds: DiskUsage[] }>('GET', '/instance/disk')).body.kinds.find(({ kind, place }) => kind === 'images' && place === 'engine')
-  /** A busy engine counts longer than a look waits: then it is asked again. */
+  /** A busy engine takes longer than the request waits: then it is requested again. */
   const counted = () =>
     until(
       async () => {
@@ -64,13 +64,13 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
       repository.commit(appOf(version))
       ids.push(await live(home))
     }
-    // Each has a layer of its own, of a good megabyte.
+    // Each has a separate layer of about a megabyte.
     expect((await counted()).bytes).toBeGreaterThan(4 * 1.3 * mebibyte)
     expect((await counted()).bytes).toBeLessThan(4 * 2 * mebibyte)
 
     await home.api('PATCH', '/instance/settings', { keep_deployments: 2, sleep_after_s: 1, frozen_for_s: 0 })
     await until(async () => ((await built()).length === 2 ? true : undefined), { what: 'the older images to go' })
-    // Asleep and stopped: there is no container to hold the image.
+    // Asleep and stopped: no container uses the image.
     await until(async () => ((await mine.containers()).length === 0 ? true : undefined), { what: 'the app to be stopped in its sleep' })
     const before = { images: await theirs.images(), containers: await theirs.containers() }
     expect(await clean()).toContain('Docker')

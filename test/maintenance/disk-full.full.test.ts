@@ -1,4 +1,4 @@
-/** More of a full disk: builds, what is under way, clean-ups and starts. */
+/** More of a full disk: builds, running deployments, clean-ups and starts. */
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ describe.skipIf(!requires('tmpfs').ok)('a full disk', () => {
   })
 
   test('a deployment whose end cannot be stored ends once there is space; a cancel meanwhile says why it fails', async () => {
-    // The build goes on once this file is gone: on a full disk none can be made.
+    // The build continues once this file is removed, because on a full disk none can be created.
     const shut = signalFileIn(platform().data_dir, 'shut')
     writeFileSync(shut, '')
     await connect('stuck', {
@@ -41,7 +41,7 @@ console.log('it began')
 setInterval(() => fs.existsSync(${JSON.stringify(shut)}) || process.exit(1), 20)`,
       'server.js': '',
     })
-    // On a disk of its own, so that what the build leaves is no room for the database.
+    // On a separate disk, so that files of the build do not free space for the database.
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', join(platform().data_dir, 'work')])
     const { id } = await platform().deploy('stuck')
     await until(async () => (await platform().getDeployment('stuck', id)).build_log.includes('it began') || undefined, { what: 'the build to begin' })

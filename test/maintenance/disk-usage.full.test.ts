@@ -20,7 +20,7 @@ test('a rollback keeps the build that it shares with its parent after the parent
   expect((await platform().fetchEdge('shares.localhost')).body).toBe('one')
   repository.commit(tinyServer('three'))
   later.push(await live('shares'))
-  // One has made room by now; what it built still serves as the way back.
+  // One has been removed by now; its build is still used for a rollback.
   await until(() => !names('bundles').includes(two) || undefined, { what: 'two to go' })
   expect(mine()).toContain(one)
   await clean()
@@ -57,7 +57,7 @@ test('copies of deployed folders are removed like builds, also those of failed d
       what: 'the older copies to go',
     },
   )
-  // The source of the oldest kept one is still there for a retry.
+  // The source of the oldest kept one is still available for a retry.
   const { body } = await platform().api<{ deployment: { id: string } }>('POST', `/v1/projects/folder/deployments/${ids[2]}/retry`)
   expect((await platform().waitForEnd('folder', body.deployment.id)).error?.code).toBe('build_failed')
   rmSync(folder, { recursive: true })

@@ -1,4 +1,4 @@
-/** Retention, disk use and clean-up of a whole platform without Docker. Sizes are checked against the folder itself. */
+/** Retention, disk usage and clean-up of a whole platform without Docker. Sizes are compared with the folder itself. */
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { signalFileIn, until } from '../support/platform.ts'
@@ -7,7 +7,7 @@ import { useDiskPlatform } from './disk-platform.ts'
 
 const { platform, at, names, disk, connect, live, rollBack, keep, become, use, clean, sizeOf } = useDiskPlatform()
 const mebibyte = 2 ** 20
-/** Old enough that it may be of nothing that is just being made. */
+/** Old enough that no running operation uses it. */
 const age = (...place: string[]) => utimesSync(at(...place), 0, 0)
 
 test('keeps as many builds as the setting says; the rest is removed with the next deployment, or at once when the setting is lowered', async () => {
@@ -25,7 +25,7 @@ test('keeps as many builds as the setting says; the rest is removed with the nex
   await keep(1)
   await become('bundles', ids.slice(-2))
   expect((await platform().fetchEdge('keeps.localhost')).body).toBe('v4')
-  // To what served before, at once and without a build.
+  // To the previous deployment, at once and without a build.
   const back = await rollBack('keeps', ids[2]!)
   expect((await platform().getDeployment('keeps', back)).build_log).toContain('Reusing the build of')
   expect((await platform().fetchEdge('keeps.localhost')).body).toBe('v3')
@@ -39,7 +39,7 @@ test('each file of the data folder is counted once, under one kind', async () =>
   expect(new Set(here.map(({ kind }) => kind)).size).toBe(here.length)
   expect(total_bytes).toBe(kinds.reduce((total, { bytes }) => total + bytes, 0))
   const counted = here.reduce((total, { bytes }) => total + bytes, 0)
-  // `du` also counts the folders around what is counted; and a log may have grown in between.
+  // `du` also counts the parent folders; and a log may have grown in between.
   expect(Math.abs(sizeOf() - counted)).toBeLessThan(2 * mebibyte)
   for (const kind of ['ledger', 'logs', 'metrics', 'bundles']) expect([kind, here.find((one) => one.kind === kind)!.bytes > 0]).toEqual([kind, true])
   expect(here.every(({ reclaimable_bytes, bytes }) => reclaimable_bytes !== null && reclaimable_bytes <= bytes)).toBe(true)
@@ -128,7 +128,7 @@ test('the space of deleted logs is returned to the disk', async () => {
   expect(freed_bytes).toBeGreaterThan(4 * mebibyte)
   expect((await use('logs')).bytes).toBeLessThanOrEqual(before - freed_bytes + mebibyte / 4)
   expect((await use('logs')).reclaimable_bytes).toBeLessThan(mebibyte)
-  // And it goes on.
+  // And it continues to work.
   await live('keeps')
 })
 

@@ -1,4 +1,4 @@
-/** What is done every hour, and how long a count of folders is waited for: on a clock that the test moves. */
+/** Hourly jobs, and how long a measurement of folders is awaited, on a clock that the test moves. */
 import { linkSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

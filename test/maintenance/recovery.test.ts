@@ -1,4 +1,4 @@
-/** A ledger that is damaged or gone when the platform starts (R12). */
+/** A main database that is damaged or missing at startup (R12). */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A ledger of a few hundred pages; the copy of each time holds 300 rows more than the one before. */
+/** A database of a few hundred pages; each copy has 300 rows more than the previous one. */
 async function fill(times: string[]): Promise<void> {
   const store = await openStore({ data_dir: folder, after_crash: false })
   let rows = 0
@@ -78,7 +78,7 @@ describe('the main database', () => {
     const aside = readdirSync(folder).filter((name) => /^homeport\.db\.damaged-[\dTZ-]+$/.test(name))
     expect(aside).toEqual(isThere ? [recovered?.damaged_file] : [])
     expect(statSync(path()).mode & 0o777).toBe(0o600)
-    // It is a ledger like any other from now on.
+    // From now on it is an ordinary database.
     expect(await rowsNow(true)).toMatchObject({ rows: 900, recovered: undefined })
   })
 
@@ -105,7 +105,7 @@ describe('the main database', () => {
     await expect(rowsNow()).rejects.toThrow(/is damaged, and no copy .* is intact\. Nothing was changed\. Restore a backup/)
     expect(readFileSync(path()).equals(before)).toBe(true)
     expect(readdirSync(folder).sort()).toEqual(expect.arrayContaining(['backups', 'homeport.db']))
-    // Gone beside copies that are no good is not a new beginning either.
+    // A missing database next to invalid copies does not count as a new instance either.
     rmSync(path())
     await expect(rowsNow()).rejects.toThrow(/gone or empty/)
   })
@@ -129,7 +129,7 @@ test('a platform that starts on a damaged database serves from the copy, and rep
     slug: 'kept',
   })
   await first.waitForEnd('kept', body.deployment.id)
-  // The rounds begin five seconds after the start.
+  // The periodic jobs start five seconds after the start.
   await first.advance(5_000)
   await until(() => readdirSync(copies()).find((name) => /^hourly-.*\.db$/.test(name)), { what: 'the first safe copy' })
   await first.createProject({ slug: 'after-the-copy' })
@@ -148,7 +148,7 @@ test('a platform that starts on a damaged database serves from the copy, and rep
     expect(checks.find((one) => one.name === 'backups')).toMatchObject({ status: 'warning', mend: expect.stringContaining('then remove') })
     const told = (await second.api<{ recovered: { damaged_file: string } | null }>('GET', '/instance/backups')).body.recovered
     expect(told?.damaged_file).toMatch(/^homeport\.db\.damaged-/)
-    // Until the damaged file is gone.
+    // Until the damaged file is removed.
     for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `${told!.damaged_file}${end}`), { force: true })
     expect((await second.api<{ recovered: unknown }>('GET', '/instance/backups')).body.recovered).toBeNull()
   } finally {

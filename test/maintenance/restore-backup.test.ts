@@ -40,7 +40,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Refused with these words, and nothing is there that was not there before. */
+/** Refused with this message, without leaving new files. */
 async function refused(file: string, says: RegExp): Promise<void> {
   const into = fresh()
   await expect(restore(file, into, { key_file: keyFile })).rejects.toThrow(says)
@@ -320,7 +320,7 @@ describe('the key', () => {
     expect((await restore(file, withKey, { key_file: keyFile })).lost).toEqual([])
     const whole = await openStore({ data_dir: withKey, after_crash: false })
     expect(await keptIn(whole).find(answered)).toEqual({ fingerprint: 'print', response })
-    // They are in the backup as they were sealed, and nowhere in the open.
+    // In the backup they are encrypted as they were stored, and nowhere in plain text.
     const [kept] = readColumn(whole, registries)
     expect(sealer.unseal(registryColumn, kept!.sealed_password)).toBe('hunter2')
     expect(gunzipSync(readFileSync(file)).includes('hunter2')).toBe(false)
@@ -354,7 +354,7 @@ describe('the key', () => {
       sealed_registrant: null,
     })
     expect(await keptIn(store, made).find(answered)).toBeUndefined()
-    // It opens with the new key from now on.
+    // From now on it is decrypted with the new key.
     await bootstrapInstance({ db: store.db, sealer: made, clock: systemClock })
     await store.close()
     rmSync(into, { recursive: true })

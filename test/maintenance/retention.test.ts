@@ -1,4 +1,4 @@
-/** Which builds and sources are kept: the rule alone, over rows. */
+/** Which builds and sources are kept: only the rule, over rows. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
