@@ -1,4 +1,4 @@
-/** What opens and closes, with the real edge on addresses of loopback that stand for those of a network. */
+/** Opening and closing, with the real edge on loopback addresses in place of network addresses. */
 import { createServer, type AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLanAccess, type LanAccess, type LanOptions, type LanProject } from '../../server/network/lan.ts'
@@ -30,7 +30,7 @@ const create = (more: Partial<LanOptions> = {}) =>
     isEnabled: async () => isWanted,
     addresses: () => addresses,
     machine: 'Laptop.fritz.box',
-    // The gate's part is played by a second listener of the edge: what is tried here is when, not what.
+    // A second listener of the edge replaces the API server, because these tests are about when, not what.
     api: { host: '127.0.0.1', port: edge.port + 1, open: edge.edge.listenOnNetwork },
     edge: { host: '127.0.0.1', port: edge.port, open: edge.edge.listenOnNetwork },
     projects: async () => projects,
@@ -106,7 +106,7 @@ describe.skipIf(!requires('loopback').ok)('local network access', () => {
     expect(port).toBeGreaterThan(edge.port + 100)
     await lan.update()
     expect(lan.status()).toMatchObject({ dashboard_urls: [], warning: expect.stringContaining(`${near}:${edge.port + 1}`) })
-    // Said once, and not every ten seconds.
+    // Logged once, and not every ten seconds.
     expect(log.filter((line) => line.includes(`api ${near}`)).length).toBe(1)
     await Promise.all(taken.map((server) => new Promise((resolve) => server.close(resolve))))
     await lan.update()
