@@ -1,4 +1,4 @@
-/** What the configuration says for systems that this machine is not, and what the environment of the builder changes. */
+/** The configuration for other systems than this one, and the effect of the builder's environment. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -29,7 +29,7 @@ test('macOS: a hardened runtime with only the entitlements that Node needs', () 
   expect(config.mac).toMatchObject({ hardenedRuntime: true, category: 'public.app-category.developer-tools', notarize: false })
   const rights = (name: string) => [...readFileSync(join(root, name), 'utf8').matchAll(/<key>([^<]+)<\/key>/g)].map(([, key]) => key)
   expect(rights(selectEntitlements({ APPLE_KEYCHAIN_PROFILE: 'notary' }))).toEqual(['com.apple.security.cs.allow-jit'])
-  // A package that somebody signs for themselves has parts of no common team.
+  // An ad-hoc signed package has parts without a common team.
   expect(config.mac.entitlements).toBe(config.mac.entitlementsInherit)
   expect(rights(config.mac.entitlementsInherit)).toEqual(['com.apple.security.cs.allow-jit', 'com.apple.security.cs.disable-library-validation'])
 })

@@ -1,4 +1,4 @@
-/** The packages of the systems that this machine is not, as far as electron-builder goes here. */
+/** The packages of other systems, as far as electron-builder can build them here. */
 import { extractFile, getRawHeader } from '@electron/asar'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -11,11 +11,11 @@ import { archivedFiles, offlineEnvironment, runNodeScript } from './pack.ts'
 
 interface ForeignSystem {
   system: 'darwin' | 'win32'
-  /** Below the folder of packages. */
+  /** Path below the folder of packages. */
   app: string
-  /** The file that Electron's fuses are in. */
+  /** The file that contains Electron's fuses. */
   wire: string
-  /** Below the app. */
+  /** Path below the app. */
   resources: string
 }
 
@@ -65,7 +65,7 @@ describe.skipIf(!requires('linux').ok).each([mac, windows])('for $system', ({ sy
       expect([path, existsSync(join(`${archive}.unpacked`, path))]).toEqual([path, true])
     expect(existsSync(join(`${archive}.unpacked`, 'out/main/index.js'))).toBe(false)
     expect(readdirSync(join(resources, 'bin')).sort()).toEqual(['homeport', 'homeport.cmd'])
-    // No feed of updates, until the builder names one.
+    // No update feed unless the builder configures one.
     expect(existsSync(join(resources, 'app-update.yml'))).toBe(false)
   })
 
@@ -97,7 +97,7 @@ describe.skipIf(!requires('linux').ok).each([mac, windows])('for $system', ({ sy
       const says = (text: string) => program.includes(Buffer.from(text, 'utf16le'))
       expect(['ProductName', 'Homeport', 'MIT licence', 'Electron'].map(says)).toEqual([true, true, true, false])
       expect(program.includes(`"alg":"SHA256","value":"${hashOfArchive()}"`)).toBe(true)
-      // The picture of 256 points, as it is.
+      // The icon of 256 pixels, unchanged.
       const icon = readFileSync(join(root, 'resources/package/icon.ico'))
       const [size, offset] = [icon.readUInt32LE(6 + 16 * (icon.readUInt16LE(4) - 1) + 8), icon.readUInt32LE(6 + 16 * (icon.readUInt16LE(4) - 1) + 12)]
       expect(program.includes(icon.subarray(offset, offset + size))).toBe(true)

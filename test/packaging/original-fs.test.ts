@@ -1,4 +1,4 @@
-/** Electron takes files that end in `.asar` for folders, unless they are read by `original-fs`, which plain Node does not have. */
+/** Electron treats files that end in `.asar` as folders, unless they are read with `original-fs`, which plain Node does not have. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

