@@ -50,7 +50,7 @@ test('sends the current state at once', async () => {
 
 test('a deployment is reported while it runs, and its end once', async () => {
   await client.createProject({ slug: 'shop', repo_url: repository.url })
-  // Its build goes on until it was seen: on a quick machine it would be over before anybody is told.
+  // The build continues until it was reported, because on a quick machine it would be over before that.
   const signalFile = signalFileIn(folder.path, 'seen')
   await client.api('PATCH', '/v1/projects/shop', { build_command: `until [ -e ${signalFile} ]; do sleep 0.02; done` })
   const { id } = await client.deploy('shop')
@@ -64,7 +64,7 @@ test('a deployment is reported while it runs, and its end once', async () => {
   expect(await fetchFromEdge(platform.edge_url, 'shop')).toMatchObject({ status: 200 })
   await visit.promise
   unwatch()
-  // Something else about the same deployment is no second end.
+  // A later change of the same deployment is not a second end.
   await client.api('PATCH', '/v1/projects/shop', { name: 'The shop' })
   await until(() => (last()?.projects[0]?.name === 'The shop' ? true : undefined), { what: 'the new name' })
   expect(listEnded()).toHaveLength(1)

@@ -9,7 +9,7 @@ import { makeRepository, tinyServer, type Repository } from '../support/reposito
 import { dockerSocket, requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 
-/** The platform speaks to the machine's real engine through a gate of ours, which can be shut, hang and be opened again. */
+/** The platform uses the machine's real engine through a proxy, which can be closed, hang and be opened again. */
 describe.skipIf(!requires('docker').ok)('an engine that becomes unavailable and returns', () => {
   let dockerProxy: DockerFaultProxy
   let platform: TestPlatform
@@ -25,7 +25,7 @@ describe.skipIf(!requires('docker').ok)('an engine that becomes unavailable and 
       scripts: { build: `node -e "console.log('begun'); ${work}"`, start: 'node server.js' },
     }),
   })
-  /** What is to happen in the middle of it does, however long the machine takes to get there. */
+  /** Runs an action in the middle of an operation, however long the machine takes to get there. */
   const endlessBuild = (version: string) => built(version, 'setInterval(() => {}, 1000)')
   const slowBuild = (version: string) => built(version, 'setTimeout(() => {}, 4000)')
   const project = async (slug: string, files: Record<string, string>) => {
@@ -89,7 +89,7 @@ describe.skipIf(!requires('docker').ok)('an engine that becomes unavailable and 
     expect(failed.status).toBe('failed')
     expect(failed.error?.code).toBe('runtime_unavailable')
     expect(failed.error?.hint).not.toBe('')
-    // What served goes on serving: the edge reaches the container without the engine.
+    // Serving apps keep serving: the edge reaches the container without the engine.
     await answersWith('first', 'first')
 
     repositories.cut?.commit(slowBuild('cut'))
@@ -152,7 +152,7 @@ describe.skipIf(!requires('docker').ok)('an engine that becomes unavailable and 
     await platform.handle.stop()
     await dockerProxy.close()
     platform = await startTestPlatform({ runtime: 'docker', data_dir: platform.data_dir, docker_candidates: [dockerProxy.address] })
-    // Who comes meanwhile waits, and is served once the app is back.
+    // Requests wait, and are served once the app is back.
     const visitor = platform.fetchEdge('third.localhost')
     const waiting = await platform.deploy('first')
     expect((await platform.getDeployment('first', waiting.id)).status).toBe('queued')
@@ -166,7 +166,7 @@ describe.skipIf(!requires('docker').ok)('an engine that becomes unavailable and 
     const app = await appOf('first')
     await view.docker.getContainer(app.id).pause()
     await answersWith('first', 'first')
-    // It answers before the engine's list says that it runs.
+    // The app responds before the engine's list says that it runs.
     await until(async () => ((await appOf('first').catch(() => undefined))?.id === app.id ? true : undefined), { what: 'the same container' })
   })
 
@@ -201,7 +201,7 @@ interface Canary {
   remove(): Promise<void>
 }
 
-/** A container, an image, a volume and a network of somebody else, with labels that are nearly ours. */
+/** A foreign container, image, volume and network, with labels that are similar to ours. */
 async function placeCanary(): Promise<Canary> {
   const docker = new Docker({ socketPath: dockerSocket })
   const name = `canary-of-somebody-${randomBytes(4).toString('hex')}`

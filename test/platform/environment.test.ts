@@ -1,4 +1,4 @@
-/** Windows ignores the case of variable names, a copied environment does not. The programs that Homeport starts get them all the same. */
+/** Windows ignores the case of variable names, a copied environment does not. Child processes must still get their variables. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -69,7 +69,7 @@ test.skipIf(!requires('git').ok)('Apple’s git stub, which opens a dialog, coun
   expect(await isMacosGitStub('/none:/usr/bin', 'darwin', async () => join(folder, 'tools'))).toBe(false)
   expect(await isMacosGitStub(`${tools}:/usr/bin`, 'darwin', async () => undefined)).toBe(false)
   expect(await isMacosGitStub('/usr/bin', 'linux', async () => undefined)).toBe(false)
-  // This machine has no xcode-select, as a Mac without the tools has none selected.
+  // This machine has no xcode-select, like a Mac without selected tools.
   const options = { environment: { PATH: '/usr/bin' }, signal: new AbortController().signal, clock: systemClock }
   await expect(runGit(['--version'], { ...options, platform: 'darwin' })).rejects.toMatchObject({ code: 'ENOENT' })
   expect((await runGit(['--version'], { ...options, platform: 'linux' })).code).toBe(0)

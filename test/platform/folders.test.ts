@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform.remove())
 
-/** Of the data folder itself: who cannot enter these gets no further. */
+/** Folders of the data folder itself, which protect everything below them. */
 const foldersIn = (folder: string) =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [join(folder, entry.name)] : []))
 

@@ -47,7 +47,7 @@ describe('kill -9 while branches are pushed and deleted', () => {
       steps: 10,
       files: (text) => ({ 'index.html': `<h1>${text}</h1>` }),
       leftovers: async (open) => foldersOf(data_dir, open),
-      // At any moment of what a push sets off: from the event over the queue and the build to the swap.
+      // At a random moment after a push: from the event over the queue and the build to the traffic switch.
       async disturb() {
         await delay(seededRandom.between(0, 700))
         await platform.kill()

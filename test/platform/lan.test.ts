@@ -1,4 +1,4 @@
-/** The network around this machine: closed unless asked for, and then open to who has the owner's password. */
+/** Access from the local network: closed by default, and then open only with the owner's password. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { hostname } from 'node:os'
@@ -10,15 +10,15 @@ import { startTestPlatform, type TestPlatform, until } from '../support/platform
 import { requires } from '../support/requirements.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 
-/** Two addresses of loopback stand for those of a network. */
+/** Two loopback addresses in place of network addresses. */
 const withNetwork = describe.skipIf(!requires('loopback').ok)
 const near = '127.0.0.2'
 const other = '127.0.0.3'
 const password = 'a long enough password'
-/** That long a wrong password makes the next one wait, at most. */
+/** The maximum delay after a failed password. */
 const longestWait_ms = 60_000
 
-/** Says what an app gets to see. */
+/** Returns the request that the app received. */
 const mirror = {
   'package.json': JSON.stringify({ name: 'mirror', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `
@@ -96,7 +96,7 @@ withNetwork('the network, opened', () => {
     expect(await status(`${hostname().split('.')[0]}.local:${port()}`)).toBe(200)
     for (const host of ['evil.example', `evil.example:${port()}`, `${near}:1`, `${other}:${port()}`, `${near}.nip.io:${port()}`])
       expect([host, await status(host), await status(host, owner())]).toEqual([host, 421, 200])
-    // The name of the network is no name of loopback.
+    // The network hostname is not valid on loopback.
     const byLoopback = await sendRequest(`${platform.handle.api_url}/docs`, { headers: { host: `${near}:${port()}`, ...owner() } })
     expect(byLoopback.status).toBe(421)
   })
@@ -112,7 +112,7 @@ withNetwork('the network, opened', () => {
     expect((await sendRequest(url, { headers: { host: 'evil.example' } })).status).toBe(404)
     const odd = await sendRequest(url, { headers: { host: 'not a host' } })
     expect(odd.status).toBe(400)
-    // By its name at the edge's own port it is found as well.
+    // At the edge's own port it is found by its hostname too.
     const byName = await sendRequest(`http://${near}:${edgePort()}/`, { headers: { host: `mirror.localhost:${edgePort()}` } })
     expect(byName.status).toBe(200)
     expect((await sendRequest(`http://${near}:${edgePort()}/`, { headers: { host: `${near}:${edgePort()}` } })).status).toBe(404)
@@ -144,7 +144,7 @@ withNetwork('the network, opened', () => {
     expect(await change({ password, setup_code: 'ABCDE-FGHJK' })).toEqual([403, 'forbidden'])
     const overNetwork = await sendRequest(api('/instance/setup-codes'), { method: 'POST', headers: owner() })
     expect([overNetwork.status, overNetwork.json.error]).toEqual([403, 'forbidden'])
-    // Through a proxy on this machine it is somebody else too.
+    // Requests through a proxy on this machine count as remote too.
     const proxied = await sendRequest(`${platform.handle.api_url}/instance/setup-codes`, {
       method: 'POST',
       headers: { ...owner(), 'x-forwarded-for': '203.0.113.9' },
@@ -182,7 +182,7 @@ withNetwork('the network, opened', () => {
   })
 
   test('failed passwords over the network are delayed; this machine is never locked out', async () => {
-    // All at once: one after the other a slow machine would sit out each wait.
+    // All at once: sequentially, a slow machine would wait out each delay.
     const tries = () => Promise.all(Array.from({ length: 8 }, () => signIn(api(''), 'wrong password')))
     const refused = await until(async () => (await tries()).find(({ status }) => status !== 401), { what: 'a refusal to look at any more' })
     expect(refused.status).toBe(429)
@@ -264,7 +264,7 @@ function signIn(origin: string, secret: string, email = 'owner@homeport.localhos
   })
 }
 
-/** Addresses at which a process listens for TCP, by the kernel's own tables. */
+/** Addresses on which a process listens for TCP, from the kernel's tables. */
 function listeners(pid: number): string[] {
   const inodes = new Set(
     readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
@@ -286,7 +286,7 @@ function listeners(pid: number): string[] {
   )
 }
 
-/** The kernel writes each word of four bytes in the order of the machine. */
+/** The kernel writes each 32-bit word in the byte order of the machine. */
 function addressOf(hex: string): string {
   const words = hex.match(/.{8}/g)?.map((word) => Buffer.from(word, 'hex').reverse()) ?? []
   if (words.length === 1) return [...(words[0] ?? [])].join('.')

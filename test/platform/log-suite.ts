@@ -10,7 +10,7 @@ import { measureActiveTime } from '../support/active-time.ts'
 import { until } from '../support/until.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 
-/** Prints as fast as it is read, in pieces, as a tool does whose pipe is full now and then. */
+/** Prints as fast as it is read, in chunks, like a tool whose pipe is full now and then. */
 const printer = (count: number) => `
 let n = 0
 const more = () => {
@@ -37,16 +37,16 @@ interface LogSuiteSize {
   count: number
   cuts: number
   seed: number
-  /** What the platform may add to its memory while they are read. */
+  /** The maximum memory growth of the platform while they are read. */
   memory_mb: number
   detail_ms: number
 }
 
-/** One at a time would take vitest longer than the log took. */
+/** Assertions in bulk, because one per line would take vitest longer than the log. */
 const isSequence = (numbers: number[], from: number, to: number) =>
   numbers.length === to - from + 1 && numbers.every((number, i) => number === from + i)
 
-/** Many lines, in a build and out of an app: every reader gets each once and in order. */
+/** Many lines, from a build and from an app: every reader gets each once and in order. */
 export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSize): void {
   let platform: TestPlatform
   let repository: Repository
@@ -65,7 +65,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
 
   const residentMemory = (pid: number) => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1024
 
-  /** The highest memory of the platform while something runs. */
+  /** The peak memory of the platform while something runs. */
   async function watchMemory<T>(work: Promise<T>): Promise<{ result: T; peak_mb: number }> {
     let peak_mb = residentMemory(platform.pid)
     const timer = setInterval(() => (peak_mb = Math.max(peak_mb, residentMemory(platform.pid))), 50)
@@ -78,7 +78,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
 
   const buildLogUrl = (id: string) => `${platform.handle.api_url}/v1/projects/wordy/deployments/${id}/logs`
 
-  /** The numbered lines of a build's stream to its end, and every event id that was seen twice. */
+  /** The numbered lines of a build's stream to its end, and every event id that occurred twice. */
   async function follow(id: string, cutAfter: number[] = [], how: 'header' | 'query' = 'header') {
     const numbers: number[] = []
     const seqs: number[] = []
@@ -118,7 +118,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
       for (const reader of stalled) reader.end()
       return { id, ...watched }
     }
-    // The first one warms up what every such deployment needs: a second one of the same shape must not add to it.
+    // The first run warms up: a second one of the same shape must not add memory.
     await platform.waitForEnd('wordy', (await readWhileItBuilds()).id)
     const before = residentMemory(platform.pid)
     const { id, result, peak_mb } = await readWhileItBuilds()
@@ -198,7 +198,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     expect(detail.build_log_truncated).toBe(true)
     expect(detail.build_log_lines).toBeGreaterThan(count)
     expect(Buffer.byteLength(detail.build_log)).toBeLessThanOrEqual(limits.build_log_bytes)
-    // Short lines weigh less than what is stored beside them, and no more than so much is read for one answer.
+    // Short lines are smaller than their stored metadata, and the bytes read for one response are limited.
     expect(Buffer.byteLength(detail.build_log)).toBeGreaterThan(limits.build_log_bytes / 2)
     expect(detail.build_log).toContain(`line ${count} `)
     expect(detail.build_log.startsWith('line ')).toBe(true)
@@ -225,7 +225,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     }
     const stalled = Array.from({ length: 5 }, () => openStalledReader(url, platform.handle.instance.token))
     const burst = async () => {
-      // A reader that comes later gets the last 20 lines alone.
+      // A later reader gets only the last 20 lines.
       await until(() => states.length + seqs.length || undefined, { what: 'the reader to be connected' })
       await platform.fetchEdge('wordy.localhost', '/burst')
       await until(() => (numbers.length >= count ? true : undefined), { what: 'the first burst' })

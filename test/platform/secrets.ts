@@ -1,6 +1,6 @@
 /**
- * server/SECURITY.md, T8: what is planted as a variable, a database password, a git credential or a token is in no sink, in no writing, while
- * a platform of its own process goes through all that it does. Each secret has one place where it is asked for; that is left out.
+ * server/SECURITY.md, T8: variables, database passwords, git credentials and tokens are in no output, in no encoding, while
+ * a platform in its own process does everything that it can. Each secret has one endpoint that returns it, which is excluded.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       ['preview variable', createSecret('preview')],
       ['git credential', `HPSENT-git-${newId('evt')}/+`],
     ])
-    /** What was written where: name of the sink and its text. */
+    /** The outputs, by name. */
     const sinks = new Map<string, string>()
     const recordSink = (sink: string, text: string) => sinks.set(sink, `${sinks.get(sink) ?? ''}${text}\n`)
     const folder = createTempFolder(`secrets-${runtime}`)
@@ -51,7 +51,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       return running
     }
 
-    /** Asks, and keeps all of the answer, unless it is the one that hands a secret out. */
+    /** Sends a request and records the response, unless the endpoint returns the secret by design. */
     const ask = async <Body = Record<string, unknown>>(
       method: string,
       path: string,
@@ -98,10 +98,10 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       return ended(body.deployment_id)
     }
 
-    /** The part of each that no writing changes, and that is ours alone: other suites plant secrets at the same time. */
+    /** The part of each secret that no encoding changes, and that is unique, because other suites use secrets at the same time. */
     const secretMarks = (): string[] => [...secrets.values(), ...ownTokens].map((secret) => /evt_\w+/.exec(secret)?.[0] ?? secret)
 
-    /** What every process of the machine says of itself, and what those that are neither the app nor its build were given. */
+    /** Command lines of all processes, and the environment of those that are neither the app nor its build. */
     const scanProcesses = () => {
       for (const pid of readdirSync('/proc')) {
         if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue
@@ -114,7 +114,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
             if (secretMarks().some((mark) => given.includes(mark))) seen.surroundings.add(`${name}: ${given}`)
           }
         } catch {
-          // Gone meanwhile.
+          // The process has exited.
         }
       }
     }
@@ -220,7 +220,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       const address = repositoryUrl()
       await ask('PATCH', '/v1/projects/teller', { repo_url: address.href.replace('me:', 'you:') })
       expect((await deploy()).error?.code).toBe('clone_failed')
-      // A token in the place of the user's name, as hosts of repositories hand them out.
+      // A token in place of the user name, as git hosts issue them.
       await ask('PATCH', '/v1/projects/teller', {
         repo_url: `http://${encodeURIComponent(secrets.get('git credential')!)}@127.0.0.1:${host.port}/none.git`,
       })
@@ -374,7 +374,7 @@ function unpacked(bytes: Buffer): string {
 const excerptAround = (text: string, found: string): string =>
   JSON.stringify(text.slice(Math.max(0, text.indexOf(found) - 120), text.indexOf(found) + 60))
 
-/** npm itself and what it has fetched aside: those are others' files, and many. */
+/** npm itself and its cache, which are many files of others. */
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && !/\/(toolchains|_cacache)\//.test(`${entry.parentPath}/`))
