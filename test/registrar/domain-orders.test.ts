@@ -15,7 +15,7 @@ import { createSealer } from '../../server/store/sealer.ts'
 import { type FakePorkbun, startFakePorkbun } from '../support/fake-porkbun.ts'
 import { fixedClock, type TestClock } from '../support/test-clock.ts'
 
-/** Orders at Porkbun's stand-in, on a real ledger, with a clock that is turned. */
+/** Orders at the Porkbun fake, on a real database, with a clock that is advanced. */
 const day = 24 * 3_600_000
 const begin = Date.parse('2026-03-01T12:00:00.000Z')
 
@@ -61,7 +61,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** As after a restart: nothing is remembered but the ledger. */
+/** As after a restart: only the database is kept. */
 function startAgain() {
   orders = createDomainOrders(parts)
   const renewals = createDomainRenewals(parts, orders)
