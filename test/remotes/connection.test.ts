@@ -9,7 +9,7 @@ import { type HostileRemote, jsonResponder, startHostileRemote } from '../suppor
 import { fixedClock, type TestClock } from '../support/test-clock.ts'
 import { createTestAuthority } from '../support/tls.ts'
 
-/* The way to another instance: names, certificates and time. */
+/* Connections to other instances: hostnames, certificates and timeouts. */
 
 const token = 'svc_token-of-this-test'
 let remote: HostileRemote
@@ -29,7 +29,7 @@ const problemOf = async (remotes: RemoteClient, origin: string) =>
     () => undefined,
     (error: Problem) => ({ code: error.code, message: error.message }),
   )
-/** As if names led to these addresses, one after the other. */
+/** Resolves names to these addresses, one after the other. */
 const resolverTo = (...addresses: string[]) => {
   let asked = 0
   return createRemoteClient({
@@ -67,7 +67,7 @@ describe('a hostname', () => {
     expect(await problemOf(remotes, named('other.localhost'))).toBeUndefined()
   })
 
-  // Not by this machine's own name server, which may take longer than anybody's patience.
+  // Not with this machine's resolver, which may take longer than any timeout.
   test.each([
     ['ENOTFOUND', /^nowhere\.invalid:1 .*could not be found/],
     ['EAI_AGAIN', /^nowhere\.invalid:1 .*name server/],
@@ -137,7 +137,7 @@ describe('timeouts', () => {
       { id: 'rem_1', origin: remote.url, token },
       { operation, params: { slug: 'abc' }, query: new URLSearchParams(), headers: {}, body: undefined, signal: new AbortController().signal },
     )
-  /** The other side does this with a question, and resolves once it has it. */
+  /** The remote's behavior for a request; resolves once it has received one. */
   const asked = (how: (res: ServerResponse) => unknown = () => {}) =>
     new Promise<ServerResponse>((resolve) =>
       remote.respondWith((res) => {
@@ -146,7 +146,7 @@ describe('timeouts', () => {
       }),
     )
   const inTime = { code: 'remote_unreachable', message: expect.stringContaining('in time') }
-  /** The events of a stream as they come: `next` waits for one, and returns undefined at the end. */
+  /** The events of a stream in order: `next` waits for one, and returns undefined at the end. */
   async function follow() {
     const { body } = await forward('streamRuntimeLog')
     if (body.kind !== 'events') throw new Error('no stream of events')
@@ -191,7 +191,7 @@ describe('timeouts', () => {
     const events = await follow()
     const res = await question
     expect(await events.next()).toBe('0')
-    // Longer in all than the patience, in short steps.
+    // Longer in total than the timeout, in short steps.
     for (let beat = 1; beat <= 6; beat++) {
       await clock.advance(40_000)
       res.write(`data: ${beat}\n\n`)
@@ -209,7 +209,7 @@ describe('timeouts', () => {
     expect(await events.next()).toBe('first')
     const last = events.next()
     res.end('data: last\n\n')
-    // Every timer that fell due meanwhile runs before what arrived is read.
+    // Every timer that fell due meanwhile runs before received data is read.
     await clock.jump(600_000)
     expect(await last).toBe('last')
     expect(await events.next()).toBeUndefined()

@@ -14,7 +14,7 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
 import { addRemote, sendRequest, expectSandboxed, expectUnreachable, hostileToken as token } from './proxy-requests.ts'
 
-/* T11: streams, pictures and files of another instance, and what is sent to it. */
+/* T11: streams, screenshots and files of another instance, and uploads to it. */
 
 let platform: TestPlatform
 let remote: HostileRemote
@@ -174,7 +174,7 @@ describe('a screenshot or a file', () => {
       }
       jsonResponder({ error: 'invalid_archive', message: `${bytes} ${hash.digest('hex')}` }, 400)(res)
     })
-    // What a first file costs stays with the process: code, pools, sockets.
+    // The first file allocates memory that the process keeps: code, pools, sockets.
     await upload(path, piece, 32)
     const before = peakMemory_mb()
     const response = await upload(path, piece, size)
@@ -194,10 +194,10 @@ describe('a screenshot or a file', () => {
     if (tooLarge) expect([tooLarge.status, tooLarge.body.error]).toEqual([413, 'payload_too_large'])
   })
 
-  /** The most memory that the platform's process ever had. */
+  /** The peak memory of the platform's process. */
   const peakMemory_mb = () => Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${platform.pid}/status`, 'utf8'))?.[1]) / 1024
 
-  /** At the pace at which it is taken. */
+  /** At the pace at which it is read. */
   async function upload(path: string, piece: Buffer, pieces: number): Promise<unknown> {
     const { hostname, port } = new URL(platform.handle.api_url)
     const headers = {

@@ -6,7 +6,7 @@ import { type HostileRemote, sampleProject, jsonResponder, startHostileRemote } 
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { addRemote, sendRequest, expectSandboxed, expectUnreachable, hostileToken as token, dashboardHeaders, signIn } from './proxy-requests.ts'
 
-/* T11: whatever another instance sends is data, and the token goes nowhere else. */
+/* T11: everything from another instance is data, and the token is sent nowhere else. */
 
 let platform: TestPlatform
 let evil: HostileRemote

@@ -26,7 +26,7 @@ describe('the address of a remote', () => {
     ['http://[::1]:4401', 'http://[::1]:4401'],
     ['http://[fd00::1]', 'http://[fd00::1]'],
     ['http://nas.local:4400', 'http://nas.local:4400'],
-    // What its name leads to is looked at when it is connected to.
+    // The addresses of its hostname are checked when connecting.
     ['http://nas.example.com', 'http://nas.example.com'],
     ['https://bücher.example', 'https://xn--bcher-kva.example'],
   ])('%s is accepted', (text, origin) => expect(parseOrigin(text, isOwn)).toBe(origin))

@@ -8,7 +8,7 @@ import { type HostileRemote, startHostileRemote } from '../support/hostile-remot
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { addRemote, sendRequest, dashboardHeaders, signIn } from './proxy-requests.ts'
 
-/* With a keychain the token outlives the session and the run, sealed, and goes to its origin alone. */
+/* With a keychain the token outlives the session and the run, encrypted, and is sent only to its origin. */
 
 const data_dir = mkdtempSync(join(tmpdir(), 'homeport-remote-tokens-'))
 const host_module = new URL('../support/keychain-host.ts', import.meta.url).href
@@ -71,7 +71,7 @@ test('a row changed outside the platform sends its token nowhere', async () => {
   expect(evil.requests).toHaveLength(seen)
 })
 
-/** Files of the data folder, backups and logs too, in which these bytes are. */
+/** Files of the data folder, including backups and logs, that contain these bytes. */
 function filesWith(needle: string): string[] {
   return readdirSync(data_dir, { recursive: true, withFileTypes: true })
     .filter((one) => one.isFile())
