@@ -3,7 +3,7 @@ import type { ApiClient } from '../../renderer/api/api-client.ts'
 import { createSummaryLoader } from '../../renderer/api/deployment-summaries.ts'
 import { ApiError } from '../../server/client/api-error.ts'
 
-/** A client that notes what it is asked. `answers` by operation; what is thrown is refused. */
+/** A client that records its requests. `answers` by operation; what they throw is an error response. */
 function clientOf(answers: Record<string, (input: { params?: { slug: string }; query: Record<string, string> }) => unknown>) {
   const asked: string[] = []
   const call = async (id: string, input: { params?: { slug: string }; query: Record<string, string> }) => {

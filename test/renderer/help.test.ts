@@ -65,7 +65,7 @@ describe('links to help', () => {
   it('cover every error code, except those known to explain themselves', () => {
     const codes = Object.keys(errorStatus) as ErrorCode[]
     expect(Object.keys(errorHelpTopics).toSorted()).toEqual(codes.toSorted())
-    // What is not there, what a program sent wrong, and what is taken: the sentence itself says which.
+    // Codes for missing resources, invalid input and conflicts, whose message is sufficient.
     const plain = /_not_found$|^invalid_|_too_l|_exists?$|_taken$|^method_|^unsupp|^expect|_timeout$|^bad_/
     expect(codes.filter((code) => helpTopicForError(code) === null && !plain.test(code))).toEqual([
       'slug_reserved',

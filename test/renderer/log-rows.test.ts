@@ -93,7 +93,7 @@ function line(text: string, number: number, source: LogSource = 'stdout', group:
   return { text, number, source, group, ts: null }
 }
 
-/** Only what rows read of a store; the frame that batches its news needs a browser. */
+/** Only what rows read of a store, because the batching of updates requires a browser. */
 function storeOf(texts: string[]): Omit<LogStore, 'lines' | 'epoch'> & { lines: LogLine[]; epoch: number } {
   return {
     lines: texts.map((text, index) => line(text, index + 1)),

@@ -24,7 +24,7 @@ const slugs = () =>
     .getQueryData<{ pages: { projects: Project[] }[] }>(queryKeys.projects)
     ?.pages.flatMap(({ projects }) => projects.map(({ slug, status }) => `${slug} ${status}`))
 
-/** A list on screen whose first page is there. `respond`: to the oldest question that has none. */
+/** A visible list whose first page is loaded. `respond`: to the oldest open request. */
 async function longList() {
   type Page = { projects: Project[]; next_cursor: string | null }
   const asked: ((page: Page) => void)[] = []

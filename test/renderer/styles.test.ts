@@ -9,7 +9,7 @@ const modules = stylesheets.filter((file) => file.endsWith('.module.css'))
 const globalFiles = stylesheets.filter((file) => !file.endsWith('.module.css'))
 const sources = globSync('**/*.tsx', { cwd: root })
 
-/** The classes that a style sheet describes; of a module, its own. */
+/** The classes that a style sheet defines; for a module, its own. */
 function classesOf(file: string): Set<string> {
   const text = read(file).replace(/\/\*[\s\S]*?\*\/|:global\([^)]*\)/g, '')
   const selectors = [...text.matchAll(/([^{};]*)\{/g)].map(([, selector = '']) => selector).filter((selector) => !/^\s*@/.test(selector))
@@ -26,7 +26,7 @@ describe('modules', () => {
       file,
       path: join(dirname(file), path),
       names: [...text.matchAll(new RegExp(`(?<![\\w.])${name}\\.(\\w+)`, 'g'))].map(([, used = '']) => used),
-      /** Beginnings of names that end with a value. */
+      /** Class prefixes that are completed with a value. */
       beginnings: [...text.matchAll(new RegExp(`(?<![\\w.])${name}\\[\`([\\w-]+)`, 'g'))].map(([, used = '']) => used),
     }))
   })
@@ -52,7 +52,7 @@ describe('global classes', () => {
     for (const [, name = ''] of read(file).matchAll(/^ {0,2}\.([a-z][\w-]*) *[,{]/gm))
       described.set(name, (described.get(name) ?? new Set()).add(file))
 
-  /** Every file of styles is on the page in the end, whichever page asked for it: two that name a class alike paint over each other. */
+  /** Every style sheet is loaded in the end, whichever page requires it, so two with the same class override each other. */
   test('a class is defined in one file; contrast themes may add to it', () => {
     expect([...described].filter(([, where]) => where.size > 1).map(([name, where]) => `${name}: ${[...where].join(', ')}`)).toEqual([])
   })

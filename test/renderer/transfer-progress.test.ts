@@ -10,7 +10,7 @@ it('shows the speed of the last seconds, not of the first', () => {
   expect(pace(0, 100e6, 0)).toEqual({ rate: null, remaining_ms: null })
   expect(pace(1e6, 100e6, 200)).toEqual({ rate: null, remaining_ms: null })
   expect(pace(10e6, 100e6, 1_000)).toEqual({ rate: 10e6, remaining_ms: 9_000 })
-  // A line that has become slow: what came before is forgotten after a few seconds.
+  // A connection that has become slow: earlier progress is forgotten after a few seconds.
   for (let at = 2_000; at <= 12_000; at += 1_000) pace(10e6 + (at - 1_000) * 1_000, 100e6, at)
   expect(pace(22e6, 100e6, 13_000)).toEqual({ rate: 1e6, remaining_ms: 78_000 })
   expect(pace(100e6, 100e6, 14_000).remaining_ms).toBeNull()
