@@ -1,4 +1,4 @@
-/** What an engine is said to hold of ours, and what a clean-up takes out of it, among things of others. Sizes are known: files of random bytes. */
+/** The reported disk usage of an engine, and what a clean-up removes, next to foreign objects. Sizes are known: files of random bytes. */
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import Docker from 'dockerode'
@@ -40,7 +40,7 @@ describe.skipIf(!requires('docker').ok)('disk usage of Homeport’s objects in a
     for (const one of undo.toReversed()) await one()
   })
 
-  /** An image from another, with one more layer of so many bytes. */
+  /** An image based on another, with one more layer of this size. */
   const image = async (from: string, name: string | null, bytes: number, labels: Record<string, string>) => {
     const container = await docker.createContainer({ Image: from, Cmd: ['node', '-e', ''], Labels: {} })
     const archive = pack()
@@ -72,7 +72,7 @@ describe.skipIf(!requires('docker').ok)('disk usage of Homeport’s objects in a
   test('is zero at first, and the machine’s base images do not count', async () => {
     const told = async () =>
       (await disk.measure(needs)).kinds.map(({ kind: name, bytes, count, reclaimable_bytes }) => [name, bytes, count, reclaimable_bytes])
-    // An engine that is busy may take too long to count its volumes, and then nothing is said of them.
+    // A busy engine may take too long to count its volumes, and then they are not reported.
     const nothing = [
       ['images', 0, 0, 0],
       ['build_cache', 0, 0, 0],
@@ -93,7 +93,7 @@ describe.skipIf(!requires('docker').ok)('disk usage of Homeport’s objects in a
 
     expect(await kind('images')).toMatchObject({ bytes: 10 * mebibyte, count: 2, reclaimable_bytes: 2 * mebibyte })
     expect(await kind('build_cache')).toMatchObject({ bytes: 0, count: 1, reclaimable_bytes: 0 })
-    // With nothing needed the dependencies hold on to their own.
+    // With nothing in use, the dependencies keep only their own layers.
     expect(await kind('images', nobody)).toMatchObject({ reclaimable_bytes: 5 * mebibyte })
 
     expect(await disk.clean('images', asked)).toEqual({ bytes: 2 * mebibyte, count: 1 })
@@ -153,7 +153,7 @@ describe.skipIf(!requires('docker').ok)('disk usage of Homeport’s objects in a
     for (const one of containers) expect((await one.inspect()).State.Status).toBe('created')
     for (const one of volumes) expect((await docker.getVolume(one).inspect()).Name).toBe(one)
     for (const one of networks) expect((await one.inspect()).Id).toBe(one.id)
-    // Our own name is off what somebody else has taken over, and it counts for us no longer.
+    // Our tag is removed from an image that a user has tagged, and it no longer counts as ours.
     expect(await isThere(name)).toBe(false)
     expect(await kind('images')).toMatchObject({ bytes: 8 * mebibyte, count: 1 })
   })

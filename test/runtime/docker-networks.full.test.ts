@@ -20,7 +20,7 @@ describe.skipIf(!requires('docker').ok)('networks of many environments', () => {
       return lines.trim().split('\n').filter(Boolean)
     }
     try {
-      // Each is asked for twice, as by two services that start at once.
+      // Each is requested twice, as by two services that start at once.
       await Promise.all(
         [...names, ...names].map((Name) => ensureSmallNetwork(docker, { Name, Internal: false, Labels: engine.createLabels('network') })),
       )

@@ -1,4 +1,4 @@
-/** The engine's end of the matter is a server of the test's own: the real one tells the end before the reason once in a hundred times. */
+/** A fake of the engine: the real one reports the exit before the reason only once in a hundred times. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Docker from 'dockerode'

@@ -26,7 +26,7 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
     registry = await startRegistry()
     options = await runtimeOptions()
     configFolder = mkdtempSync(join(tmpdir(), 'homeport-docker-config-'))
-    // With certificates of its own for builds every Dockerfile would need BuildKit.
+    // With certificates for builds every Dockerfile would need BuildKit.
     delete options.ca_file
     runtime = createRuntimes({ ...options, docker: { ...options.docker, config_dir: configFolder } }).docker
     image = await registry.push('team/app:1.0', { Dockerfile: 'FROM scratch\nCOPY mark /mark\n', mark: 'one' })
@@ -96,7 +96,7 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
     const request = { image, registries: owner, refreshes: 'none' as const, signal: new AbortController().signal }
     await second.useImage(request, log)
     expect(log.lines.join('\n')).not.toContain(registry.password)
-    // A helper gets the variables that it is given, and no secret of this process.
+    // A helper gets only the passed variables, and no secret of this process.
     expect(readFileSync(asked, 'utf8')).not.toContain('NODE_')
     await forget()
     for (const name of ['../test', 'test;id', 'missing']) {

@@ -248,10 +248,10 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       const readQuota = 'cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us 2>/dev/null || cat /sys/fs/cgroup/cpu.max'
       const buildLog = async (text: string, files: Record<string, string> = {}) =>
         (await buildApp(own, suite.options, { files: { Dockerfile: text, ...files }, plan: dockerfilePlan, cpus: 0.5 })).log.lines.join('\n')
-      // No step is in the cache of another run.
+      // No step is cached by another run.
       const from = `FROM node:24-bookworm-slim\nENV RUN=${newId('dpl')}\n`
       expect(await buildLog(`${from}RUN ${readQuota}\n`)).toMatch(/^50000( 100000)?$/m)
-      // Two busy threads, and the share of a core that they got.
+      // Two busy threads, and their share of a core.
       const burn = 'const until = Date.now() + 2000; while (Date.now() < until);'
       const script = `const { Worker } = require('worker_threads'); for (const _ of [1, 2]) new Worker('${burn}', { eval: true }); const begun = performance.now(); process.on('exit', () => { const { user, system } = process.cpuUsage(); console.log('share ' + (user + system) / 1000 / (performance.now() - begun)) })`
       const burned = await buildLog(`${from}COPY burn.js /\nRUN --mount=type=tmpfs,target=/x node /burn.js\n`, { 'burn.js': script })

@@ -11,7 +11,7 @@ describe('the registry of an image', () => {
     ['GHCR.io/team/app', 'ghcr.io'],
     ['localhost/app', 'localhost'],
     ['127.0.0.1:5000/app@sha256:0', '127.0.0.1:5000'],
-    // No sign-in of ghcr.io is sent to these.
+    // No login of ghcr.io is sent to these.
     ['ghcr.io.evil.example/team/app', 'ghcr.io.evil.example'],
     ['ghcr.io:5000/team/app', 'ghcr.io:5000'],
     ['ghcr.io@evil.example/app', 'ghcr.io@evil.example'],

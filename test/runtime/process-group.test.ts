@@ -56,7 +56,7 @@ test('a frozen group is not sampled, a resumed one is', async () => {
 
 test('output of a process that left the group is awaited while it prints, and for a second of silence', async () => {
   const clock = createTestClock({ frozen_at: 0 })
-  // It is nobody's child by the time the group is looked at.
+  // Its parent has exited by the time the group is inspected.
   const { group, printed, lines } = await start('(setsid sh -c "echo far; exec sleep 1000" &) ; sleep 1000', clock)
   await printed('far')
   const stopped = group.stop(0)
@@ -115,6 +115,6 @@ test('a command line with quotes reaches the shell of each system unchanged', as
   const { group, lines } = await start('', createTestClock(), createShellCommand(command, 'linux'))
   await group.ended
   expect(lines).toEqual(['one two'])
-  // Node's own exec hands cmd.exe the same: docs of `spawn`, windowsVerbatimArguments.
+  // Node's own exec passes the same to cmd.exe: docs of `spawn`, windowsVerbatimArguments.
   expect(createShellCommand(command, 'win32')).toEqual({ file: 'cmd.exe', args: ['/d', '/s', '/c', `"${command}"`], windowsVerbatimArguments: true })
 })

@@ -8,7 +8,7 @@ test.runIf(isLinux)('a scan of the machine’s processes does not allocate a buf
   const table = await readProcessTable()
   const pids = table.map((row) => row.pid)
   await Promise.all([measurePrivateMemory(pids), measureCpuTime(pids)])
-  // Garbage that is collected meanwhile only makes it less.
+  // A garbage collection meanwhile can only reduce it.
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(pids.length * 1024)
 })
 

@@ -16,7 +16,7 @@ describe('process runtime', () => {
       plan: serverPlan({ build_command: 'sh a.sh' }),
     })
     await expect(failed).rejects.toMatchObject({ code: 'build_failed', message: expect.stringContaining('512 processes') })
-    // So many take a moment to die; those that have not yet would be found as leftovers of another run.
+    // That many take a moment to die; the remaining ones would count as leftovers of another run.
     await eventually(() => expect(findProcessesIn(suite.options.data_dir)).toEqual([]))
   })
 

@@ -23,7 +23,7 @@ describe('process runtime', () => {
       await exit
       const seen = JSON.parse(lines[0]!) as Record<string, string>
       const names = ['HOME', 'HOST', 'LANG', 'NODE_ENV', 'NODE_OPTIONS', 'PATH', 'PORT', 'SCRIPT', 'TMPDIR', 'npm_config_update_notifier']
-      // A sandbox tells in PWD where the app is.
+      // A sandbox sets PWD to the app's folder.
       expect(
         Object.keys(seen)
           .filter((name) => name !== 'PWD')

@@ -6,7 +6,7 @@ import { BuildFailure } from '../../server/runtime/runtime.ts'
 import { createRecordedLog, serverPlan, startApp, staticPlan, type BuiltApp } from '../support/runtime.ts'
 import { certificateMark, manifest, type SuiteContext } from './suite-context.ts'
 
-/** The part of the suite that is about builds. */
+/** The part of the suite about builds. */
 export function buildTests(suite: SuiteContext): void {
   const { driver, build } = suite
   const failureOf = async (job: Promise<unknown>): Promise<BuildFailure> => {
@@ -18,7 +18,7 @@ export function buildTests(suite: SuiteContext): void {
     return error
   }
   const discard = ({ deployment_id, artifact }: BuiltApp) => suite.runtime.discard(deployment_id, artifact)
-  /** What an app prints until it ends. */
+  /** The output of an app until it exits. */
   const printed = async (built: BuiltApp, variables = {}): Promise<string[]> => {
     const { lines, exit } = await startApp(suite.runtime, built, { variables })
     expect(await exit).toEqual({ code: 0, signal: null, out_of_memory: false })

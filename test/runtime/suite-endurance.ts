@@ -4,7 +4,7 @@ import { serverPlan, startApp } from '../support/runtime.ts'
 import { manifest, type SuiteContext } from './suite-context.ts'
 import { expectLines } from './suite.ts'
 
-/** What every driver must do and takes long to see. */
+/** Requirements for every driver that take long to test. */
 export function enduranceSuite(suite: SuiteContext): void {
   test('100 000 lines and an exit: all arrive in order, and memory stays flat', async () => {
     const before = process.memoryUsage().rss

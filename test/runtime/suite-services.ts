@@ -22,7 +22,7 @@ export const serviceRequest = (more: Partial<ServiceRequest> = {}): ServiceReque
   ...more,
 })
 
-/** What every driver must do with the services of a deployment. */
+/** Requirements for every driver: services of a deployment. */
 export function serviceTests(suite: SuiteContext): void {
   test('a service runs its own command, with its arguments unchanged, and is listed by name', async () => {
     const { runtime, app } = suite
@@ -61,7 +61,7 @@ export function serviceTests(suite: SuiteContext): void {
     expect(await readAll()).toEqual(['xxxx'])
     expect(await runtime.listVolumes(`${id}.`)).toEqual([{ id: `${id}.data`, bytes: expect.any(Number) }])
     const archive = (await runtime.exportVolume(`${id}.data`))!
-    // A program that makes it may have ended before somebody reads.
+    // The program that creates it may have exited before it is read.
     await runtime.listVolumes(`${id}.`)
     const copy = await buffer(archive)
     expect(await readAll()).toEqual(['xxxxx'])
@@ -132,7 +132,7 @@ interface InspectedNetworks {
 
 /** For runtimes with private networks. */
 export function serviceNetworkTests(suite: SuiteContext): void {
-  /** Ends by itself: a connection that nobody answers would keep the program for ten seconds. */
+  /** Times out by itself, because an unanswered connection would keep the program for ten seconds. */
   const get = (...urls: string[]) =>
     `Promise.all(${JSON.stringify(urls)}.map((url) => fetch(url, { signal: AbortSignal.timeout(2000) }).then((r) => r.text()).then((t) => console.log('got ' + t), (e) => console.log('no ' + (e.cause?.code ?? e.name))))).then(() => process.exit())`
 

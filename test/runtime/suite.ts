@@ -7,7 +7,7 @@ import { buildTests } from './suite-builds.ts'
 import { serviceTests } from './suite-services.ts'
 import { createContext, hello, manifest, type Driver, type SuiteContext } from './suite-context.ts'
 
-/** An app prints so many lines and ends; each comes once and in order. */
+/** An app prints this number of lines and exits; each arrives once and in order. */
 export async function expectLines(suite: SuiteContext, count: number, onThousand = () => {}): Promise<void> {
   let next = 0
   let wrong = 0
@@ -24,7 +24,7 @@ export async function expectLines(suite: SuiteContext, count: number, onThousand
   expect({ next, wrong }).toEqual({ next: count, wrong: 0 })
 }
 
-/** What every driver must do. */
+/** Requirements for every driver. */
 export function runtimeSuite(driver: Driver): SuiteContext {
   const suite = createContext(driver)
   const { build, run } = suite
@@ -39,7 +39,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     expect(built.artifact).toMatchObject({ bytes: expect.any(Number) })
     const { instance, lines, exit } = await startApp(runtime, built, { variables: { WHO: 'world' } })
     expect(await waitForResponse(instance)).toBe('hello world')
-    // The answer and the line come by different ways.
+    // The response and the line arrive over different channels.
     await eventually(() => expect(lines).toEqual(['listening']))
     expect(await instance.getListeningPorts()).toContainEqual({
       port: instance.port,
@@ -118,7 +118,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     await runtime.freeze(instance.id)
     let hasAnswered = false
     const response = waitForResponse(instance).finally(() => (hasAnswered = true))
-    // The same request to an app that runs is answered before these are.
+    // The same request to a running app gets a response before these do.
     for (let looks = 0; looks < 5; looks++) await runtime.usage(instance.id)
     expect(hasAnswered).toBe(false)
     await runtime.thaw(instance.id)
@@ -131,7 +131,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
   test('an app that cannot be started is reported', async () => {
     const { runtime } = suite
     const built = await build({ files: { 'package.json': manifest() }, plan: serverPlan({ start_command: ['no-such-program'] }) })
-    // An engine may tell it a moment later, as an end with the code that shells have for it.
+    // An engine may report it a moment later, as an exit with the code that shells use for it.
     const outcome = await startApp(runtime, built).then(
       async ({ exit }) => (await exit).code,
       (error: unknown) => error,
@@ -151,7 +151,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
         SCRIPT: `let n = 0; require('http').createServer((q, r) => { console.log('line ' + n++); r.end() }).listen(process.env.PORT); process.on('SIGTERM', () => { console.log('last'); process.exit(5) })`,
       },
     })
-    /** A line for each: nothing is on its way while it is noted when the last one came. */
+    /** A line for each replica. Nothing is in flight while the time of the last one is recorded. */
     const say = async (times: number) => {
       for (let i = 0; i < times; i++) await waitForResponse(started.instance)
     }
@@ -160,7 +160,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     const lastAt = Date.now()
     await first.close()
     const seen = started.lines.length
-    // What is said in that very millisecond may as well be from before.
+    // Output of that same millisecond may also be from before.
     await eventually(() => expect(Date.now()).toBeGreaterThan(lastAt))
     await say(3)
 

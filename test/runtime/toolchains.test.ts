@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const createRuntime = (path: string): void => void (runtime = createRuntimes({ ...options, path }).process)
 
-/** A program that prints `output`; with another argument than that for its version it runs that as a shell command. */
+/** A program that prints `output` for its version argument, and runs any other argument as a shell command. */
 async function writeTool(path: string, output: string): Promise<string> {
   const file = path.startsWith('~') ? join(options.home ?? '', path.slice(2)) : join(options.data_dir, 'path', path)
   await mkdir(dirname(file), { recursive: true })
