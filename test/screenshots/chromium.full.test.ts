@@ -24,7 +24,7 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
     await camera.close()
   })
 
-  /** What is so of each process of the browser; of those that end meanwhile nothing is. */
+  /** A value of each process of the browser; processes that exit meanwhile are skipped. */
   const ofBrowsers = <T>(look: (pid: number) => T): T[] =>
     findBrowserProcesses(camera.data_dir).flatMap((pid) => {
       try {

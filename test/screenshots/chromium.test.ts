@@ -110,7 +110,7 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
   test('that is killed fails the screenshot at once; the next one works', async () => {
     camera = await startTestScreenshotter(() => {
       camera.serve(htmlHandler('<h1>x</h1>'))
-      // Some end by themselves when the first one does.
+      // Some exit by themselves when the first one does.
       for (const pid of findBrowserProcesses(camera.data_dir)) killProcess(Number(pid))
     })
     await expect(camera.take()).rejects.toThrow('exited')

@@ -27,7 +27,7 @@ test('by its usual names on the PATH, Chromium before Chrome', () => {
 
 test('among the user’s apps on macOS', () => {
   const chrome = make('Applications/Google Chrome.app/Contents/MacOS/Google Chrome')
-  // One for everybody, where this machine has it, comes first.
+  // A browser for all users, if this machine has one, comes first.
   expect(findBrowser(place({ environment: {} }), 'darwin')).toMatch(/Google Chrome$/)
   expect(chrome).toContain(folder)
 })

@@ -15,7 +15,7 @@ let events: EventBus<DomainEvent>
 let clock: TestClock
 let camera: FakeScreenshotter
 let screenshots: ScreenshotService
-/** What serves, by its name; `kind` is what the edge does with a request for it. */
+/** What serves, by name; `kind` is the kind of its route at the edge. */
 let serving: Map<string, ScreenshotTarget & { kind: string }>
 let openDoors: number
 let isWanted: () => boolean
@@ -71,7 +71,7 @@ afterEach(async () => {
   rmSync(data_dir, { recursive: true })
 })
 
-/** A deployment becomes current, in place of the one before. */
+/** A deployment becomes current, replacing the previous one. */
 function deploy(id: string, { project = 'shop', kind = 'app' } = {}): void {
   const host = `${project}.localhost`
   const before = serving.get(host)?.deployment_id
@@ -92,7 +92,7 @@ const taken = (id: string) =>
     until(() => camera.open === 0 || undefined, { what: 'the end' }),
   )
 const shotsOf = (project: string) => camera.shots.filter(({ url }) => url.includes(`//${project}.`)).map(({ variants }) => [...variants])
-/** The turn of whatever came before has come and gone once the pictures of another project are there. */
+/** Once another project has its screenshots, the turn of everything before it is over. */
 async function nextTurn(): Promise<void> {
   camera.failures = 0
   deploy('dpl_next', { project: 'next' })
@@ -187,7 +187,7 @@ test('the retry takes only what is missing', async () => {
 test('does not wake a sleeping app, and captures it once its log says that it is awake', async () => {
   deploy('dpl_1', { kind: 'asleep' })
   await nextTurn()
-  // Nothing but being awake is a reason to look again.
+  // Only waking up triggers another attempt.
   events.publish({ type: 'deployment_changed', id: 'dpl_1' })
   await clock.advance(60_000)
   await nextTurn()
