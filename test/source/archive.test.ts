@@ -15,7 +15,7 @@ const signal = new AbortController().signal
 let archives: ArchiveQuarantine
 let count = 0
 
-/** Receives and unpacks, as an upload and its deployment do. */
+/** Receives and unpacks, like an upload and its deployment. */
 async function unpacked(bytes: Buffer): Promise<{ folder: string; files: number; left_out: number }> {
   const archive = await archives.receive(inPieces(bytes), signal)
   const into = join(root, 'work', String(count++))

@@ -93,7 +93,7 @@ describe.skipIf(!requires('git').ok)('events of a repository', () => {
     events = watchRepository(pathToFileURL(path).href, () => heard++)
     await events.refresh()
   }
-  /** Something is heard of what is done. */
+  /** Waits until an event was received for the action. */
   const hears = async (what: string, deed: () => void): Promise<void> => {
     const before = heard
     deed()

@@ -11,7 +11,7 @@ import { requires } from '../support/requirements.ts'
 import { createTestSource, runGit, gitRequest, type TestSource } from '../support/source.ts'
 import { createTestClock } from '../support/test-clock.ts'
 
-/** Of one commit; a test that changes it makes its own. */
+/** A repository of one commit; a test that changes it creates its own. */
 let repository: Repository
 let source: TestSource
 const hosts: GitServer[] = []
@@ -63,13 +63,13 @@ describe.skipIf(!requires('git').ok)('a repository', () => {
     runGit(own.folder, 'config', '--unset', 'uploadpack.allowAnySHA1InWant')
     runGit(own.folder, 'config', 'protocol.version', '0')
     const first = runGit(own.folder, 'rev-parse', 'HEAD')
-    // More than the first step of 50.
+    // More than the first deepening step of 50.
     const commits = Array.from(
       { length: 60 },
       (_, n) => `commit refs/heads/main\ncommitter A <a@b.c> ${n} +0000\ndata 1\nx\n${n === 0 ? `from ${first}\n` : ''}`,
     )
     execFileSync('git', ['fast-import', '--quiet'], { cwd: own.folder, input: commits.join('') })
-    // A server that speaks the old protocol only.
+    // A server that supports only the old protocol.
     const intercept = (request: IncomingMessage) => {
       delete request.headers['git-protocol']
       return false
@@ -179,7 +179,7 @@ describe.skipIf(!requires('git').ok)('over http', () => {
     expect(readdirSync(source.into)).toEqual([])
   })
 
-  /** A server that takes requests and never answers. */
+  /** A server that accepts requests and never responds. */
   const serveSilence = async (): Promise<{ url: string; reached: Promise<void> }> => {
     const reached = Promise.withResolvers<void>()
     const intercept = () => {
@@ -247,7 +247,7 @@ describe.skipIf(!requires('git').ok)('nothing of a repository is executed or lea
     rmSync(marker, { force: true })
     const found = await source.fetch(gitRequest(own.url))
     expect(existsSync(marker)).toBe(false)
-    // Its address is a folder of this machine.
+    // Its address is a local folder.
     expect(existsSync(join(found.folder, 'child/child.txt'))).toBe(false)
     child.remove()
   })

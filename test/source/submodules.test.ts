@@ -26,7 +26,7 @@ const serve = async ({ folder }: Repository, credentials?: { username: string; p
 }
 
 describe.skipIf(!requires('git').ok)('references of a repository', () => {
-  /** A repository with gitlinks: by path, the repository that it holds and the address that .gitmodules gives. */
+  /** A repository with gitlinks: by path, the repository and its address in .gitmodules. */
   const withSubmodules = (modules: Record<string, { of: Repository; url: string }>): Repository => {
     const own = ownRepository()
     const text = Object.entries(modules).map(
@@ -93,7 +93,7 @@ describe.skipIf(!requires('git').ok)('references of a repository', () => {
     await without.fetch(gitRequest(own.url))
     expect(without.log.lines.join('\n')).toMatch(/Warning: one file is a Git LFS pointer instead of file content: video\.bin\. Install git-lfs/)
     without.remove()
-    // A stand-in: what is asked of git-lfs, and where it is sent.
+    // A fake of git-lfs that records its arguments and address.
     writeFileSync(join(path, 'git-lfs'), `#!/bin/sh\n[ "$1" = pull ] && git config lfs.url > "$HOME/../url" && echo content > video.bin\nexit 0\n`, {
       mode: 0o755,
     })
