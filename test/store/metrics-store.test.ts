@@ -43,7 +43,7 @@ const merged = (rows: MetricsRow[]) => {
   for (const row of rows) whole.mergeEncoded(row.latencies)
   return whole.encode()
 }
-/** Ages until there is nothing left to do. */
+/** Ages until nothing is left to aggregate. */
 const age = (at: number): void => {
   while (store.metrics.downsample(at, 100)) continue
 }
@@ -108,7 +108,7 @@ describe('aging data', () => {
     for (let ts = first; ts <= now; ts += quarter) {
       store.metrics.add([reading('a', ts, [(requests % 97) + 1])])
       requests++
-      // As it happens while the platform runs: every now and then.
+      // Every now and then, as while the platform runs.
       if (requests % 40 === 0) age(ts)
     }
     age(now)
@@ -117,7 +117,7 @@ describe('aging data', () => {
       const from = (Math.floor(now / seconds) + 1 - count) * seconds
       const within = rows.filter((row) => row.ts >= from)
       expect(total(within)).toBe((quarterOf(now) - from) / quarter + 1)
-      // None reaches over the edge of a bucket.
+      // None crosses the edge of a bucket.
       for (const row of within) expect(Math.floor((row.ts + row.seconds - 1) / seconds)).toBe(Math.floor(row.ts / seconds))
     }
     const places = rows.map((row) => [row.ts, row.ts + row.seconds] as const)
@@ -151,7 +151,7 @@ describe('aging data', () => {
   })
 
   test('a project takes bounded space, however busy it is', () => {
-    // A quarter of an hour of ten million requests of every kind of duration, and then such a month.
+    // A quarter of an hour of ten million requests with all kinds of durations, and then such a month.
     const busy = createHistogram()
     for (let place = 0; place < 500; place++) for (let i = 0; i < 3; i++) busy.add(0.1 * 1.02 ** place)
     let most = 0
@@ -160,7 +160,7 @@ describe('aging data', () => {
       if (i % 96 === 0 || ts + quarter > now) age(ts)
       most = Math.max(most, i % 96 === 0 ? all('a').length : 0)
     }
-    // 100 + 150 + 93 rows, and what gathers within a day of not looking.
+    // 100 + 150 + 93 rows, and what accumulates within a day without aging.
     expect(all('a').length).toBeLessThan(350)
     expect(most).toBeLessThan(450)
     const bytes = all('a').reduce((sum, row) => sum + row.latencies.length, 0)

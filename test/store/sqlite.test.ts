@@ -34,7 +34,7 @@ describe('the database files', () => {
   })
 
   test('the write-ahead log stays bounded: it is checkpointed behind the writers, and nothing is lost', async () => {
-    // Time passes by itself too: a write that meets the checkpoint waits a few milliseconds of it.
+    // Time also passes by itself: a write that meets the checkpoint waits a few milliseconds.
     const clock = createTestClock()
     const store = await openStore({ data_dir: folder, after_crash: false, clock })
     const sizeOf = () => statSync(join(folder, 'homeport.db-wal')).size
@@ -45,7 +45,7 @@ describe('the database files', () => {
       })
     }
     while (sizeOf() < 6_000_000) await writeSome()
-    // All the while there are writers.
+    // Writers are active all the time.
     await until(
       async () => {
         await writeSome()
@@ -95,7 +95,7 @@ describe('migrations', () => {
     expect(statements.length).toBeGreaterThan(15)
     for (let cut = 0; cut <= statements.length; cut += 4) {
       const path = join(folder, `cut-${cut}.db`)
-      // Another process begins the migration and is killed in the middle of its transaction.
+      // Another process starts the migration and is killed in the middle of its transaction.
       const script = `
         const Sqlite = require(${JSON.stringify(join(import.meta.dirname, '../../node_modules/better-sqlite3'))})
         const db = new Sqlite(${JSON.stringify(path)})
