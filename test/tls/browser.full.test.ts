@@ -14,7 +14,7 @@ interface Https {
   trust: { store: string; status: string }[]
 }
 
-/** A browser of its own, whose home is where the platform keeps trust. */
+/** A new browser, whose home folder is where the platform adds the trust. */
 const openChromium = (home: string) =>
   chromium.launch({
     ...(chromiumPath ? { executablePath: chromiumPath } : {}),
@@ -47,7 +47,7 @@ describe.skipIf(!requires('chromium').ok || !requires('nss').ok)('a browser and 
       const browser = await openChromium(home)
       try {
         const page = await browser.newPage()
-        // Docker networks that come and go beside us are a change of network to Chromium.
+        // Docker networks of other tests are a network change to Chromium.
         for (let isLoaded = false; !isLoaded;) {
           isLoaded = await page.goto(url).then(
             () => true,

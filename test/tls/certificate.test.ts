@@ -167,7 +167,7 @@ test('its key is encrypted in the database, one authority at most', async () => 
   const rows = store.db.readSync((tx) => tx.statement('SELECT * FROM authorities').all() as { sealed_key: Uint8Array; certificate: string }[])
   expect(rows.length).toBe(1)
   expect(Buffer.from(rows[0]?.sealed_key ?? []).toString('latin1')).not.toContain('PRIVATE KEY')
-  // With another master key it does not open.
+  // Another master key cannot decrypt it.
   await expect(createCertificateAuthorityStore(store.db, createSealer(Buffer.alloc(32, 8))).read()).rejects.toThrow('master key')
   await kept.remove()
   expect(await kept.read()).toBeUndefined()

@@ -15,7 +15,7 @@ afterAll(() => platform.remove())
 const run = (...args: string[]) => runCommand(platform.handle.instance, platform.data_dir, args)
 
 describe('homeport hosts', () => {
-  // The instance's own and the one that the command writes may be two: an administrator's command takes no path from an instance.
+  // The instance's hosts file and the command's may differ, because an administrator's command accepts no path from an instance.
   const own = () => join(platform.data_dir, 'hosts')
   const other = () => join(platform.data_dir, 'hosts-of-the-system')
   const original = '127.0.0.1 localhost\n'

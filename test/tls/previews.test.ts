@@ -7,7 +7,7 @@ import { makeRepository, tinyServer } from '../support/repository.ts'
 import { getHttps } from '../support/tls.ts'
 import { until } from '../support/until.ts'
 
-/* The names of previews and services are names of this machine like any other: in the hosts file, and with a certificate. */
+/* Hostnames of previews and services are local names like any other: in the hosts file, and with a certificate. */
 
 const repository = makeRepository({ 'index.html': 'main' })
 let platform: TestPlatform

@@ -8,7 +8,7 @@ import { findTrustStores } from '../../server/tls/trust-stores.ts'
 import { requires } from '../support/requirements.ts'
 import { createTestAuthority } from '../support/tls.ts'
 
-/** Real programs of the test's own stand in for those of each system: they note how they were called. */
+/** Fakes of each system's programs, as real executables that record their calls. */
 let folder = ''
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'homeport-trust-'))
@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** `answers`: shell that decides by `$*` how it ends. */
+/** `answers`: shell code that decides the result by `$*`. */
 function stub(name: string, answers = 'exit 0'): void {
   const path = join(folder, 'bin', name)
   writeFileSync(
