@@ -1,4 +1,4 @@
-/** Enforces the dependency table of server/README.md, and the habits that hold everywhere: no cycles, no long files, unique names, standard words. */
+/** Enforces the dependency table of server/README.md and the general conventions: no cycles, no long files, unique names, standard words. */
 import { existsSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ const textOf = new Map(codeFiles.map((file) => [file, readFileSync(join(root, fi
 const imports = codeFiles.flatMap((file) => importsOf(file, textOf.get(file)))
 
 /**
- * Folder -> what it may import: other folders (by prefix), and packages. `type:` allows types only.
+ * Folder -> what it may import: other folders (by prefix), and packages. `type:` allows only types.
  * A folder may always import itself, and Node's own modules unless `has_node` is false.
  */
 const shared = ['server/contract', 'server/lib']
@@ -176,12 +176,12 @@ describe('who may import whom', () => {
   })
 
   test('there are no import cycles', () => {
-    // Types count too.
+    // Type imports count too.
     expect(findImportCycles(imports.filter((one) => one.is_own))).toEqual([])
   })
 
   test('every relative import resolves to a file', () => {
-    // The recipes have the text of files for other folders.
+    // The recipes contain code of other folders as text.
     const isMissing = (one: Import) => one.is_own && one.from !== 'test/recipes.ts' && !existsSync(join(root, one.to)) && !one.to.endsWith('.css')
     expect(imports.filter(isMissing).map((one) => `${one.from} -> ${one.to}`)).toEqual([])
   })
@@ -199,7 +199,7 @@ describe('conventions', () => {
     const readers = codeFiles.filter(
       (file) => file.startsWith('server/') && /process\.env|import\.meta\.env/.test(withoutStrings(withoutComments(textOf.get(file)!))),
     )
-    // The launcher runs before options.ts can be loaded: it asks npm's own variable which npm is running.
+    // The launcher runs before options.ts can be loaded, so it reads npm's own variable to learn which npm is running.
     expect(readers.filter((file) => file !== 'server/options.ts' && file !== 'server/cli/prepare.mjs')).toEqual([])
   })
 
@@ -246,7 +246,7 @@ describe('conventions', () => {
     expect(codeFiles.filter((file) => !file.startsWith('test/') && marks.test(withoutComments(textOf.get(file)!)))).toEqual([])
   })
 
-  /** Drivers, the code that composes them, shipped migrations and the record itself. */
+  /** Drivers, the code that composes them, released migrations and the list itself. */
   const mayNameDrivers =
     /^server\/(runtime\/(docker|process)\/|database\/(docker|embedded)-|store\/migrations\/|contract\/runtimes\.ts|bootstrap\/|(runtime|database)\/index\.ts)/
   test('only contract/runtimes.ts lists the runtimes, and no other code branches on a name', () => {
@@ -328,9 +328,9 @@ describe('the repository', () => {
 function isAllowed(folder: string, allowed: { folders: string[]; packages: string[]; has_node?: boolean }, one: Import): boolean {
   if (one.is_own) {
     if (one.to.startsWith(`${folder}/`)) return true
-    // The command line alone may start what it commands.
+    // Only the command line may start the program that it is.
     if (one.from === 'server/cli/serve.ts' && one.to === 'server/index.ts') return true
-    // It works where no instance runs.
+    // This command works without a running instance.
     if (one.from === 'server/cli/restore.ts' && one.to === 'server/maintenance/restore/restore-backup.ts') return true
     return allowed.folders.some((entry) => {
       const isTypeEntry = entry.startsWith('type:')
@@ -338,7 +338,7 @@ function isAllowed(folder: string, allowed: { folders: string[]; packages: strin
       return (one.to === target || one.to.startsWith(`${target}/`)) && (!isTypeEntry || one.is_type_only)
     })
   }
-  // How the dashboard is built is no part of what runs in a browser.
+  // The build configuration of the dashboard does not run in a browser.
   if (one.to.startsWith('node:')) return allowed.has_node !== false || one.from === 'renderer/vite.config.ts'
   const name = one.to.startsWith('@') ? one.to.split('/').slice(0, 2).join('/') : one.to.split('/')[0]!
   return allowed.packages.includes('*') || allowed.packages.includes(name)
@@ -362,7 +362,7 @@ function findImportCycles(edges: readonly { from: string; to: string }[]): strin
   return found
 }
 
-/** An optional package may sit beside the one that wants it or further up. */
+/** An optional package may be installed next to the one that requires it, or further up. */
 function isLocked(packages: Record<string, unknown>, path: string, name: string): boolean {
   for (let at = path; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
     if (`${at === '' ? '' : `${at}/`}node_modules/${name}` in packages) return true
@@ -370,7 +370,7 @@ function isLocked(packages: Record<string, unknown>, path: string, name: string)
   }
 }
 
-/** Leaves of a template what is computed in it. */
+/** Removes the expressions from a template. */
 function withoutStrings(source: string): string {
   return source.replace(/`(?:[^`\\]|\\.)*`/g, (text) => (text.match(/\$\{[^}]*\}/g) ?? []).join(' ')).replace(/'(?:[^'\\\n]|\\.)*'/g, "''")
 }

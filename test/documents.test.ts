@@ -7,7 +7,7 @@ import { isCode, listFiles } from './runner/imports.ts'
 const files = listFiles()
 const documents = files.filter((file) => file.endsWith('.md') && !file.startsWith('test/apps/'))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-/** A file, or a folder that holds one. */
+/** Whether the path is a file, or a folder that contains one. */
 const exists = (path: string) => files.some((file) => file === path || file.startsWith(`${path}/`))
 
 /** Folders whose README tells a newcomer what is in there: the parts of the repository, and every folder of server/ with ten files. */
@@ -16,7 +16,7 @@ const explained = ['main', 'renderer', 'test', 'test/bench', 'resources/package'
 )
 const parts = ['Contents', 'Data flow', 'Recipes', 'Decisions', 'Dependencies']
 
-/** The parts of the platform. bootstrap/ and index.ts are one, which server/README.md explains; the files of lib/ have nothing in common. */
+/** The folders of server/. server/README.md explains index.ts and bootstrap/ together; the files of lib/ have nothing in common. */
 function largeServerFolders(): string[] {
   const counts = new Map<string, number>()
   for (const file of files.filter(isCode)) {
@@ -29,7 +29,7 @@ function largeServerFolders(): string[] {
   )
 }
 
-/** As GitHub makes them of the text of a heading. */
+/** As GitHub derives them from the text of a heading. */
 const anchorsOf = (document: string) =>
   [...read(document).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading

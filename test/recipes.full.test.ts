@@ -18,7 +18,7 @@ beforeAll(() => {
   for (const file of listFiles()) cpSync(join(root, file), join(copy, file), { recursive: true })
   // The tests list the files with git.
   execFileSync('git', ['init', '--quiet'], { cwd: copy })
-  // What builds and tests keep in node_modules is of this copy alone.
+  // Caches of builds and tests in node_modules belong only to this copy.
   mkdirSync(join(copy, 'node_modules'))
   for (const name of readdirSync(join(root, 'node_modules')))
     if (!/^\.(cache|vite|homeport)/.test(name)) symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name))
@@ -31,14 +31,14 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
-/** Runs a script in the copy, which has to succeed. Tests run in their default tier. */
+/** Runs a script in the copy and expects success. Tests run in their default tier. */
 async function run(...args: string[]): Promise<string> {
   const { code, output } = await runScript(args, { cwd: copy, env: { HOMEPORT_TEST_TIER: 'default' } })
   expect(code, output).toBe(0)
   return output
 }
 
-/** The most files that a recipe may name. */
+/** The maximum number of files of a recipe. */
 const budgets: Record<string, number> = {
   'Add an operation': 3,
   'Add a runtime': 3,
@@ -55,7 +55,7 @@ test.each(recipes)('$title: $document names the files to touch', ({ document, ti
   const patterns = names.map((name) => new RegExp(`^${name.replaceAll('.', '\\.').replace(/<\w+>/g, '[\\w-]+')}$`))
   const touched = Object.keys(changes)
   expect([Number(count), names.length, touched.length]).toEqual(Array(3).fill(budgets[title]))
-  // Every name is one of the files, in the same order.
+  // Every listed file is touched, in the same order.
   expect(patterns.map((pattern) => touched.findIndex((file) => pattern.test(file)))).toEqual([...touched.keys()])
 })
 

@@ -1,14 +1,14 @@
 export interface Recipe {
-  /** The README that has it. */
+  /** The README that contains it. */
   document: string
   title: string
-  /** By file: its content, or the change of its content. */
+  /** By file: its content, or a change of its content. */
   changes: Record<string, string | ((text: string) => string)>
   /** The tests that the change must pass. */
   tests: string[]
 }
 
-/** Inserts a text after the first place of another one. */
+/** Inserts a text after the first occurrence of another one. */
 const after = (place: string, added: string) => (text: string) => {
   if (!text.includes(place)) throw new Error(`The file has no ${place}`)
   return text.replace(place, () => place + added)
