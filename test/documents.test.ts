@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { recipes } from './recipes.ts'
 import { root } from './runner/command.ts'
 import { isCode, listFiles } from './runner/imports.ts'
 
@@ -95,6 +96,89 @@ test('every test that SECURITY.md names exists', () => {
   expect(named.length).toBeGreaterThan(60)
   const isTest = (name: string) => ['.test.ts', '.spec.ts', '.ts'].some((ending) => existsSync(join(root, 'test', name + ending)))
   expect([...new Set(named)].filter((name) => !isTest(name))).toEqual([])
+})
+
+describe('the paths through the code in server/README.md', () => {
+  /** A code span with a file, and the functions that follow it without another word: `pool.ts` `createExchange`, `dispatch`. */
+  const parsePath = (heading: string, base: string) => {
+    const [, text = ''] = new RegExp(`^### ${heading}\\n([\\s\\S]*?)(?=^##)`, 'm').exec(read('server/README.md')) ?? []
+    const steps = [...text.replace(/\s+/g, ' ').matchAll(/`([\w/.-]+\.ts)`((?:,? `#?\w+`)*)/g)].map(([, file, names = '']) => ({
+      file: base + file!,
+      functions: [...names.matchAll(/#?\w+/g)].map(([name]) => name),
+    }))
+    /** Functions further away from their file: `onData`, `#fetch`. */
+    const others = [...text.matchAll(/`(#\w+|[a-z]+[A-Z]\w*)`/g)].map(([, name]) => name!)
+    return { steps, others }
+  }
+  const defines = (file: string, name: string) =>
+    new RegExp(`(?:function|const|class) ${name}\\b|^\\s*(?:(?:protected|readonly|async) )*${name}(?:<\\w+>)?(?:\\(| = |: )`, 'm').test(read(file))
+
+  test.each([
+    ['A deployment', 'server/'],
+    ['A cache miss', 'server/edge/'],
+  ])('%s: every file exists and defines its functions', (heading, base) => {
+    const { steps, others } = parsePath(heading, base)
+    expect(steps.length).toBeGreaterThan(10)
+    expect(steps.filter(({ file }) => !exists(file))).toEqual([])
+    expect(steps.flatMap(({ file, functions }) => functions.filter((name) => !defines(file, name)).map((name) => ({ file, name })))).toEqual([])
+    expect(others.filter((name) => !steps.some(({ file }) => defines(file, name)))).toEqual([])
+  })
+
+  test('a deployment returns to no file, and names a function of all but types', () => {
+    const { steps } = parsePath('A deployment', 'server/')
+    expect(steps.filter(({ file }, index) => steps.findIndex((step) => step.file === file) !== index)).toEqual([])
+    expect(steps.filter(({ functions }) => functions.length === 0).map(({ file }) => file)).toEqual([
+      'server/contract/domain-events.ts',
+      'server/runtime/runtime.ts',
+      'server/deployments/service-supervisor.ts',
+    ])
+  })
+
+  test('a cache miss passes fewer than 22 files, each with its functions', () => {
+    const { steps } = parsePath('A cache miss', 'server/edge/')
+    expect(new Set(steps.map(({ file }) => file)).size).toBeLessThan(22)
+    expect(steps.filter(({ functions }) => functions.length === 0)).toEqual([])
+  })
+})
+
+describe('recipes', () => {
+  /** The maximum number of files of a recipe. */
+  const budgets: Record<string, number> = {
+    'Add an operation': 3,
+    'Add a runtime': 3,
+    'Add a tool of a language': 2,
+    'Add a page': 2,
+    'Add a command': 2,
+    'Add a language': 2,
+    'Add a Node framework': 2,
+    'Add a development server': 1,
+    'Read another configuration file': 2,
+    'Add a public route': 2,
+  }
+
+  test('every recipe with a number of files has an example', () => {
+    const counted = documents.flatMap((document) =>
+      [...read(document).matchAll(/\*\*([^*]+)\*\* \(\d+ files?: /g)].map(([, title]) => `${document}: ${title}`),
+    )
+    expect(counted.toSorted()).toEqual(recipes.map(({ document, title }) => `${document}: ${title}`).toSorted())
+  })
+
+  test.each(recipes)('$title: $document names the files to touch', ({ document, title, changes }) => {
+    const [, count, list = ''] = new RegExp(`\\*\\*${title}\\*\\* \\((\\d+) files?: ([^)]*)\\)`).exec(read(document)) ?? []
+    const names = [...list.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
+    const patterns = names.map((name) => new RegExp(`^${name.replaceAll('.', '\\.').replace(/<\w+>/g, '[\\w-]+')}$`))
+    const touched = Object.keys(changes)
+    expect([Number(count), names.length, touched.length]).toEqual(Array(3).fill(budgets[title]))
+    // Every listed file is touched, in the same order.
+    expect(patterns.map((pattern) => touched.findIndex((file) => pattern.test(file)))).toEqual([...touched.keys()])
+  })
+
+  test.each(recipes)('$title: its changes fit the files', ({ changes }) => {
+    for (const [file, change] of Object.entries(changes)) {
+      expect([file, exists(file)]).toEqual([file, typeof change === 'function'])
+      if (typeof change === 'function') expect(change(read(file))).not.toBe(read(file))
+    }
+  })
 })
 
 test('comments cite only documents of this repository', () => {

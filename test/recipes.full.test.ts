@@ -1,6 +1,7 @@
 /**
- * Follows recipes of the READMEs on a copy of the repository. A recipe names its files in its first line, `**Add a page** (2 files: ...)`, where
- * `<name>` stands for any name. The change below touches exactly these files; types, architecture and the result are then checked in the copy.
+ * Follows the recipes of the READMEs on a copy of the repository. A recipe names its files in its first line, `**Add a page** (2 files: ...)`, where
+ * `<name>` stands for any name. The change in recipes.ts touches exactly these files, which documents.test.ts checks; types, architecture and the
+ * result are checked here.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -38,27 +39,6 @@ async function run(...args: string[]): Promise<string> {
   return output
 }
 
-/** The maximum number of files of a recipe. */
-const budgets: Record<string, number> = {
-  'Add an operation': 3,
-  'Add a runtime': 3,
-  'Add a page': 2,
-  'Add a command': 2,
-  'Add a language': 2,
-  'Add a Node framework': 2,
-  'Add a public route': 2,
-}
-
-test.each(recipes)('$title: $document names the files to touch', ({ document, title, changes }) => {
-  const [, count, list = ''] = new RegExp(`\\*\\*${title}\\*\\* \\((\\d+) files: ([^)]*)\\)`).exec(readFileSync(join(root, document), 'utf8')) ?? []
-  const names = [...list.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
-  const patterns = names.map((name) => new RegExp(`^${name.replaceAll('.', '\\.').replace(/<\w+>/g, '[\\w-]+')}$`))
-  const touched = Object.keys(changes)
-  expect([Number(count), names.length, touched.length]).toEqual(Array(3).fill(budgets[title]))
-  // Every listed file is touched, in the same order.
-  expect(patterns.map((pattern) => touched.findIndex((file) => pattern.test(file)))).toEqual([...touched.keys()])
-})
-
 describe('after all recipes', () => {
   test('types check', async () => void (await run(packageScript('typescript/bin/tsc'), '-b')))
 
@@ -90,5 +70,21 @@ describe('after all recipes', () => {
     }
     expect(await plan('example.toml', '')).toContain('Example app found (example.toml)')
     expect(await plan('package.json', '{ "dependencies": { "example": "1" } }')).toContain('Example')
+  })
+
+  test('the builder reads the configuration file', async () => {
+    const folder = join(copy, 'source', 'configured')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'example.conf'), 'node server.js')
+    const script = `import { readProjectConfig } from './server/builder/config/read-project-config.ts'
+      const { file, services } = await readProjectConfig(${JSON.stringify(folder)})
+      console.log(file, services[0].command.join(' '))`
+    expect(await run('--input-type=module', '--eval', script)).toContain('example.conf sh -c node server.js')
+  })
+
+  test('a script of the development server is recognized', async () => {
+    const script = `import { devTools } from './server/builder/development/dev-tools.ts'
+      console.log(devTools.find(({ pattern }) => pattern.test('example dev')).label)`
+    expect(await run('--input-type=module', '--eval', script)).toContain('Example')
   })
 })
