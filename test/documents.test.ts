@@ -17,17 +17,15 @@ const explained = ['main', 'renderer', 'test', 'test/bench', 'resources/package'
 )
 const parts = ['Contents', 'Data flow', 'Recipes', 'Decisions', 'Dependencies']
 
-/** The folders of server/. server/README.md explains index.ts and bootstrap/ together; the files of lib/ have nothing in common. */
+/** Folders of server/ with ten files, and smaller ones with decisions of their own. */
 function largeServerFolders(): string[] {
   const counts = new Map<string, number>()
   for (const file of files.filter(isCode)) {
     const [folder] = /^server\/[^/]+(?=\/)/.exec(file) ?? []
     if (folder !== undefined) counts.set(folder, (counts.get(folder) ?? 0) + 1)
   }
-  const small = ['server/billing', 'server/client', 'server/dns', 'server/network', 'server/remotes', 'server/screenshots']
-  return [...counts.keys()].filter(
-    (folder) => small.includes(folder) || ((counts.get(folder) ?? 0) >= 10 && folder !== 'server/lib' && folder !== 'server/bootstrap'),
-  )
+  const small = ['billing', 'client', 'dns', 'mail-catcher', 'network', 'remotes', 'screenshots'].map((name) => `server/${name}`)
+  return [...counts.keys()].filter((folder) => small.includes(folder) || (counts.get(folder) ?? 0) >= 10)
 }
 
 /** As GitHub derives them from the text of a heading. */
