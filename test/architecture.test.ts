@@ -1,4 +1,4 @@
-/** Enforces the dependency table of server/README.md, and the habits that hold everywhere: no cycles, no long files, no SQL outside of the store. */
+/** Enforces the dependency table of server/README.md and the general conventions: no cycles, no long files, no SQL outside of the store. */
 import { existsSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ const textOf = new Map(codeFiles.map((file) => [file, readFileSync(join(root, fi
 const imports = codeFiles.flatMap((file) => importsOf(file, textOf.get(file)))
 
 /**
- * Folder -> what it may import: other folders (by prefix), and packages. `type:` allows types only.
+ * Folder -> what it may import: other folders (by prefix), and packages. `type:` allows only types.
  * A folder may always import itself, and Node's own modules unless `has_node` is false.
  */
 const shared = ['server/contract', 'server/lib']
@@ -153,60 +153,60 @@ describe('who may import whom', () => {
     expect(wrong).toEqual([])
   })
 
-  test('serve.ts alone takes the composition root into the command line', () => {
+  test('only serve.ts imports the composition root in the command line', () => {
     expect(
       imports.filter((one) => one.to === 'server/index.ts' && one.from.startsWith('server/') && !/^server\/(cli\/serve|index)\.ts$/.test(one.from)),
     ).toEqual([])
   })
 
-  test('renderer: layers import downwards', () => {
+  test('renderer: layers import only downwards', () => {
     const layer = (file: string) => rendererLayers.findIndex((folders) => folders.some((folder) => file.startsWith(`renderer/${folder}`)))
     expect(rendererImports.filter((one) => layer(one.from) > layer(one.to)).map((one) => `${one.from} -> ${one.to}`)).toEqual([])
   })
 
-  test('renderer: a feature knows of another feature its index.ts alone', () => {
+  test('renderer: a feature imports another feature only through its index.ts', () => {
     expect(rendererImports.filter((one) => isForeignFeature(one) && !one.to.endsWith('/index.ts')).map((one) => `${one.from} -> ${one.to}`)).toEqual(
       [],
     )
   })
 
-  test('renderer: features have no cycle', () => {
+  test('renderer: there are no cycles between features', () => {
     expect(
       findImportCycles(rendererImports.filter(isForeignFeature).map(({ from, to }) => ({ from: featureOf(from)!, to: featureOf(to)! }))),
     ).toEqual([])
   })
 
   test('there are no import cycles', () => {
-    // Types count too.
+    // Type imports count too.
     expect(findImportCycles(imports.filter((one) => one.is_own))).toEqual([])
   })
 
-  test('every relative import leads to a file', () => {
-    // The recipes have the text of files for other folders.
+  test('every relative import resolves to a file', () => {
+    // The recipes contain code of other folders as text.
     const isMissing = (one: Import) => one.is_own && one.from !== 'test/recipes.ts' && !existsSync(join(root, one.to)) && !one.to.endsWith('.css')
     expect(imports.filter(isMissing).map((one) => `${one.from} -> ${one.to}`)).toEqual([])
   })
 })
 
-describe('habits', () => {
-  test('no file over 400 lines (contract and migrations excused)', () => {
+describe('conventions', () => {
+  test('no file exceeds 400 lines (except contract and migrations)', () => {
     const long = codeFiles
       .filter((file) => !/^server\/(contract|store\/migrations)\//.test(file))
       .map((file) => [file, textOf.get(file)!.split('\n').length] as const)
     expect(long.filter(([, lines]) => lines > 401)).toEqual([])
   })
 
-  test('server/ reads the environment in options.ts alone', () => {
+  test('server/ reads the environment only in options.ts', () => {
     const readers = codeFiles.filter(
       (file) => file.startsWith('server/') && /process\.env|import\.meta\.env/.test(withoutStrings(withoutComments(textOf.get(file)!))),
     )
-    // The launcher runs before options.ts can be loaded: it asks npm's own variable which npm is running.
+    // The launcher runs before options.ts can be loaded, so it reads npm's own variable to learn which npm is running.
     expect(readers.filter((file) => file !== 'server/options.ts' && file !== 'server/cli/prepare.mjs')).toEqual([])
   })
 
   const runsSql =
     /\.(statement|pragma)\(|\braw\.(exec|prepare|backup)\(|\b(tables|logTables|metricsTables)\.[a-z]+[A-Z]\w+\(|\b(SELECT|DELETE) .*\bFROM\b|\bINSERT INTO\b|\bUPDATE \w+ SET\b/
-  test('only store/ runs SQL on the store; database/ speaks to PostgreSQL', () => {
+  test('only store/ runs SQL on the store; only database/ speaks to PostgreSQL', () => {
     expect(
       codeFiles.filter(
         (file) => /^server\/(?!store\/|database\/|contract\/mariadb-restore)/.test(file) && runsSql.test(withoutComments(textOf.get(file)!)),
@@ -229,7 +229,7 @@ describe('habits', () => {
     'vacuum.ts': 'VACUUM, and code of a thread',
     'wal-manager.ts': 'code of a thread',
   }
-  test('SQL as text only where kysely cannot express it', () => {
+  test('SQL as text is used only where kysely cannot express it', () => {
     const hasRawSql = /\.(statement|prepare|pragma)\(|\bsql(<.*>)?`|\b(raw|db|file)\.exec\(|\ball(<.*>)?\(\s*['"`]/
     const found = codeFiles.filter((file) => /^server\/store\/[^/]+$/.test(file) && hasRawSql.test(withoutComments(textOf.get(file)!)))
     expect(found.map((file) => file.slice('server/store/'.length)).toSorted()).toEqual(Object.keys(rawSqlReasons))
@@ -247,10 +247,10 @@ describe('habits', () => {
     expect(codeFiles.filter((file) => !file.startsWith('test/') && marks.test(withoutComments(textOf.get(file)!)))).toEqual([])
   })
 
-  /** Drivers, the code that composes them, shipped migrations and the record itself. */
+  /** Drivers, the code that composes them, released migrations and the list itself. */
   const mayNameDrivers =
     /^server\/(runtime\/(docker|process)\/|database\/(docker|embedded)-|store\/migrations\/|contract\/runtimes\.ts|bootstrap\/|(runtime|database)\/index\.ts)/
-  test('contract/runtimes.ts alone lists the runtimes: no other code decides by a name', () => {
+  test('only contract/runtimes.ts lists the runtimes, and no other code branches on a name', () => {
     const decidesByName =
       /[=!]==\s*['"`](docker|process)['"`]|['"`](docker|process)['"`]\s*[=!]==|\|\s*'(docker|process)'|'(docker|process)'\s*[|,\]]|\bis(Docker|Process)\b/
     expect(
@@ -303,9 +303,9 @@ describe('the repository', () => {
 function isAllowed(folder: string, allowed: { folders: string[]; packages: string[]; has_node?: boolean }, one: Import): boolean {
   if (one.is_own) {
     if (one.to.startsWith(`${folder}/`)) return true
-    // The command line alone may start what it commands.
+    // Only the command line may start the program that it is.
     if (one.from === 'server/cli/serve.ts' && one.to === 'server/index.ts') return true
-    // It works where no instance runs.
+    // This command works without a running instance.
     if (one.from === 'server/cli/restore.ts' && one.to === 'server/maintenance/restore/restore-backup.ts') return true
     return allowed.folders.some((entry) => {
       const isTypeEntry = entry.startsWith('type:')
@@ -313,7 +313,7 @@ function isAllowed(folder: string, allowed: { folders: string[]; packages: strin
       return (one.to === target || one.to.startsWith(`${target}/`)) && (!isTypeEntry || one.is_type_only)
     })
   }
-  // How the dashboard is built is no part of what runs in a browser.
+  // The build configuration of the dashboard does not run in a browser.
   if (one.to.startsWith('node:')) return allowed.has_node !== false || one.from === 'renderer/vite.config.ts'
   const name = one.to.startsWith('@') ? one.to.split('/').slice(0, 2).join('/') : one.to.split('/')[0]!
   return allowed.packages.includes('*') || allowed.packages.includes(name)
@@ -337,7 +337,7 @@ function findImportCycles(edges: readonly { from: string; to: string }[]): strin
   return found
 }
 
-/** An optional package may sit beside the one that wants it or further up. */
+/** An optional package may be installed next to the one that requires it, or further up. */
 function isLocked(packages: Record<string, unknown>, path: string, name: string): boolean {
   for (let at = path; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
     if (`${at === '' ? '' : `${at}/`}node_modules/${name}` in packages) return true
@@ -345,7 +345,7 @@ function isLocked(packages: Record<string, unknown>, path: string, name: string)
   }
 }
 
-/** Leaves of a template what is computed in it. */
+/** Removes the expressions from a template. */
 function withoutStrings(source: string): string {
   return source.replace(/`(?:[^`\\]|\\.)*`/g, (text) => (text.match(/\$\{[^}]*\}/g) ?? []).join(' ')).replace(/'(?:[^'\\\n]|\\.)*'/g, "''")
 }

@@ -1,6 +1,7 @@
 /**
- * Follows recipes of the READMEs on a copy of the repository. A recipe names its files in its first line, `**Add a page** (2 files: ...)`, where
- * `<name>` stands for any name. The change below touches exactly these files; types, architecture and the result are then checked in the copy.
+ * Follows the recipes of the READMEs on a copy of the repository. A recipe names its files in its first line, `**Add a page** (2 files: ...)`, where
+ * `<name>` stands for any name. The change in recipes.ts touches exactly these files, which documents.test.ts checks; types, architecture and the
+ * result are checked here.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -18,7 +19,7 @@ beforeAll(() => {
   for (const file of listFiles()) cpSync(join(root, file), join(copy, file), { recursive: true })
   // The tests list the files with git.
   execFileSync('git', ['init', '--quiet'], { cwd: copy })
-  // What builds and tests keep in node_modules is of this copy alone.
+  // Caches of builds and tests in node_modules belong only to this copy.
   mkdirSync(join(copy, 'node_modules'))
   for (const name of readdirSync(join(root, 'node_modules')))
     if (!/^\.(cache|vite|homeport)/.test(name)) symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name))
@@ -31,36 +32,15 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
-/** Runs a script in the copy, which has to succeed. Tests run in their default tier. */
+/** Runs a script in the copy and expects success. Tests run in their default tier. */
 async function run(...args: string[]): Promise<string> {
   const { code, output } = await runScript(args, { cwd: copy, env: { HOMEPORT_TEST_TIER: 'default' } })
   expect(code, output).toBe(0)
   return output
 }
 
-/** The most files that a recipe may name. */
-const budgets: Record<string, number> = {
-  'Add an operation': 3,
-  'Add a runtime': 3,
-  'Add a page': 2,
-  'Add a command': 2,
-  'Add a language': 2,
-  'Add a Node framework': 2,
-  'Add a public route': 2,
-}
-
-test.each(recipes)('$title: $document names the files to touch', ({ document, title, changes }) => {
-  const [, count, list = ''] = new RegExp(`\\*\\*${title}\\*\\* \\((\\d+) files: ([^)]*)\\)`).exec(readFileSync(join(root, document), 'utf8')) ?? []
-  const names = [...list.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
-  const patterns = names.map((name) => new RegExp(`^${name.replaceAll('.', '\\.').replace(/<\w+>/g, '[\\w-]+')}$`))
-  const touched = Object.keys(changes)
-  expect([Number(count), names.length, touched.length]).toEqual(Array(3).fill(budgets[title]))
-  // Every name is one of the files, in the same order.
-  expect(patterns.map((pattern) => touched.findIndex((file) => pattern.test(file)))).toEqual([...touched.keys()])
-})
-
 describe('after all recipes', () => {
-  test('types are right', async () => void (await run(packageScript('typescript/bin/tsc'), '-b')))
+  test('types check', async () => void (await run(packageScript('typescript/bin/tsc'), '-b')))
 
   test('their tests and the architecture test pass', async () => {
     const tests = ['test/architecture.test.ts', ...recipes.flatMap(({ tests }) => tests)]
@@ -90,5 +70,21 @@ describe('after all recipes', () => {
     }
     expect(await plan('example.toml', '')).toContain('Example app found (example.toml)')
     expect(await plan('package.json', '{ "dependencies": { "example": "1" } }')).toContain('Example')
+  })
+
+  test('the builder reads the configuration file', async () => {
+    const folder = join(copy, 'source', 'configured')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'example.conf'), 'node server.js')
+    const script = `import { readProjectConfig } from './server/builder/config/read-project-config.ts'
+      const { file, services } = await readProjectConfig(${JSON.stringify(folder)})
+      console.log(file, services[0].command.join(' '))`
+    expect(await run('--input-type=module', '--eval', script)).toContain('example.conf sh -c node server.js')
+  })
+
+  test('a script of the development server is recognized', async () => {
+    const script = `import { devTools } from './server/builder/development/dev-tools.ts'
+      console.log(devTools.find(({ pattern }) => pattern.test('example dev')).label)`
+    expect(await run('--input-type=module', '--eval', script)).toContain('Example')
   })
 })

@@ -1,14 +1,14 @@
 export interface Recipe {
-  /** The README that has it. */
+  /** The README that contains it. */
   document: string
   title: string
-  /** By file: its content, or the change of its content. */
+  /** By file: its content, or a change of its content. */
   changes: Record<string, string | ((text: string) => string)>
   /** The tests that the change must pass. */
   tests: string[]
 }
 
-/** Inserts a text after the first place of another one. */
+/** Inserts a text after the first occurrence of another one. */
 const after = (anchor: string, added: string) => (text: string) => {
   if (!text.includes(anchor)) throw new Error(`The file has no ${anchor}`)
   return text.replace(anchor, () => anchor + added)
@@ -93,6 +93,25 @@ $&`,
         )(after('createDockerRuntime(options, engine), ', 'example: createExampleRuntime(options), ')(text)),
     },
     tests: ['test/runtime/drivers.test.ts', 'test/runtime/choose-runtime.test.ts', 'test/store/sqlite.test.ts'],
+  },
+  {
+    document: 'server/runtime/README.md',
+    title: 'Add a tool of a language',
+    changes: {
+      'server/contract/build-plan.ts': after('export const toolNames = [', `\n  'example',`),
+      'server/runtime/process/tool-definitions.ts': after(
+        'toolDefinitions: Record<ToolName, ToolDefinition> = {',
+        `
+  example: {
+    label: 'Example',
+    programs: ['example'],
+    folders: [],
+    version_arguments: ['--version'],
+    how_to_install: 'Example',
+  },`,
+      ),
+    },
+    tests: ['test/runtime/toolchains.test.ts'],
   },
   {
     document: 'renderer/README.md',
@@ -182,6 +201,42 @@ export const example: Language = async (app) =>
       'renderer/lib/frameworks.ts': after('Record<string, string> = {', `\n  'example-node': 'Example',`),
     },
     tests: ['test/builder/detect.test.ts'],
+  },
+  {
+    document: 'server/builder/README.md',
+    title: 'Add a development server',
+    changes: {
+      'server/builder/development/dev-tools.ts': after(
+        'devTools: DevTool[] = [',
+        `\n  { framework: 'example', label: 'Example', pattern: /\\bexample\\s+dev\\b/, arguments: portOption },`,
+      ),
+    },
+    tests: ['test/builder/dev-server.test.ts'],
+  },
+  {
+    document: 'server/builder/README.md',
+    title: 'Read another configuration file',
+    changes: {
+      'server/builder/config/example.ts': `
+import type { ProjectConfig } from '../../contract/project-config.ts'
+import type { SourceFolder } from '../source-folder.ts'
+import { addService, finishPlatformFile, openPlatformFile } from './platform-file.ts'
+
+/** A file with the command of the app. */
+export async function readExampleConfig(file: string, text: string, source: SourceFolder): Promise<ProjectConfig> {
+  const context = openPlatformFile(file, source)
+  const web = addService('web', { line: 1, column: 1 }, context)
+  web.config.command = ['sh', '-c', text.trim()]
+  return finishPlatformFile(context, web)
+}
+`,
+      'server/builder/config/read-project-config.ts': (text) =>
+        after(
+          `import { readAppJson } from './app-json.ts'\n`,
+          `import { readExampleConfig } from './example.ts'\n`,
+        )(after('{ files: homeportFiles, read: readHomeportYaml },', `\n  { files: ['example.conf'], read: readExampleConfig },`)(text)),
+    },
+    tests: ['test/builder/config/plan-source.test.ts'],
   },
   {
     document: 'server/api/README.md',

@@ -1,5 +1,5 @@
 /**
- * Entry of `npm test` and its relatives, on any Node from 20.19: installs what is missing, then hands over to `runner/main.ts` on our
+ * Entry point of `npm test` and the related scripts, on any Node from 20.19: installs what is missing, then starts `runner/main.ts` on our
  * own Node. See test/README.md.
  */
 import { spawnSync } from 'node:child_process'

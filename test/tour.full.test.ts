@@ -1,4 +1,4 @@
-/** Takes the tour of the README: runs its commands as they are written, in a home of its own, on free ports. */
+/** Follows the tour of the README: runs its commands as written, in a separate home folder, on free ports. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -14,7 +14,7 @@ const [start = '', ...blocks] = [...tour.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].
 const scratch = mkdtempSync(join(tmpdir(), 'homeport-tour-'))
 const home = join(scratch, 'home')
 const instance = join(home, '.local/share/homeport/instance.json')
-/** What the tour takes for granted, and what it is here: a machine may run an instance on the default ports. */
+/** The defaults that the tour assumes, and their replacements here, because the machine may run an instance on the default ports. */
 const replaced: Record<string, string> = { '/tmp/': `${scratch}/` }
 let platform: ReturnType<typeof spawn>
 
@@ -60,7 +60,7 @@ test('every command of the tour succeeds and prints what the README says', async
   expect((JSON.parse(api) as { projects: { slug: string }[] }).projects.map(({ slug }) => slug).toSorted()).toEqual(['harbour-news', 'hello'])
 })
 
-test('the commands that its sentences name work', async () => {
+test('the commands in its text work', async () => {
   const [, rollback = ''] = /`(npx homeport deployments rollback) ID`/.exec(tour) ?? []
   expect(await runBash('npx homeport deployments hello')).toContain('Ready')
   const list = JSON.parse(await runBash('npx homeport deployments hello --json')) as { deployments: { id: string }[] }
@@ -71,7 +71,7 @@ test('the commands that its sentences name work', async () => {
   await runBash(settings.replace(/\s+/g, ' ').replace('SLUG', 'hello').replace('root_directory=apps/web', 'root_directory=.'))
 })
 
-/** Runs lines as a user types them; all must succeed. */
+/** Runs lines as a user types them, and expects success. */
 function runBash(script: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn('bash', ['-e', '-o', 'pipefail', '-c', script], { cwd: root, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] })

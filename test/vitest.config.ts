@@ -20,10 +20,10 @@ const unit = [
   'renderer/*',
   'spec/*',
 ].map((name) => `test/${name}.test.ts`)
-/** Files that change their process (its environment, its standard streams, the double of Electron) get one of their own. */
+/** Files that change their process (its environment, its standard streams, the fake of Electron) get a separate one. */
 const isolated = ['main/*', 'packaging/*'].map((name) => `test/${name}.test.ts`)
 
-/** Of both tiers: `name.test.ts` runs always, `name.full.test.ts` in `npm run test:full` alone. */
+/** Both tiers: `name.test.ts` always runs, `name.full.test.ts` only in `npm run test:full`. */
 const files = (patterns: string[]) => patterns.flatMap((pattern) => (isFull ? [pattern.replace('.test.ts', '{,.full}.test.ts')] : [pattern]))
 const excluded = ['**/node_modules/**', 'test/e2e/**', 'test/bench/**', 'test/apps/*/**', ...(isFull ? [] : ['**/*.full.test.ts'])]
 
@@ -36,7 +36,7 @@ const shared = {
 }
 // Importing the real package in plain Node begins a download.
 const resolve = { alias: { electron: fileURLToPath(new URL('support/fake-electron.ts', import.meta.url)) } }
-// Samples are sent to the platform as they are.
+// Samples are uploaded unchanged.
 const css = { include: /resources\/samples\// }
 
 export default defineConfig({

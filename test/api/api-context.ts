@@ -20,7 +20,7 @@ export interface ApiContext {
   platform: SharedPlatform
   tokens: Record<Caller, string | null>
   repository: Repository
-  /** Projects with this repository are made by `home.createProject`: a folder is linked by the owner of the instance alone. */
+  /** `home.createProject` creates projects with this repository, because only the instance owner may link a local folder. */
   request(who: Caller | { token: string }, method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>
   addPerson: SharedPlatform['addPerson']
   close(): Promise<void>
@@ -77,11 +77,11 @@ export function expectError(response: ApiResponse, status: number, error: string
   expect(String(response.body.message)).toMatch(/\w+ .*[.:)]?/)
 }
 
-/** The paths of the fields that a refusal finds fault with. */
+/** The paths of the fields that an error names. */
 export const issuePaths = (response: ApiResponse) =>
   [...new Set(((response.body.issues ?? []) as { path: string }[]).map(({ path }) => path))].toSorted()
 
-/** A production deployment of a fresh project of the owner, on its way. */
+/** A running production deployment of a new project of the owner. */
 export async function startDeployment(context: ApiContext, slug: string): Promise<Deployment> {
   await context.platform.createProject({ slug, repo_url: context.repository.url })
   return context.platform.deploy(slug)

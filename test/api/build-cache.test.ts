@@ -27,7 +27,7 @@ const finish = async (id: unknown) => {
   return { ...deployment, log: (body.deployment as { build_log: string }).build_log }
 }
 
-test('a deployment builds without cache when it is asked to, of the repository or of an earlier deployment', async () => {
+test('builds without the cache on request, for a git deployment and for a retry', async () => {
   const [fresh, again, plain] = [
     await finish((await create({ no_cache: true })).body.deployment_id),
     await finish((await create({ no_cache: true, deployment_id: first.id })).body.deployment_id),
@@ -38,14 +38,14 @@ test('a deployment builds without cache when it is asked to, of the repository o
   expect(plain.log).not.toContain(note)
 })
 
-test('the option is for one deployment: a retry of it uses the cache again', async () => {
+test('the option applies to one deployment; a retry of it uses the cache again', async () => {
   const { body } = await create({ no_cache: true })
   await finish(body.deployment_id)
   const retry = await context.request('owner', 'POST', `/v1/projects/cached/deployments/${String(body.deployment_id)}/retry`)
   expect((await finish(retry.body.deployment_id)).log).not.toContain(note)
 })
 
-test('what cannot be built is refused', async () => {
+test('400 when there is nothing to build', async () => {
   await context.platform.createProject({ slug: 'bare' })
   expectError(await create({ no_cache: true }, 'bare'), 400, 'project_not_connected')
   expectError(await create({ deployment_id: first.id }, 'elsewhere'), 404, 'deployment_not_found')
@@ -64,7 +64,7 @@ test('the command line builds without cache from a repository, a folder and an u
   expect(await run('deployments', 'rollback', 'cached', first.id, '--no-cache')).toMatchObject({ code: 2 })
 })
 
-test('the cache of a project is cleared, but not under a build', async () => {
+test('the cache of a project is cleared, but not while a build runs', async () => {
   expect((await context.request('member', 'DELETE', `${path}/build-cache`)).status).toBe(204)
   expect((await run('build-cache', 'clear', 'cached')).out).toContain('Cleared the build cache of cached.')
   context.repository.commit({

@@ -4,7 +4,7 @@ import { get } from '../support/edge.ts'
 import { makeRepository } from '../support/repository.ts'
 import { createApiContext, type ApiContext } from './api-context.ts'
 
-/** Counts its answers, so that a number that comes twice came out of the cache. The query says what an answer bears. */
+/** Counts its responses, so that a repeated number came from the cache. The query selects the response headers. */
 export const countingApp = (version: string) => ({
   'package.json': JSON.stringify({ name: 'counting', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `
@@ -18,7 +18,7 @@ require('node:http').createServer((request, response) => {
     if (query.has('tag')) response.setHeader('cache-tag', query.get('tag'))
     if (query.has('vary')) response.setHeader('vary', query.get('vary'))
     const body = '${version} ' + ++count
-    // Node writes the head in UTF-8 before a string, and in Latin-1 before bytes.
+    // Node writes headers in UTF-8 before a string body, and in Latin-1 before bytes.
     response.end(query.has('bytes') ? Buffer.from(body) : body)
   }
   const until = query.get('until')
@@ -31,7 +31,7 @@ require('node:http').createServer((request, response) => {
 
 export type CacheContext = Awaited<ReturnType<typeof createCacheContext>>
 
-/** A world with two projects of that app, `blog` and `shop`, and short ways to what the cache is asked. */
+/** An API context with two projects of that app, `blog` and `shop`, and shortcuts for requests to the cache. */
 export async function createCacheContext() {
   const context = await createApiContext()
   const repository = makeRepository(countingApp('v1'))
@@ -44,12 +44,12 @@ export async function createCacheContext() {
     expect(deployment.status).toBe('ready')
   }
 
-  /** What an address gives at the edge, and by which way. */
+  /** The body of a URL at the edge, and its X-Cache. */
   async function fetched(slug: string, path: string, headers: Record<string, string> = {}): Promise<[string, string | undefined]> {
     const response = await get(edgePort, path, { host: `${slug}.localhost:${edgePort}`, headers })
     return [response.text, response.headers['x-cache'] as string | undefined]
   }
-  /** Asks once so that it is stored, and says what the app answered. */
+  /** Requests a URL once so that it is stored, and returns the app's response. */
   async function stored(slug: string, path: string, headers: Record<string, string> = {}): Promise<string> {
     const [text] = await fetched(slug, path, headers)
     expect([path, ...(await fetched(slug, path, headers))]).toEqual([path, text, 'HIT'])

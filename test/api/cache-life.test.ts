@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 import { countingApp, createCacheContext, type CacheContext } from './cache-context.ts'
 import { expectError, issuePaths } from './api-context.ts'
 
-/* The cache of a project over its life: the switch, what the inspector sees, a swap, the end, a restart. */
+/* The lifecycle of a project's cache: the setting, the inspector, a traffic switch, deletion, a restart. */
 
 let context: CacheContext
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => context.close())
 
 describe('caching_enabled', () => {
-  test('off: nothing comes from the cache, what is stored is dropped; on: it fills again', async () => {
+  test('off: nothing is served from the cache and stored responses are dropped; on: it fills again', async () => {
     await context.stored('shop', '/off')
     expect((await context.world.request('owner', 'PATCH', '/v1/projects/shop', { caching_enabled: false })).body.project).toMatchObject({
       caching_enabled: false,
@@ -37,7 +37,7 @@ describe('caching_enabled', () => {
 describe('inspect', () => {
   const inspect = async (body: Record<string, unknown>) => (await context.cache('blog', 'inspect', body)).body as unknown as CacheInspectionResult
 
-  test('says what a GET would get, touches nothing, and asks for real when told to', async () => {
+  test('predicts what a GET would get without side effects, and sends a request on demand', async () => {
     await context.cache('blog', 'purge-all')
     expect(await inspect({ url: '/i?tags=x' })).toMatchObject({ cache_status: 'MISS', stored: null, answer: null })
     expect((await inspect({ url: '/i?tags=x' })).cache_status).toBe('MISS')
@@ -54,7 +54,7 @@ describe('inspect', () => {
     })
   })
 
-  test('over HTTPS an address is another one', async () => {
+  test('HTTP and HTTPS URLs are separate cache entries', async () => {
     const sent = await inspect({ url: 'https://blog.localhost/is', send: true })
     expect(sent).toMatchObject({ url: expect.stringMatching(/^https:\/\/blog\.localhost:\d+\/is$/), cache_status: 'MISS', answer: { status: 200 } })
     expect((await inspect({ url: 'https://blog.localhost/is' })).cache_status).toBe('HIT')
@@ -62,13 +62,13 @@ describe('inspect', () => {
     expect((await context.cache('blog', 'purge-urls', { urls: ['/is'] })).body).toEqual({ ok: true, purged: 1 })
   })
 
-  test('knows that answers vary', async () => {
+  test('takes Vary into account', async () => {
     await context.stored('blog', '/iv?vary=accept-language', { 'accept-language': 'de' })
     const asked = (language: string) => inspect({ url: '/iv?vary=accept-language', headers: { 'Accept-Language': language } })
     expect([(await asked('de')).cache_status, (await asked('fr')).cache_status]).toEqual(['HIT', 'MISS'])
   })
 
-  test('says so where no app answers', async () => {
+  test('reports that no app answers', async () => {
     const of = async (slug: string) => (await context.cache(slug, 'inspect', { url: '/', send: true })).body as unknown as CacheInspectionResult
     await context.world.platform.createProject({ slug: 'nothing' })
     expect(await of('nothing')).toMatchObject({ cache_status: 'BYPASS', stored: null, answer: { status: 404, x_cache: null } })
@@ -96,14 +96,14 @@ describe('inspect', () => {
   })
 })
 
-describe('a swap', () => {
-  test('purges all before it is told, and what was under way of the old version is stored by nobody', async () => {
+describe('the traffic switch', () => {
+  test('purges everything before the switch is announced, and stores no response of the old version that was still in flight', async () => {
     const old = await context.stored('blog', '/swap')
     expect(old).toMatch(/^v1 /)
     const until_file = signalFileIn(context.world.platform.data_dir, 'let-go')
     const path = `/held?until=${encodeURIComponent(until_file)}`
     const held = context.fetched('blog', path)
-    // Not by one piece of the stream: its first may be a comment alone.
+    // Not the first chunk of the stream, which may be only a comment.
     const log = readEventStream(`${context.world.platform.handle.api_url}/v1/projects/blog/runtime-logs`, { token: context.world.tokens.owner ?? '' })
     for await (const { data } of log) if (data === 'held') break
     context.repository.commit(countingApp('v2'))
@@ -118,7 +118,7 @@ describe('a swap', () => {
 })
 
 describe('after DELETE', () => {
-  test('nothing of the project is left, in the cache, its files or the log, and a new one of that name begins empty', async () => {
+  test('removes everything from the cache, its files and the log, and a new project with the same slug starts empty', async () => {
     await context.deploy('gone')
     const { token, webhook_url } = await context.tokenOf('gone')
     const before = await context.stored('gone', '/g')
@@ -137,8 +137,8 @@ describe('after DELETE', () => {
   })
 })
 
-describe('over a restart', () => {
-  test('what was purged stays purged, a project that is off stays off, and the token works on', async () => {
+describe('across a restart', () => {
+  test('purged responses stay purged, a project with caching off stays off, and the token still works', async () => {
     const first = await startTestPlatform({ runtime: 'process' })
     const { data_dir } = first
     const put = async (slug: string) => {

@@ -6,7 +6,7 @@ import { get } from '../support/edge.ts'
 import { createCacheContext, type CacheContext } from './cache-context.ts'
 import { expectError, issuePaths, type ApiResponse } from './api-context.ts'
 
-/* What a purge takes out and what it leaves, the token and the webhook, the log. */
+/* What a purge removes and what it leaves, the token and the webhook, the log. */
 
 let context: CacheContext
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => context.close())
 
 describe('purge-all', () => {
-  test('takes out everything of the project and nothing of another, and is complete when it answers', async () => {
+  test('purges the whole project and no other one, and is complete when the response arrives', async () => {
     await context.cache('blog', 'purge-all')
     const mine = await Promise.all(['/all/1', '/all/2', '/all/3'].map((path) => context.stored('blog', path)))
     const other = await context.stored('shop', '/all/1')
@@ -29,16 +29,16 @@ describe('purge-all', () => {
     expect(await context.newest('blog')).toEqual([{ kind: 'purge_all', tags: [], urls: [], purged: 3, source: 'api' }])
   })
 
-  test('of nothing is 0', async () => {
+  test('returns 0 for an empty cache', async () => {
     await context.cache('shop', 'purge-all')
     expect((await context.cache('shop', 'purge-all')).body).toEqual({ ok: true, purged: 0 })
   })
 
-  test('ignores a body', async () => {
+  test('ignores the request body', async () => {
     expect((await context.cache('shop', 'purge-all', { what: 'ever' })).status).toBe(200)
   })
 
-  test('from the dashboard says so in the log', async () => {
+  test('from the dashboard is recorded as such in the log', async () => {
     const { url } = (await context.world.request('owner', 'POST', '/instance/sign-in-links')).body as { url: string }
     const cookie = ((await fetch(url, { redirect: 'manual' })).headers.get('set-cookie') ?? '').split(';')[0] ?? ''
     const { origin } = new URL(url)
@@ -49,7 +49,7 @@ describe('purge-all', () => {
 })
 
 describe('purge-tags', () => {
-  test('takes out what bears one of them, by either header, and leaves all else', async () => {
+  test('purges only responses with one of the tags, from either header', async () => {
     const paths = ['/t/1?tags=news%20post-1', '/t/2?tags=news', '/t/3?tag=post-3,news', '/t/4?tags=newsletter', '/t/5']
     for (const path of paths) await context.stored('blog', path)
     const response = await context.cache('blog', 'purge-tags', { tags: ['news', 'nothing-has-it'] })
@@ -59,13 +59,13 @@ describe('purge-tags', () => {
     expect(await context.newest('blog')).toEqual([{ kind: 'purge_tags', tags: ['news', 'nothing-has-it'], urls: [], purged: 3, source: 'api' }])
   })
 
-  test('a tag beyond ASCII is found, in UTF-8 and in Latin-1; one of Cache-Tag may have spaces', async () => {
+  test('finds tags beyond ASCII in UTF-8 and Latin-1, and Cache-Tag values with spaces', async () => {
     for (const path of ['/utf8?tag=%C3%BCber%20uns', '/latin1?bytes&tag=team,%20%C3%BCber%20uns']) await context.stored('blog', path)
     expect((await context.cache('blog', 'purge-tags', { tags: ['über', 'uns'] })).body).toEqual({ ok: true, purged: 0 })
     expect((await context.cache('blog', 'purge-tags', { tags: ['über uns'] })).body).toEqual({ ok: true, purged: 2 })
   })
 
-  test('the tags of the answer go to no client', async () => {
+  test('tags are not sent to clients', async () => {
     const response = await get(context.edgePort, '/t/1?tags=news&tag=a', { host: 'blog.localhost' })
     expect([response.headers['surrogate-key'], response.headers['cache-tag']]).toEqual([undefined, undefined])
   })
@@ -84,13 +84,13 @@ describe('purge-tags', () => {
     expect(issuePaths(response)).toEqual([path])
   })
 
-  test('50 tags of 128 characters are taken', async () => {
+  test('accepts 50 tags of 128 characters', async () => {
     expect((await context.cache('blog', 'purge-tags', { tags: Array.from({ length: 50 }, (_, i) => String(i).padEnd(128, 'x')) })).status).toBe(200)
   })
 })
 
 describe('purge-urls', () => {
-  test('takes out one address with all its variants, and no other', async () => {
+  test('purges a URL with all its variants, and no other URL', async () => {
     for (const language of ['de', 'en']) await context.stored('blog', '/u?vary=accept-language', { 'accept-language': language })
     await context.stored('blog', '/u')
     expect((await context.cache('blog', 'purge-urls', { urls: ['/u?vary=accept-language#top'] })).body).toEqual({ ok: true, purged: 2 })
@@ -99,14 +99,14 @@ describe('purge-urls', () => {
     expect(await context.newest('blog')).toEqual([{ kind: 'purge_urls', tags: [], urls: ['/u?vary=accept-language#top'], purged: 2, source: 'api' }])
   })
 
-  test('a whole address means the same, whatever its scheme and port', async () => {
+  test('accepts an absolute URL, whatever its scheme and port', async () => {
     for (const url of ['http://blog.localhost/w', 'https://BLOG.localhost:4680/w', 'http://blog.localhost./w#part']) {
       await context.stored('blog', '/w')
       expect([url, (await context.cache('blog', 'purge-urls', { urls: [url] })).body]).toEqual([url, { ok: true, purged: 1 }])
     }
   })
 
-  test('400 for what is no address of this project, and nothing is purged', async () => {
+  test('400 for a URL outside this project, and nothing is purged', async () => {
     await context.stored('blog', '/kept')
     const response = await context.cache('blog', 'purge-urls', {
       urls: ['/kept', 'http://shop.localhost/kept', 'kept', 'ftp://blog.localhost/', 'http://blog.localhost@evil.example/', 'http://'],
@@ -117,8 +117,8 @@ describe('purge-urls', () => {
   })
 })
 
-describe('the token', () => {
-  test('is shown once, opens the webhook, and is nowhere in the clear', async () => {
+describe('the purge token', () => {
+  test('is shown once, authorizes the webhook, and is nowhere stored in plain text', async () => {
     const response = await context.cache('blog', 'token')
     expect(response.status).toBe(201)
     const { token, webhook_url } = response.body as { token: string; webhook_url: string }
@@ -137,20 +137,20 @@ describe('the token', () => {
       expect(text.includes(token)).toBe(false)
   })
 
-  test('of before is refused from the rotation on', async () => {
+  test('the previous token is refused once rotated', async () => {
     const old = await context.tokenOf('blog')
     const fresh = await context.tokenOf('blog')
     expect(fresh.token).not.toBe(old.token)
     expect([(await context.hook(old.webhook_url, old.token)).status, (await context.hook(fresh.webhook_url, fresh.token)).status]).toEqual([401, 200])
   })
 
-  test('is the one and only, however many are made at once', async () => {
+  test('only one of many concurrent rotations stays valid', async () => {
     const made = await Promise.all(Array.from({ length: 10 }, () => context.tokenOf('blog')))
     const answers = await Promise.all(made.map(({ token, webhook_url }) => context.hook(webhook_url, token)))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array<number>(9).fill(401)])
   })
 
-  test('of another project is refused just like a wrong one', async () => {
+  test('a token of another project gets the same 401 as an invalid one', async () => {
     const [blog, shop] = [await context.tokenOf('blog'), await context.tokenOf('shop')]
     const before = await context.newest('blog', 100)
     const bodies = await Promise.all(
@@ -169,14 +169,14 @@ describe('the token', () => {
     expect(await context.newest('blog', 100)).toEqual(before)
   })
 
-  test('is no API token', async () => {
+  test('is not accepted as an API token', async () => {
     const { token } = await context.tokenOf('blog')
     expectError(await context.world.request({ token }, 'GET', '/v1/projects/blog'), 401, 'unauthorized')
   })
 })
 
 describe('the webhook', () => {
-  test('purges all, tags or addresses, and the log says that it was it', async () => {
+  test('purges everything, by tag or by URL, and the log names the webhook as the source', async () => {
     const { token, webhook_url } = await context.tokenOf('blog')
     await context.cache('blog', 'purge-all')
     for (const path of ['/h/1?tags=a', '/h/2?tags=b', '/h/3']) await context.stored('blog', path)
@@ -191,13 +191,13 @@ describe('the webhook', () => {
     ])
   })
 
-  test('refuses an address of another project', async () => {
+  test('refuses a URL of another project', async () => {
     const { token, webhook_url } = await context.tokenOf('blog')
     const response = await context.hook(webhook_url, token, { urls: ['http://shop.localhost/'] })
     expect([response.status, ((await response.json()) as { error: string }).error]).toEqual([400, 'invalid_input'])
   })
 
-  test('GET, as a link preview sends it, is 405 and leaves no trace', async () => {
+  test('GET, as sent by a link preview, is 405 and has no effect', async () => {
     const { token, webhook_url } = await context.tokenOf('blog')
     const before = await context.newest('blog', 100)
     expect((await fetch(`${webhook_url}?token=${token}`)).status).toBe(405)
@@ -205,8 +205,8 @@ describe('the webhook', () => {
   })
 })
 
-describe('the log', () => {
-  test('comes newest first, a page at a time, to the last', async () => {
+describe('the purge log', () => {
+  test('is listed newest first, in pages, to the last entry', async () => {
     await context.world.platform.createProject({ slug: 'paged' })
     for (let i = 0; i < 7; i++) await context.cache('paged', 'purge-tags', { tags: [`t${i}`] })
     const seen: CacheEvent[] = []
@@ -229,7 +229,7 @@ describe('the log', () => {
     }
   })
 
-  test('400 for a limit or cursor that is none', async () => {
+  test('400 for an invalid limit or cursor', async () => {
     for (const query of ['limit=0', 'limit=101', 'cursor=x', 'limit=1&limit=2'])
       expectError(await context.world.request('owner', 'GET', `/v1/projects/blog/cache/log?${query}`), 400, 'invalid_input')
   })

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => context.close())
 
 describe('POST database', () => {
-  test('201 with all that the contract names; no deployment where none was', async () => {
+  test('201 with every field of the contract; does not deploy a project that has no deployment', async () => {
     const response = await context.request('owner', 'POST', await fresh('first'))
     expect(response.status).toBe(201)
     expect(response.body).toEqual({
@@ -36,7 +36,7 @@ describe('POST database', () => {
     })
   })
 
-  test('201 redeploys what is deployed, once', async () => {
+  test('201 redeploys a deployed project once', async () => {
     const first = await startDeployment(context, 'served')
     await context.platform.waitForEnd('served', first.id)
     const { body } = await context.request('owner', 'POST', path('served'))
@@ -54,7 +54,7 @@ describe('POST database', () => {
     expectError(await context.request('owner', 'POST', at), 409, 'database_exists')
   })
 
-  test('402 payment_method_required on starter without a card, before 409; a card or a larger plan lets it be', async () => {
+  test('402 payment_method_required on starter without a card, before 409; a card or a larger plan allows it', async () => {
     const poor = await context.addPerson('poor@example.com', { plan: 'starter' })
     await context.request(poor, 'POST', '/v1/projects', { name: 'n', slug: 'poor' })
     expectError(await context.request(poor, 'POST', path('poor')), 402, 'payment_method_required')
@@ -63,7 +63,7 @@ describe('POST database', () => {
     await context.request(carded, 'POST', '/v1/projects', { name: 'n', slug: 'carded' })
     expect((await context.request(carded, 'POST', path('carded'))).status).toBe(201)
 
-    // The instance owner's account, by the settings that emulate a plan: what is there stays, and is told as before.
+    // On the instance owner's account, whose plan is emulated by settings: an existing database stays and is reported as before.
     await context.platform.createProject({ slug: 'emulated' })
     expect((await context.request('instance_owner', 'POST', path('emulated'))).status).toBe(201)
     await context.request('instance_owner', 'PATCH', '/instance/settings', { plan: 'starter', payment_method: false })
@@ -74,19 +74,19 @@ describe('POST database', () => {
 })
 
 describe('GET and DELETE database', () => {
-  test('404 database_not_found where there is none', async () => {
+  test('404 database_not_found without a database', async () => {
     const at = await fresh('bare')
     expectError(await context.request('owner', 'GET', at), 404, 'database_not_found')
     expectError(await context.request('owner', 'DELETE', at), 404, 'database_not_found')
   })
 
-  test('200 to the team, password included', async () => {
+  test('200 for team members, password included', async () => {
     const made = (await context.request('owner', 'GET', path('twice'))).body.database as Database
     const { status, body } = await context.request('member', 'GET', path('twice'))
     expect([status, body]).toEqual([200, { database: { ...made, size_bytes: expect.any(Number) } }])
   })
 
-  test('204, then another database under another name', async () => {
+  test('204, and a new database gets another name', async () => {
     const at = await fresh('again')
     const first = (await context.request('owner', 'POST', at)).body.database as Database
     const response = await context.request('owner', 'DELETE', at)
@@ -97,7 +97,7 @@ describe('GET and DELETE database', () => {
     expect(second.password).not.toBe(first.password)
   })
 
-  test('POST, DELETE and POST at once end with one or none, and nothing half', async () => {
+  test('concurrent POST and DELETE end with one database or none, never a partial one', async () => {
     const at = await fresh('storm')
     const answers = await Promise.all(Array.from({ length: 24 }, (_, i) => context.request('owner', i % 3 === 1 ? 'DELETE' : 'POST', at)))
     expect(answers.filter(({ status }) => status >= 500).map(({ text }) => text)).toEqual([])
@@ -106,7 +106,7 @@ describe('GET and DELETE database', () => {
     expect(count(201) - count(204)).toBe(left.status === 200 ? 1 : 0)
   })
 })
-test('a page learns without an error whether there is a database', async () => {
+test('the dashboard reads whether a database exists without an error response', async () => {
   const at = await fresh('looked-at')
   const look = async () => (await context.request('owner', 'GET', at.replace('/v1', '/instance'))).body
   expect(await look()).toEqual({ database: null, unavailable: null })

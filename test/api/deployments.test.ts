@@ -22,7 +22,7 @@ async function newest(slug: string): Promise<string> {
 
 const unknown = 'dpl_00000000000000000000000000'
 
-/** Events of a stream, until it ends or `enough` says so. */
+/** The events of a stream until it ends or `enough` returns true. */
 async function events(path: string, { enough, ...options }: { enough?: (list: ServerEvent[]) => boolean; last_event_id?: string } = {}) {
   const list: ServerEvent[] = []
   for await (const event of readEventStream(context.platform.handle.api_url + path, { token: context.platform.owner.token, ...options })) {
@@ -31,7 +31,7 @@ async function events(path: string, { enough, ...options }: { enough?: (list: Se
   }
   return list
 }
-/** Of the events that can be resumed after. */
+/** Only events from which a stream can be resumed. */
 const numbered = async (...args: Parameters<typeof events>) => (await events(...args)).filter(({ id }) => id !== undefined)
 
 const parsed = (list: ServerEvent[], name: string) =>
@@ -63,13 +63,13 @@ describe('POST deploy', () => {
     expect((await context.platform.getProject('deployed')).status).toBe('live')
   })
 
-  test('400 without a repository; 404 comes before it', async () => {
+  test('400 without a repository, after 404', async () => {
     await context.platform.createProject({ slug: 'unlinked' })
     expectError(await post('unlinked/deploy'), 400, 'project_not_connected')
     expectError(await post('missing/deploy'), 404, 'project_not_found')
   })
 
-  test('brings a stopped project back', async () => {
+  test('restarts a stopped project', async () => {
     expect((await post('deployed/stop')).body).toEqual({ ok: true, status: 'inactive' })
     expect((await context.platform.fetchEdge('deployed.localhost')).status).not.toBe(200)
     const { id } = await context.platform.deploy('deployed')
@@ -80,7 +80,7 @@ describe('POST deploy', () => {
 })
 
 describe('retry, rollback and cancel', () => {
-  test('retry builds the same commit again, as a child of the first', async () => {
+  test('retry builds the same commit again, as a child of the original', async () => {
     const repository = makeRepository(tinyServer('first'))
     await context.platform.createProject({ slug: 'again', repo_url: repository.url })
     const first = await context.platform.waitForEnd('again', (await context.platform.deploy('again')).id)
@@ -93,7 +93,7 @@ describe('retry, rollback and cancel', () => {
     repository.remove()
   })
 
-  test('rollback puts an earlier production deployment back, by a new one', async () => {
+  test('rollback redeploys an earlier production deployment as a new one', async () => {
     const repository = makeRepository(tinyServer('old'))
     await context.platform.createProject({ slug: 'back', repo_url: repository.url })
     const old = await context.platform.waitForEnd('back', (await context.platform.deploy('back')).id)
@@ -110,7 +110,7 @@ describe('retry, rollback and cancel', () => {
     repository.remove()
   })
 
-  test('409 for a rollback to what was never ready', async () => {
+  test('409 for a rollback to a deployment that was never ready', async () => {
     const repository = makeRepository({ 'package.json': '{"name":"x","scripts":{"build":"exit 3","start":"node x.js"}}', 'x.js': '' })
     await context.platform.createProject({ slug: 'broken', repo_url: repository.url })
     const failed = await context.platform.waitForEnd('broken', (await context.platform.deploy('broken')).id)
@@ -124,7 +124,7 @@ describe('retry, rollback and cancel', () => {
     repository.remove()
   })
 
-  test('cancel ends what is on its way, and is 409 after the end', async () => {
+  test('cancel ends a running deployment, and is 409 once it has ended', async () => {
     const repository = makeRepository({ 'package.json': '{"name":"x","scripts":{"build":"sleep 600","start":"node x.js"}}', 'x.js': '' })
     await context.platform.createProject({ slug: 'slow', repo_url: repository.url })
     const { id } = await context.platform.deploy('slow')
@@ -136,7 +136,7 @@ describe('retry, rollback and cancel', () => {
     repository.remove()
   })
 
-  test('a newer one cancels an older queued one of the same branch', async () => {
+  test('a newer deployment cancels an older queued one of the same branch', async () => {
     const repository = makeRepository({ 'package.json': '{"name":"x","scripts":{"build":"sleep 600","start":"node x.js"}}', 'x.js': '' })
     await context.platform.createProject({ slug: 'queue', repo_url: repository.url })
     const ids: string[] = []
@@ -150,14 +150,14 @@ describe('retry, rollback and cancel', () => {
     repository.remove()
   })
 
-  test.each(['retry', 'cancel', 'rollback'])('404 for %s of what is not there', async (verb) => {
+  test.each(['retry', 'cancel', 'rollback'])('404 for %s of an unknown deployment', async (verb) => {
     for (const id of [unknown, 'x', 'constructor', '1%20OR%201=1', '%F0%9F%92%A5'])
       expectError(await post(`deployed/deployments/${id}/${verb}`), 404, 'deployment_not_found')
   })
 })
 
 describe('GET deployments', () => {
-  test('newest first, by pages, filtered', async () => {
+  test('newest first, paginated, filtered', async () => {
     const ids: string[] = []
     await context.platform.createProject({ slug: 'listed', repo_url: context.repository.url })
     for (let i = 0; i < 4; i++) ids.unshift((await context.platform.waitForEnd('listed', (await context.platform.deploy('listed')).id)).id)
@@ -190,7 +190,7 @@ describe('GET deployments', () => {
     expect(issuePaths(response)).toEqual([query.split('=')[0]])
   })
 
-  test('one of them has its log and its steps', async () => {
+  test('a single deployment has its log and its steps', async () => {
     const id = await newest('deployed')
     const detail = z
       .strictObject(deploymentDetail.shape)
@@ -206,7 +206,7 @@ describe('GET deployments', () => {
 })
 
 describe('the build log as a stream', () => {
-  test('first the status, then everything, then the end', async () => {
+  test('sends the status first, then the whole log, then the end', async () => {
     const { id } = await startDeployment(context, 'streamed')
     const list = await events(`/v1/projects/streamed/deployments/${id}/logs`)
     expect(list[0]?.event).toBe('status')
@@ -219,14 +219,14 @@ describe('the build log as a stream', () => {
     const steps = parsed(list, 'step')
     expect(steps).toContainEqual({ name: 'route', status: 'done', ts: expect.any(String) })
 
-    // Read again after the end, and with the same lines as the detail has.
+    // Read again after the end, with the same lines as in the deployment.
     const again = await events(`/v1/projects/streamed/deployments/${id}/logs`)
     expect(parsed(again, 'log')).toEqual(lines)
     const { build_log } = await context.platform.getDeployment('streamed', id)
     expect(lines.map(({ line }) => line)).toEqual(build_log.trimEnd().split('\n'))
   })
 
-  test('resumes after the last event, by header or query, without a gap or a repeat; a foreign id gives everything', async () => {
+  test('resumes after the last event, by header or query, without a gap or a repeat; an unknown id replays everything', async () => {
     const id = await newest('streamed')
     const path = `/v1/projects/streamed/deployments/${id}/logs`
     const whole = await numbered(path)
@@ -240,13 +240,13 @@ describe('the build log as a stream', () => {
 })
 
 describe('the runtime log as a stream', () => {
-  test('plain lines for a plain client, and states by name', async () => {
+  test('plain lines for a plain-text client, and app states by name', async () => {
     const list = await events('/v1/projects/streamed/runtime-logs', { enough: (all) => all.some(({ data }) => data === 'version one listens') })
     expect(list.find(({ data }) => data === 'version one listens')?.event).toBeUndefined()
     expect(list.every(({ event }) => event === undefined || event === 'state')).toBe(true)
   })
 
-  test('as JSON when asked', async () => {
+  test('JSON on request', async () => {
     const list = await events('/v1/projects/streamed/runtime-logs?format=json&lines=20', {
       enough: (all) => all.some(({ event }) => event === 'log'),
     })
@@ -263,7 +263,7 @@ describe('the runtime log as a stream', () => {
     expectError(await context.request('owner', 'GET', `/v1/projects/streamed/runtime-logs?${query}`), 400, 'invalid_input')
   })
 
-  test('is open to a project that was never deployed, and waits', async () => {
+  test('stays open and waits for a project that was never deployed', async () => {
     await context.platform.createProject({ slug: 'silent' })
     const controller = new AbortController()
     const response = await fetch(`${context.platform.handle.api_url}/v1/projects/silent/runtime-logs`, {
@@ -280,7 +280,7 @@ describe('GET /instance/glances', () => {
   const glances = (response: ApiResponse) =>
     response.body.glances as { slug: string; latest: { id: string; status: string } | null; serving: { id: string } | null }[]
 
-  test('the newest deployment and the one that serves, of each; unknown ones and those of others are left out', async () => {
+  test('the newest and the current deployment of each project; unknown projects and those of other accounts are omitted', async () => {
     const first = (await startDeployment(context, 'glanced')).id
     await context.platform.waitForEnd('glanced', first)
     await context.platform.createProject({ slug: 'glanced-bare' })
@@ -288,7 +288,7 @@ describe('GET /instance/glances', () => {
     expect(both.map(({ slug }) => slug)).toEqual(['glanced', 'glanced-bare'])
     expect(both[0]).toMatchObject({ latest: { id: first, status: 'ready' }, serving: { id: first } })
     expect(both[1]).toEqual({ slug: 'glanced-bare', latest: null, serving: null })
-    // As the list of deployments tells it.
+    // In the same form as in the list of deployments.
     const { deployments } = (await context.request('owner', 'GET', '/v1/projects/glanced/deployments')).body as { deployments: unknown[] }
     expect(both[0]?.latest).toEqual(deployments[0])
 
@@ -300,7 +300,7 @@ describe('GET /instance/glances', () => {
     expect(glances(await look('glanced', 'stranger'))).toEqual([])
   })
 
-  test.each(['', Array.from({ length: 61 }, (_, n) => `project-${n}`).join(',')])('400 for none and for too many', async (slugs) => {
+  test.each(['', Array.from({ length: 61 }, (_, n) => `project-${n}`).join(',')])('400 for no slug and for too many', async (slugs) => {
     expectError(await look(slugs), 400, 'invalid_input')
   })
 })

@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => context.close())
 
 describe('GET domains/search', () => {
-  test('200 the exact name first, then the same label under the other endings', async () => {
+  test('200 with the exact name first, then the same label under other endings', async () => {
     const response = await context.request('owner', 'GET', '/v1/domains/search?q=garden.internal')
     const offer = {
       available: true,
@@ -62,12 +62,12 @@ describe('GET domains/search', () => {
     expect((await offers('garden.com'))[0]).toMatchObject({ hostname: 'garden.com', available: false, price_cents: null })
   })
 
-  test('what somebody has is not available, whoever asks', async () => {
+  test('a registered domain is unavailable to every account', async () => {
     await bought('had.test')
     for (const who of ['owner', 'stranger'] as const) expect((await offers('had', who))[0]).toMatchObject({ hostname: 'had.test', available: false })
   })
 
-  test('400 nothing to look for', async () => {
+  test('400 for an empty query', async () => {
     for (const q of ['', '...', '!!', '😀', 'a'.repeat(64)]) {
       const response = await context.request('owner', 'GET', `/v1/domains/search?q=${encodeURIComponent(q)}`)
       expectError(response, 400, 'invalid_input')
@@ -77,7 +77,7 @@ describe('GET domains/search', () => {
 })
 
 describe('POST domains/purchase', () => {
-  test('201 verified and routed at once, with when it ends', async () => {
+  test('201 verified and routed at once, with its expiry date', async () => {
     const domain = await bought('first.test')
     expect(domain).toMatchObject({
       hostname: 'first.test',
@@ -93,7 +93,7 @@ describe('POST domains/purchase', () => {
     expect(await isRouted('first.test')).toBe(true)
   })
 
-  test('the registrant is kept sealed, and shown with the one domain', async () => {
+  test('the registrant is stored encrypted, and returned only for a single domain', async () => {
     const registrant = {
       name: 'Ada',
       email: 'ada@example.com',
@@ -108,7 +108,7 @@ describe('POST domains/purchase', () => {
     expect(domain).toMatchObject({ registrant, registrar: { name: 'local', reference: expect.any(String) }, auto_renew: false })
   })
 
-  test('taken away it is the account’s still, and goes to another project at no further cost', async () => {
+  test('a removed domain stays with the account, and is added to another project at no further cost', async () => {
     const first = await bought('kept.test')
     expect((await context.request('owner', 'DELETE', `/v1/domains/${first.id}`)).status).toBe(204)
     expect(await isRouted('kept.test')).toBe(false)
@@ -122,7 +122,7 @@ describe('POST domains/purchase', () => {
     })
   })
 
-  test('409 hostname_taken, by whomever', async () => {
+  test('409 hostname_taken, whoever owns it', async () => {
     await bought('taken.test')
     expectError(await buy('taken.test'), 409, 'hostname_taken')
     const { token } = await context.addPerson('rich@example.com', { plan: 'pro', card: true })
@@ -136,7 +136,7 @@ describe('POST domains/purchase', () => {
     expectError(await buy(hostname), 409, 'domain_unavailable')
   })
 
-  test('409 price_changed: nothing is bought at another price than expected', async () => {
+  test('409 price_changed when the price differs from the expected one, and nothing is bought', async () => {
     expectError(await buy('dear.test', { expected_price_cents: 100 }), 409, 'price_changed')
     expect((await offers('dear'))[0]).toMatchObject({ available: true })
     await bought('dear.test', { expected_price_cents: 0 })
@@ -153,7 +153,7 @@ describe('POST domains/purchase', () => {
     expect(issuePaths(response)).toEqual([fault])
   })
 
-  test('400 a period of no years, of eleven, a registrant without an address', async () => {
+  test('400 for 0 years, for 11 years, and for a registrant without an address', async () => {
     for (const more of [{ period_years: 0 }, { period_years: 11 }, { registrant: { name: 'A' } }, { more: 1 }])
       expectError(await buy('bad.test', more), 400, 'invalid_input')
   })
@@ -162,10 +162,10 @@ describe('POST domains/purchase', () => {
     expectError(await buy('starter.test', {}, 'stranger', 'strange'), 402, 'payment_method_required')
   })
 
-  test('two at once: one has it', async () => {
+  test('of two concurrent purchases exactly one succeeds', async () => {
     const answers = await Promise.all([buy('race.test'), buy('race.test', {}, 'owner', 'blog')])
     const statuses = answers.map((one) => one.status).toSorted((a, b) => a - b)
-    // The loser may come late enough to find it owned by its own account.
+    // The slower request may find the domain already owned by its own account.
     expect(statuses[0]).toBe(201)
     expect(
       ((await context.request('owner', 'GET', '/v1/domains')).body.domains as Domain[]).filter((one) => one.hostname === 'race.test'),
@@ -174,7 +174,7 @@ describe('POST domains/purchase', () => {
 })
 
 describe('POST transfer', () => {
-  test('200 with the code, the same one when asked twice; it routes no more', async () => {
+  test('200 with the transfer code, the same one on repeat; the domain is no longer routed', async () => {
     const { id } = await bought('leaves.test')
     const first = await context.request('owner', 'POST', `/v1/domains/${id}/transfer`)
     expect(first.status).toBe(200)
@@ -188,7 +188,7 @@ describe('POST transfer', () => {
     expect(domain).not.toHaveProperty('auth_code')
   })
 
-  test('verify takes it back: it routes again, and the code is another one from then on', async () => {
+  test('verify cancels the transfer: the domain is routed again, and the next code is a new one', async () => {
     const { id } = await bought('stays.test')
     const { auth_code } = (await context.request('owner', 'POST', `/v1/domains/${id}/transfer`)).body
     expect((await context.request('owner', 'POST', `/v1/domains/${id}/verify`)).body.domain).toMatchObject({
@@ -199,7 +199,7 @@ describe('POST transfer', () => {
     expect((await context.request('owner', 'POST', `/v1/domains/${id}/transfer`)).body.auth_code).not.toBe(auth_code)
   })
 
-  test('409 transfer_not_allowed for a name that was brought along', async () => {
+  test('409 transfer_not_allowed for a domain that was not bought here', async () => {
     const { domain } = (await context.request('owner', 'POST', '/v1/projects/shop/domains', { hostname: 'brought.example.com' })).body as {
       domain: Domain
     }
@@ -207,7 +207,7 @@ describe('POST transfer', () => {
   })
 })
 
-test('a whole life with no network: search, buy, open by the own DNS server and the edge, renew, transfer', async () => {
+test('the whole lifecycle offline: search, buy, resolve with the instance’s DNS server, open through the edge, renew, transfer', async () => {
   const repository = makeRepository(tinyServer('one'))
   const platform = await startTestPlatform({ runtime: 'process' })
   onTestFinished(() => repository.remove())
@@ -218,7 +218,7 @@ test('a whole life with no network: search, buy, open by the own DNS server and 
   const { domain } = (await platform.api<{ domain: Domain }>('POST', at('alive'), { hostname: 'life.test', expected_price_cents: 0 })).body
   expect(await platform.fetchEdge('life.test')).toMatchObject({ status: 200, body: expect.stringContaining('one') })
 
-  // The setting opens the DNS server at once; the doctor says where it is and who has to be told.
+  // The setting starts the DNS server at once; the doctor reports its address and which resolver to configure.
   await platform.api('PATCH', '/instance/settings', { dns_server: 0 })
   const { checks } = (await platform.api<{ checks: DoctorCheck[] }>('GET', '/instance/doctor')).body
   const check = checks.find(({ name }) => name === 'dns server')
@@ -230,7 +230,7 @@ test('a whole life with no network: search, buy, open by the own DNS server and 
   await platform.api('PATCH', '/instance/settings', { dns_server: null })
   await expect(resolver.resolve4('life.test')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
 
-  // Eleven months later it is renewed by itself, soon after the start.
+  // Eleven months later it is renewed automatically, soon after the start.
   await platform.handle.stop()
   const { data_dir } = platform
   const again = await startTestPlatform({ runtime: 'process', data_dir, ahead_ms: 340 * 86_400_000 })

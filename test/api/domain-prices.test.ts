@@ -8,7 +8,7 @@ const codeOf = ({ status, body }: { status: number; body: unknown }) => [status,
 const buy = (hostname: string, more: object = {}) =>
   platform.api<{ domain?: Domain }>('POST', '/v1/projects/shop/domains/purchase', { hostname, ...more })
 
-describe('a registrar that costs something', () => {
+describe('a registrar that charges', () => {
   let porkbun: FakePorkbun
   beforeAll(async () => {
     porkbun = await startFakePorkbun()
@@ -20,7 +20,7 @@ describe('a registrar that costs something', () => {
     await porkbun.close()
   })
 
-  test('search tells its price', async () => {
+  test('search returns its price', async () => {
     const { body } = await platform.api<{ purchase_enabled: boolean; results: DomainOffer[] }>('GET', '/v1/domains/search?q=harbour.com')
     expect(body.purchase_enabled).toBe(true)
     expect(body.results[0]).toMatchObject({ hostname: 'harbour.com', available: true, price_cents: 973, renewal_price_cents: 1108, currency: 'USD' })
@@ -33,20 +33,20 @@ describe('a registrar that costs something', () => {
     await platform.api('PATCH', '/instance/settings', { payment_method: true })
   })
 
-  test('409 at another price than was expected, and for a name that is taken; nothing is bought', async () => {
+  test('409 when the price differs or the domain is taken; nothing is bought', async () => {
     expect(codeOf(await buy('harbour.com', { expected_price_cents: 500 }))).toEqual([409, 'price_changed'])
     porkbun.taken.add('gone.com')
     expect(codeOf(await buy('gone.com'))).toEqual([409, 'domain_unavailable'])
     expect(porkbun.charged).toEqual([])
   })
 
-  test('502 when it fails, and nothing half made stays', async () => {
+  test('502 when the registrar fails, and nothing is left behind', async () => {
     porkbun.next_outcomes.set('domain/create', 'refused')
     expect(codeOf(await buy('harbour.com'))).toEqual([502, 'registrar_error'])
     expect((await platform.api<{ domains: Domain[] }>('GET', '/v1/domains')).body.domains).toEqual([])
   })
 
-  test('201 with a card: paid once, verified, and its record set', async () => {
+  test('201 with a card: charged once, verified, and its DNS record set', async () => {
     const { status, body } = await buy('harbour.com', { expected_price_cents: 973 })
     expect(status).toBe(201)
     expect(body.domain).toMatchObject({ hostname: 'harbour.com', status: 'verified', auto_renew: true })
@@ -55,7 +55,7 @@ describe('a registrar that costs something', () => {
   })
 })
 
-test('with no registrar search and purchase are 503, and domains of one’s own go on', async () => {
+test('without a registrar search and purchase are 503, and external domains still work', async () => {
   const off = await startTestPlatform({ runtime: 'process', registrar: { name: 'off' } })
   try {
     const client = createClient(off.handle.instance)

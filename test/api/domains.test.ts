@@ -9,7 +9,7 @@ import { expectError, issuePaths, createApiContext, type Caller, type ApiContext
 
 let context: ApiContext
 let dns: FakeDns
-/** Another account, on a plan that has domains. */
+/** Another account, on a plan with custom domains. */
 let neighbour: { token: string }
 const ip = '127.0.0.1'
 const at = (slug: string) => `/v1/projects/${slug}/domains`
@@ -42,11 +42,11 @@ async function verify(id: string, who: Caller = 'owner'): Promise<{ domain: Doma
   expect(response.status).toBe(200)
   return response.body as unknown as { domain: Domain; checks: DomainCheck[] }
 }
-/** The edge leads a name to its project, which is not deployed, or knows nothing of it. */
+/** Whether the edge has a route for the hostname. The project behind it is not deployed. */
 const isRouted = async (host: string) => (await context.platform.fetchEdge(host)).body.includes('Not deployed yet')
 
 describe('POST domains of a project', () => {
-  test('201 pending, with all that the contract names; it does not route yet', async () => {
+  test('201 pending, with every field of the contract; not routed yet', async () => {
     const response = await context.request('owner', 'POST', at('shop'), { hostname: 'www.example.com' })
     expect(response.status).toBe(201)
     const project = await context.platform.getProject('shop')
@@ -82,7 +82,7 @@ describe('POST domains of a project', () => {
     [`${'a'.repeat(64)}.example.com`, 'at most 63'],
     ['xn--a.example.com', 'not valid Punycode'],
     [`${hostname().split('.')[0]?.toLowerCase()}.local`, 'of the instance itself'],
-  ])('400 %s, though the pattern allows it', async (host, why) => {
+  ])('400 for %s, although the pattern allows it', async (host, why) => {
     const response = await context.request('owner', 'POST', at('shop'), { hostname: host })
     expectError(response, 400, 'invalid_input')
     expect(response.body.issues).toEqual([{ path: 'hostname', message: expect.stringContaining(why) }])
@@ -101,18 +101,18 @@ describe('POST domains of a project', () => {
     '',
     7,
     null,
-  ])('400 %s, which the pattern refuses', async (host) => {
+  ])('400 for %s, which the pattern refuses', async (host) => {
     const response = await context.request('owner', 'POST', at('shop'), { hostname: host })
     expectError(response, 400, 'invalid_input')
     expect(issuePaths(response)).toEqual(['hostname'])
   })
 
-  test('names of every kind that are none of these are taken', async () => {
+  test('accepts hostnames that only resemble refused ones', async () => {
     for (const host of ['a.b', 'xn--bcher-kva.example', '1.example.com', '0x7f.com', 'localhost.example.com'])
       expect((await add(host)).hostname).toBe(host)
   })
 
-  test('409 hostname_taken within the account and across accounts; whose it is, is not told to others', async () => {
+  test('409 hostname_taken within the account and across accounts, without naming the owner', async () => {
     await add('taken.example.com')
     const own = await context.request('owner', 'POST', at('blog'), { hostname: 'taken.example.com' })
     expectError(own, 409, 'hostname_taken')
@@ -122,14 +122,14 @@ describe('POST domains of a project', () => {
     expect(other.text).not.toContain('shop')
   })
 
-  test('of twenty that ask at once one has it', async () => {
+  test('of twenty concurrent requests exactly one succeeds', async () => {
     const all = await Promise.all(
       Array.from({ length: 20 }, (_, i) => context.request('owner', 'POST', at(i % 2 ? 'shop' : 'blog'), { hostname: 'race.example.com' })),
     )
     expect(all.map((one) => String(one.status)).toSorted()).toEqual(['201', ...Array.from({ length: 19 }, () => '409')])
   })
 
-  test('402 on starter without a card, after 400 and before 409; with a card it is taken', async () => {
+  test('402 on starter without a card, after 400 and before 409; accepted with a card', async () => {
     const poor = await context.addPerson('poor@example.com', { plan: 'starter' })
     await context.request(poor, 'POST', '/v1/projects', { name: 'n', slug: 'poor' })
     expectError(await context.request(poor, 'POST', at('poor'), { hostname: 'poor.example.com' }), 402, 'payment_method_required')
@@ -143,7 +143,7 @@ describe('POST domains of a project', () => {
 })
 
 describe('GET domains', () => {
-  test('200 of one project, and of all that the caller may see, newest first', async () => {
+  test('200 for one project, and for everything visible to the caller, newest first', async () => {
     await context.platform.createProject({ slug: 'lists' })
     const one = await add('one.example.net', 'lists')
     const two = await add('two.example.net', 'lists')
@@ -158,14 +158,14 @@ describe('GET domains', () => {
     expect((await context.request(neighbour, 'GET', '/v1/domains')).body).toMatchObject({ domains: [theirs] })
   })
 
-  test('200 of one adds registrar and registrant', async () => {
+  test('200 for a single domain, with registrar and registrant', async () => {
     const domain = await add('single.example.net')
     const response = await context.request('owner', 'GET', `/v1/domains/${domain.id}`)
     expect(response.body).toEqual({ platform_ip: ip, domain: { ...domain, registrar: null, registrant: null } })
     expect((await context.request('owner', 'GET', `/domains/${domain.id}`)).headers.get('deprecation')).toBe('true')
   })
 
-  test('404 for another’s, as for one that is not there, to the byte', async () => {
+  test('404 for another account’s domain, byte for byte the same as for an unknown one', async () => {
     const { id } = await add('hidden.example.net')
     for (const [method, path] of [
       ['GET', '/v1/domains/ID'],
@@ -182,7 +182,7 @@ describe('GET domains', () => {
     expect((await context.request('owner', 'GET', `/v1/domains/${id}`)).status).toBe(200)
   })
 
-  test('platform_ip is the setting’s, when there is one', async () => {
+  test('platform_ip is the value of the setting, if there is one', async () => {
     await context.request('instance_owner', 'PATCH', '/instance/settings', { platform_ip: '203.0.113.7' })
     expect((await context.request('owner', 'GET', '/v1/domains')).body.platform_ip).toBe('203.0.113.7')
     await context.request('instance_owner', 'PATCH', '/instance/settings', { platform_ip: null })
@@ -190,7 +190,7 @@ describe('GET domains', () => {
   })
 
   test.each([['1.1.1'], ['dns.example.com'], ['1.1.1.1:0'], ['1.1.1.1:70000'], ['[1.1.1.1]:53'], []])(
-    '400 a resolver that is none: %s',
+    '400 for an invalid resolver: %s',
     async (...list) => {
       expectError(
         await context.request('instance_owner', 'PATCH', '/instance/settings', { dns_resolvers: list.filter((one) => typeof one === 'string') }),
@@ -202,7 +202,7 @@ describe('GET domains', () => {
 })
 
 describe('POST verify', () => {
-  test('200 verified when the A record leads here: it routes at once, on HTTP and in the list of local names', async () => {
+  test('200 verified when the A record points here: routed at once, over HTTP and in the list of local names', async () => {
     const { id } = await add('good.example.com')
     dns.zone = { 'good.example.com': { A: [ip] } }
     const { domain, checks } = await verify(id)
@@ -221,7 +221,7 @@ describe('POST verify', () => {
     expect((await verify(id)).domain.verified_at).toBe(domain.verified_at)
   })
 
-  test('HTTPS shows a certificate for it as long as it is verified', async () => {
+  test('HTTPS presents a certificate for it while it is verified', async () => {
     const port = Number(new URL(context.platform.handle.instance.edge_https_url ?? '').port)
     await context.request('instance_owner', 'POST', '/instance/https/trust')
     const ask = () =>
@@ -235,7 +235,7 @@ describe('POST verify', () => {
     await expect(ask()).rejects.toThrow()
   })
 
-  test('200 failed when it leads elsewhere, and why; fixed, it is verified; led away again, it routes no more', async () => {
+  test('200 failed with the reason when it points elsewhere; fixed, it is verified; pointed away again, it is no longer routed', async () => {
     const { id } = await add('moves.example.com', 'blog')
     const missing = await verify(id)
     expect(missing.domain).toMatchObject({
@@ -255,7 +255,7 @@ describe('POST verify', () => {
     expect(await isRouted('moves.example.com')).toBe(false)
   })
 
-  test('a DNS that cannot be asked proves nothing: what was verified stays, what was not does not become so', async () => {
+  test('a DNS failure decides nothing: a verified domain stays verified, a pending one does not become verified', async () => {
     const [known, fresh] = [await add('known.example.com'), await add('fresh.example.com')]
     dns.zone = { 'known.example.com': { A: [ip] } }
     await verify(known.id)
@@ -267,7 +267,7 @@ describe('POST verify', () => {
     expect((await verify(fresh.id)).domain).toMatchObject({ status: 'failed', last_check_error: expect.stringContaining('SERVFAIL') })
   })
 
-  test('many at once are one look', async () => {
+  test('concurrent checks of one domain share DNS lookups', async () => {
     const { id } = await add('once.example.com')
     dns.zone = { 'once.example.com': { A: [ip] } }
     const all = await Promise.all(Array.from({ length: 10 }, () => verify(id, 'member')))
@@ -275,15 +275,15 @@ describe('POST verify', () => {
     expect(dns.queries.filter((one) => one === 'A once.example.com').length).toBeLessThan(10)
   })
 
-  test('a name of another’s DNS that says what it likes is said as text', async () => {
+  test('hostile text in DNS records is reported as text', async () => {
     const { id } = await add('odd.example.com')
     dns.zone = { 'odd.example.com': { CNAME: '<script>alert(1)</script>.example.net' } }
     expect((await verify(id)).domain.last_check_error).toContain('<script>')
   })
 })
 
-describe('a name that was bought here', () => {
-  test('is verified by owning it, with those below it; it is kept from other accounts, and given away by its owner alone', async () => {
+describe('a domain that was bought here', () => {
+  test('is verified by ownership, with its subdomains; other accounts cannot claim it, and only its owner can remove it', async () => {
     const bought = await context.request('owner', 'POST', `${at('shop')}/purchase`, { hostname: 'mine.test' })
     expect(bought.status).toBe(201)
     const { id } = bought.body.domain as Domain
@@ -308,7 +308,7 @@ describe('a name that was bought here', () => {
 })
 
 describe('DELETE', () => {
-  test('204: it routes no more, and is free for others', async () => {
+  test('204: no longer routed, and available to other accounts', async () => {
     const { id } = await add('leaves.example.com')
     dns.zone = { 'leaves.example.com': { A: [ip] } }
     await verify(id)
@@ -319,7 +319,7 @@ describe('DELETE', () => {
     expect((await add('leaves.example.com', 'strange', neighbour)).status).toBe('pending')
   })
 
-  test('with its project a name is gone, and free for others', async () => {
+  test('deleting its project removes a domain and makes it available to other accounts', async () => {
     await context.platform.createProject({ slug: 'short' })
     const { id } = await add('short.example.com', 'short')
     dns.zone = { 'short.example.com': { A: [ip] } }

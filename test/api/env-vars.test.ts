@@ -9,7 +9,7 @@ const repository = makeRepository({
   'package.json': '{"name":"x","private":true,"scripts":{"start":"node server.js"}}',
   'server.js': `require('node:http').createServer((request, response) => response.end(JSON.stringify(process.env))).listen(process.env.PORT)`,
 })
-/** Projects that were never deployed: for all that is not about redeploying. */
+/** Projects that were never deployed, for tests without redeployments. */
 const fresh = async (slug: string) => {
   await context.platform.createProject({ slug, repo_url: repository.url })
   return `/v1/projects/${slug}/env-vars`
@@ -29,7 +29,7 @@ afterAll(async () => {
 })
 
 describe('POST env-vars', () => {
-  test('201 for one, with the defaults', async () => {
+  test('201 for one variable, with the defaults', async () => {
     const path = await fresh('one')
     const response = await post(path, { key: 'NAME', value: ' a value\nof two lines ' })
     expect(response.status).toBe(201)
@@ -51,7 +51,7 @@ describe('POST env-vars', () => {
     ])
   })
 
-  test('201 for many: what is there or comes twice is skipped and said, never overwritten', async () => {
+  test('201 for many: existing and duplicate keys are skipped and reported, never overwritten', async () => {
     const path = await fresh('many')
     await post(path, { key: 'OLD', value: 'kept' })
     const response = await post(path, {
@@ -114,20 +114,20 @@ describe('POST env-vars', () => {
     ],
     ['both forms', { key: 'A', value: '', vars: [{ key: 'A', value: '' }] }, 'vars'],
   ]
-  test.each(bad)('400 for %s, which names the field', async (_what, body, path) => {
+  test.each(bad)('400 for %s, naming the field', async (_what, body, path) => {
     const response = await post('/v1/projects/one/env-vars', body)
     expectError(response, 400, 'invalid_input')
     expect((response.body.issues as { path: string }[]).map((issue) => issue.path)).toContain(path)
   })
 
-  test('the longest that are allowed, 200 at once', async () => {
+  test('accepts the longest allowed values, 200 in one request', async () => {
     const path = await fresh('longest')
     const vars = Array.from({ length: 200 }, (_, i) => ({ key: `K${i}`.padEnd(200, '_'), value: 'é'.repeat(100) }))
     expect((await post(path, { vars })).body.created).toHaveLength(200)
     expect((await post(path, { key: 'LONG', value: 'x'.repeat(10_000) })).status).toBe(201)
   })
 
-  test('of fifty at once exactly one is first', async () => {
+  test('of fifty concurrent requests exactly one creates the variable', async () => {
     const path = await fresh('race')
     const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => post(path, { key: 'ONE', value: String(i) })))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array.from({ length: 49 }, () => 409)])
@@ -135,7 +135,7 @@ describe('POST env-vars', () => {
 })
 
 describe('PATCH and DELETE env-vars', () => {
-  test('a value is changed, key and environment are not', async () => {
+  test('the value can be changed, key and environment cannot', async () => {
     const path = await fresh('change')
     const { created } = (await post(path, { key: 'A', value: '1', environment: 'production' })).body as { created: { id: string }[] }
     const id = created[0]?.id ?? ''
@@ -151,7 +151,7 @@ describe('PATCH and DELETE env-vars', () => {
 })
 
 describe('a running app', () => {
-  test('gets them at its next deployment; what production sees deploys it again, once per request', async () => {
+  test('gets variables with its next deployment; a change for production redeploys it, once per request', async () => {
     await context.platform.createProject({ slug: 'shows', repo_url: repository.url })
     const first = await context.platform.waitForEnd('shows', (await context.platform.deploy('shows')).id)
     repository.commit({ 'unrelated.txt': 'a newer commit, which a change of variables does not ship' })
@@ -175,7 +175,7 @@ describe('a running app', () => {
     expect(variables).not.toHaveProperty('PREVIEW_ONLY')
     expect(variables.PORT).not.toBe('1')
 
-    // Only previews would see this, and a changed value waits for the next deployment.
+    // Only previews would get this variable, and a changed value waits for the next deployment.
     expect((await post(path, { key: 'ALSO', value: 'x', environment: 'preview' })).body.deployment_id).toBeNull()
     const all = await listed(path)
     const both = all.find(({ key }) => key === 'FOR_BOTH')?.id ?? ''
@@ -191,7 +191,7 @@ describe('a running app', () => {
     expect(await environmentOf('shows')).toMatchObject({ SHADOWED: 'both', FOR_BOTH: 'changed' })
   })
 
-  test('stopped by its owner it stays so', async () => {
+  test('a project that its owner stopped stays stopped', async () => {
     await startDeployment(context, 'rests')
     await context.request('owner', 'POST', '/v1/projects/rests/stop')
     expect((await post('/v1/projects/rests/env-vars', { key: 'A', value: '1' })).body.deployment_id).toBeNull()

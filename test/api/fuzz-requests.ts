@@ -5,12 +5,12 @@ import type { JsonSchema } from '../../server/api/openapi/types.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import { createSchemaValues } from '../support/schema-values.ts'
 
-/** A request as data, so that one that failed can be kept and sent again. */
+/** A request as data, so that a failed one can be stored and replayed. */
 export interface FuzzRequest {
   operation: string
   who: 'owner' | 'session' | 'member' | 'stranger' | 'anonymous' | 'wrong'
   method: string
-  /** `<dpl:3:id>` and `<dpl:3:slug>` stand for a resource that an answer named before, and its project. */
+  /** `<dpl:3:id>` and `<dpl:3:slug>` stand for a resource from an earlier response, and its project. */
   path: string
   query: [string, string][]
   headers: Record<string, string>
@@ -18,11 +18,11 @@ export interface FuzzRequest {
   body?: string
 }
 
-/** What changes the test's own access or the limits, and what looks at this whole machine, is left out. */
+/** Excluded: operations that change the test's own access or the limits, and those that scan this whole machine. */
 const excludedOperations = new Set(['updateSettings', 'signOut', 'doctor', 'setOwnerPassword', 'removeUser'])
 export const fuzzed = (Object.entries(allOperations) as [string, OperationSpec][]).filter(([id]) => !excludedOperations.has(id))
 
-/** What starts builds, servers or look-ups outside is asked more seldom: the platform would do nothing else. */
+/** Operations that start builds, servers or external lookups are rarer, because they would take all the time. */
 const weights: Record<string, number> = {
   deployProject: 0.1,
   uploadProject: 0.1,
@@ -84,7 +84,7 @@ const hostileTexts = [
   '999999999999999999999',
 ]
 
-/** Requests made from the contract: most of them allowed, some out of order in one place, a few out of order everywhere. */
+/** Requests generated from the contract: most valid, some invalid in one place, a few invalid everywhere. */
 export function* generateRequests({ seed, repo_url }: { seed: number; repo_url: string }): Generator<FuzzRequest, never> {
   const seededRandom = createSeededRandom(seed)
   const values = createSchemaValues({ random: seededRandom, seed, schemas: {}, hints })
@@ -167,5 +167,5 @@ export function* generateRequests({ seed, repo_url }: { seed: number; repo_url: 
 
 const schemaOf = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema
 
-/** As it goes into an address. */
+/** Encodes a value for a URL. */
 const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed().slice(0, 500)

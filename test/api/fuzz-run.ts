@@ -20,13 +20,13 @@ export interface Failure {
 const corpusFile = new URL('corpus/requests.json', import.meta.url)
 export const readCorpus = () => JSON.parse(readFileSync(corpusFile, 'utf8')) as FuzzRequest[]
 
-/** Keeps what failed, one request for each kind of fault, to be sent again by every later run. */
+/** Stores failures, one request for each kind, which every later run replays. */
 export function addToCorpus(failures: Failure[]): void {
   const found = new Map(failures.map((failure) => [JSON.stringify([failure.request.operation, failure.wrong]), failure.request]))
   if (found.size > 0) writeFileSync(corpusFile, `${JSON.stringify([...readCorpus(), ...found.values()], null, 2)}\n`)
 }
 
-/** Any request may meet these, whatever it asks for. */
+/** Error codes that any request may get. */
 const commonErrors: ErrorCode[] = [
   'unauthorized',
   'forbidden',
@@ -39,7 +39,7 @@ const commonErrors: ErrorCode[] = [
   'idempotency_conflict',
 ]
 
-/** A platform with two projects and people, and what is known of its resources. */
+/** A platform with two projects and their users, and its known resources. */
 export async function createFuzzer() {
   const platform = await startTestPlatform({ runtime: 'process' })
   const repository = makeRepository({
@@ -66,14 +66,14 @@ volumes: { files: {} }
     expect([path, response.status]).toEqual([path, expect.toSatisfy((status: number) => status < 300)])
     return response.body
   }
-  // Nothing outside of this machine is asked.
+  // No requests leave this machine.
   await made('/instance/settings', { keep_deployments: 2, dns_resolvers: ['127.0.0.1:9'] }, 'PATCH')
   const member = String((await made('/instance/users', { email: 'member@example.com' })).token)
   const stranger = String((await made('/instance/users', { email: 'stranger@example.com' })).token)
   const { user } = (await platform.api<{ user: { email: string } }>('GET', '/instance/session')).body
   await made('/instance/team', { owner_email: user.email, member_email: 'member@example.com' })
   for (const slug of ['one', 'two']) await made('/v1/projects', { name: slug, slug, repo_url: repository.url })
-  // Its services and volumes can be asked for.
+  // So that requests can refer to its services and volumes.
   await platform.waitForEnd('one', (await platform.deploy('one')).id)
   const signedIn = await fetch(await platform.handle.signInUrl(), { redirect: 'manual', headers: { connection: 'close' } })
   const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
@@ -86,7 +86,7 @@ volumes: { files: {} }
     wrong: bearer('svc_wrong'),
   }
 
-  /** What answers named, newest last: what a client would go on with. */
+  /** Resources named in responses, newest last, which a client would use next. */
   function learn(text: string, path: string): void {
     const slug = /\/projects\/([\w-]+)/.exec(path)?.[1] ?? 'one'
     for (const [id = '', kind = ''] of text.matchAll(/\b(dpl|env|dom|tok|rem|dmp|snp|inv|usr|msg|dev)_[0-9a-z]{26}\b/g)) {
@@ -118,7 +118,7 @@ volumes: { files: {} }
     if (typeof response === 'string') return void failures.push({ request, status: 0, answer: response, wrong: ['no answer'] })
     const { text } = response
     const spec: OperationSpec = allOperations[request.operation as keyof typeof allOperations]
-    // A step upwards is taken before it is sent: it asks something else.
+    // A client resolves `..` before sending, which makes it a request for another path.
     const isOwn =
       request.method === spec.method &&
       !path
@@ -128,11 +128,11 @@ volumes: { files: {} }
     const wrong = judge(request, isOwn ? spec : undefined, response)
     if (wrong.length > 0) failures.push({ request, status: response.status, answer: text.slice(0, 500), wrong })
     seen.set(request.operation, (seen.get(request.operation) ?? new Set()).add(response.status))
-    // The run's own token is in the list of tokens, and a member's own projects are nobody else's.
+    // Tokens include the one of this run, and a member's own projects are not visible to others.
     if (response.status < 300 && request.who === 'owner' && !['listTokens', 'listUsers', 'getTeam'].includes(request.operation)) learn(text, path)
   }
 
-  /** Of a stream it is enough that it began. */
+  /** For a stream it is enough that it started. */
   async function ask(url: string, init: RequestInit): Promise<Answer> {
     const response = await fetch(url, init)
     const type = response.headers.get('content-type')
@@ -141,7 +141,7 @@ volumes: { files: {} }
   }
 
   type Answer = { status: number; headers: Headers; type: string | null; text: string }
-  /** `spec`: the operation that was asked, when it surely was. */
+  /** `spec`: the operation of the request, if it is known. */
   function judge({ operation, method }: FuzzRequest, spec: OperationSpec | undefined, { status, headers, type, text }: Answer): unknown[] {
     const wrong: unknown[] = []
     const id = headers.get('x-request-id') ?? ''
@@ -168,7 +168,7 @@ volumes: { files: {} }
 
   return {
     send,
-    /** Sends so many requests, `lanes` at once. */
+    /** Sends a number of requests, `lanes` at a time. */
     async run({ seed, count, lanes }: { seed: number; count: number; lanes: number }): Promise<void> {
       const requests = generateRequests({ seed, repo_url: repository.url })
       let left = count
@@ -180,7 +180,7 @@ volumes: { files: {} }
     /** Failures, one for each kind of fault. */
     failures: () => [...new Map(failures.map((one) => [JSON.stringify([one.request.operation, one.wrong]), one])).values()],
     sent: () => sent,
-    /** The share of the operations that some request got done. */
+    /** The share of the operations of which at least one request succeeded. */
     succeeded: () => [...seen.values()].filter((statuses) => [...statuses].some((status) => status < 300)).length / fuzzed.length,
     isHealthy: async () => (await platform.api('GET', '/healthz')).status === 200 && (await platform.api('GET', '/v1/projects')).status === 200,
     async close() {

@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { addToCorpus, createFuzzer } from './fuzz-run.ts'
 
-/** HOMEPORT_FUZZ_SEED sends the requests of an earlier run again. */
+/** HOMEPORT_FUZZ_SEED repeats the requests of an earlier run. */
 const seed = Number(process.env.HOMEPORT_FUZZ_SEED ?? randomInt(2 ** 31))
 
-test('20 000 requests are answered by the contract', { timeout: 3_600_000 }, async () => {
+test('20 000 generated requests get responses that match the contract', { timeout: 3_600_000 }, async () => {
   console.log(`HOMEPORT_FUZZ_SEED=${seed}`)
   const fuzzing = await createFuzzer()
   try {

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCorpus, createFuzzer } from './fuzz-run.ts'
 
-/** Requests made from the contract, and all that failed before. `npm run test:full` sends 20 000 others. */
-describe('whatever is asked of the platform', () => {
+/** Requests generated from the contract, and all past failures. `npm run test:full` sends 20 000 others. */
+describe('generated requests', () => {
   let fuzzing: Awaited<ReturnType<typeof createFuzzer>>
   beforeAll(async () => {
     fuzzing = await createFuzzer()
   })
   afterAll(() => fuzzing.close())
 
-  test('it answers by the contract, and never with a 500', async () => {
+  test('get responses that match the contract, and never a 500', async () => {
     await fuzzing.run({ seed: 42, count: 900, lanes: 1 })
     expect(fuzzing.failures()).toEqual([])
     expect(fuzzing.sent()).toBe(900)
-    // Requests that never got anything done would show little.
+    // Requests that never succeed would prove little.
     expect(fuzzing.succeeded()).toBeGreaterThan(0.6)
     expect(await fuzzing.isHealthy()).toBe(true)
   })
 
-  test('what failed before is answered by the contract', async () => {
+  test('past failures get responses that match the contract', async () => {
     for (const request of readCorpus()) await fuzzing.send(request)
     expect(fuzzing.failures()).toEqual([])
   })

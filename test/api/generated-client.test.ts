@@ -11,8 +11,8 @@ import { createTarGz } from '../support/archives.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 /*
- * What a customer does with /openapi.json: a public generator makes a typed client of it, the compiler takes it and a program
- * written against it, and that program does the main job against a running instance.
+ * A customer's use of /openapi.json: a public generator makes a typed client, the compiler accepts it and a program
+ * that uses it, and that program does the main job against a running instance.
  */
 
 let platform: SharedPlatform
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const spec = (await (await fetch(`${platform.handle.api_url}/openapi.json`)).json()) as never
   await generateApi({ spec, output: folder, fileName: 'client.ts', silent: true })
   const path = join(folder, 'client.ts')
-  // The generator tells the compiler to look away. It shall not.
+  // The generator disables type checks in its output. This enables them again.
   writeFileSync(path, readFileSync(path, 'utf8').replace('// @ts-nocheck', ''))
   writeFileSync(
     join(folder, 'tsconfig.json'),
@@ -48,7 +48,7 @@ const compile = () =>
     ({ stdout }: { stdout: string }) => stdout.replaceAll(folder, ''),
   )
 
-/** The main job, in the words of the generated client alone. It prints what it saw. */
+/** The main job, using only the generated client. It prints the results. */
 const program = `
 ${['import { Api } from', "'./client.js'"].join(' ')}
 
@@ -84,13 +84,13 @@ seen.refused = tooLate.error.error
 process.stdout.write(JSON.stringify(seen))
 `
 
-describe('a client made by a public generator', () => {
+describe('a client built by a public generator', () => {
   test('has every operation', () => {
     const client = readFileSync(join(folder, 'client.ts'), 'utf8')
     for (const id of Object.keys(operations)) expect(client).toMatch(new RegExp(`^ {4}${id}: \\(`, 'm'))
   })
 
-  test('compiles strictly and does the main job: create, variables, upload, wait, read, purge', async () => {
+  test('compiles in strict mode and does the main job: create, variables, upload, wait, read, purge', async () => {
     writeFileSync(join(folder, 'job.ts'), program)
     expect(await compile()).toBe('')
     const archive = createTarGz([
@@ -116,7 +116,7 @@ describe('a client made by a public generator', () => {
     expect(await platform.fetchEdge('of-the-client.localhost')).toMatchObject({ status: 200, body: 'hello' })
   })
 
-  test('deletes, and what is not in the contract does not compile', async () => {
+  test('deletes, and calls that are not in the contract do not compile', async () => {
     const head = program.slice(0, program.indexOf('const archive'))
     writeFileSync(join(folder, 'job.ts'), `${head}await api.v1.deleteProject('of-the-client')\n`)
     expect(await compile()).toBe('')

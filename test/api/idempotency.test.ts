@@ -1,4 +1,4 @@
-/** Idempotency keys on a whole platform; the gate's own rules are in test/http/idempotency.test.ts. */
+/** Idempotency keys on a whole platform; the rules of the API server are in test/http/idempotency.test.ts. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ async function post(key: string, path: string, body?: unknown) {
   return { status: response.status, replayed: response.headers.get('idempotency-replayed'), text: await response.text() }
 }
 
-test('a project that is made twice is one, a deployment that is asked for ten times at once is one', async () => {
+test('a repeated creation makes one project; ten concurrent deploy requests make one deployment', async () => {
   const input = { name: 'Once', slug: 'once', repo_url: repository.url }
   const first = await post('create', '/v1/projects', input)
   expect([first.status, first.replayed]).toEqual([201, null])
@@ -43,19 +43,19 @@ test('a project that is made twice is one, a deployment that is asked for ten ti
   expect(body.deployments.map(({ id }) => id)).toEqual([(JSON.parse(answers[0]?.text ?? '{}') as { deployment_id: string }).deployment_id])
 })
 
-test('an instance that was stopped and started still knows', async () => {
+test('keys survive a restart', async () => {
   const first = await post('before', '/v1/tokens', { name: 'kept' })
   expect(first.status).toBe(201)
   await platform.handle.stop()
   platform = await startTestPlatform({ runtime: 'process', data_dir })
-  // Another token of the same person: a run has its own.
+  // Another token of the same user, because each run has its own.
   expect(await post('before', '/v1/tokens', { name: 'kept' })).toEqual({ ...first, replayed: 'true' })
   expect((await post('before', '/v1/tokens', { name: 'other' })).status).toBe(409)
   const { body } = await platform.api<{ api_tokens: unknown[] }>('GET', '/v1/tokens')
   expect(body.api_tokens).toHaveLength(1)
 })
 
-/** Every creation that is atomic; `made` lists what there is of it, by a name that the creation chose. */
+/** Every atomic creation; `made` lists the existing resources by a name that the creation sets. */
 const creations = [
   {
     path: '/v1/projects',
@@ -78,7 +78,7 @@ const creations = [
   },
 ]
 
-test('a platform that is killed in the middle: each retry gets what was done, or does what was not, once', { timeout: 3_600_000 }, async () => {
+test('after kill -9 in mid-request each retry replays the result or executes the request once', { timeout: 3_600_000 }, async () => {
   const deploy = { path: '/v1/projects/once/deploy', body: () => undefined }
   const [rounds, each] = isFullTier ? [200, 2] : [1, 8]
   for (let round = 0, n = 0; round < rounds; round++) {

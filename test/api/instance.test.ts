@@ -15,7 +15,7 @@ afterAll(() => context.close())
 const json = { 'content-type': 'application/json' }
 
 describe('the session', () => {
-  test('tells who I am and where I am', async () => {
+  test('returns the current user and instance', async () => {
     const { body } = await context.request('instance_owner', 'GET', '/instance/session')
     expect(body).toMatchObject({
       user: { is_instance_owner: true, email_verified: true },
@@ -33,7 +33,7 @@ describe('the session', () => {
     })
   })
 
-  test('a sign-in link works once, for who asked for it, and sign-out ends the session at once', async () => {
+  test('a sign-in link works once, for the user who requested it, and sign-out ends the session at once', async () => {
     const link = (await context.request('stranger', 'POST', '/instance/sign-in-links')).body as { url: string; expires_at: string }
     expect(Date.parse(link.expires_at)).toBeGreaterThan(await context.platform.now())
     const first = await fetch(link.url, { redirect: 'manual' })
@@ -56,7 +56,7 @@ describe('the session', () => {
     expect((await context.request('stranger', 'GET', '/instance/session')).status).toBe(200)
   })
 
-  test('secrets are nowhere in the database or the log as they are', async () => {
+  test('secrets are stored in plain text neither in the database nor in the log', async () => {
     const { url } = (await context.request('owner', 'POST', '/instance/sign-in-links')).body as { url: string }
     const code = new URL(url).searchParams.get('code') ?? ''
     expect(code.length).toBeGreaterThanOrEqual(43)
@@ -66,7 +66,7 @@ describe('the session', () => {
   })
 })
 
-describe('people', () => {
+describe('users', () => {
   test('are added once, with a token of their own', async () => {
     const person = await context.addPerson('Ann@Example.com', { plan: 'basic', card: true })
     expect(person).toMatchObject({
@@ -90,7 +90,7 @@ describe('people', () => {
     expect(issuePaths(response)).toEqual([path])
   })
 
-  test('leave with their projects; their token is 401 from then on', async () => {
+  test('are deleted with their projects, and their token is 401 from then on', async () => {
     const person = await context.addPerson('leaves@example.com')
     await context.request(person, 'POST', '/v1/projects', { name: 'n', slug: 'left-behind' })
     expect((await context.request('instance_owner', 'DELETE', '/instance/users/leaves%40example.com')).status).toBe(204)
@@ -100,13 +100,13 @@ describe('people', () => {
     expectError(await context.request('instance_owner', 'POST', '/instance/users/nobody%40example.com/verify'), 404, 'user_not_found')
   })
 
-  test('the owner stays', async () => {
+  test('the owner cannot be deleted', async () => {
     const { email } = (await context.request('instance_owner', 'GET', '/instance/session')).body.user as User
     expectError(await context.request('instance_owner', 'DELETE', `/instance/users/${encodeURIComponent(email)}`), 403, 'forbidden')
     expect((await context.request('instance_owner', 'GET', '/instance/session')).status).toBe(200)
   })
 
-  test('open streams of who left close within 5 s', async () => {
+  test('open streams of a deleted user close within 5 s', async () => {
     const person = await context.addPerson('streams@example.com')
     await context.request(person, 'POST', '/v1/projects', { name: 'n', slug: 'their-stream' })
     const response = await fetch(`${context.platform.handle.api_url}/v1/projects/their-stream/runtime-logs`, {
@@ -120,7 +120,7 @@ describe('people', () => {
 })
 
 describe('settings', () => {
-  test('are read, changed one by one, and hold at once', async () => {
+  test('are read, changed one by one, and take effect at once', async () => {
     const { settings } = (await context.request('instance_owner', 'GET', '/instance/settings')).body as { settings: Settings }
     expect(settings).toMatchObject({ on_exit: 'default', plan: 'enterprise' })
     const changed = (await context.request('instance_owner', 'PATCH', '/instance/settings', { keep_deployments: 7 })).body.settings
@@ -151,8 +151,8 @@ describe('settings', () => {
     expect(issuePaths(response)).toEqual([path])
   })
 
-  test('the limits that the contract names hold when nothing is set otherwise', async () => {
-    // What other files asked as this owner within the last minute counts no more.
+  test('the limits of the contract are the default', async () => {
+    // Requests of other files as this owner within the last minute no longer count.
     await context.platform.advance(61_000)
     await context.request('instance_owner', 'PATCH', '/instance/settings', { rate_limit_authenticated: 300, rate_limit_anonymous: 30 })
     const person = await context.addPerson('limited@example.com')
@@ -164,8 +164,8 @@ describe('settings', () => {
   })
 })
 
-describe('a folder of this machine', () => {
-  test('is deployed with its working tree, and makes its project', async () => {
+describe('a local folder', () => {
+  test('is deployed with its working tree, and its project is created', async () => {
     const repository = makeRepository(tinyServer('committed'))
     writeFileSync(`${repository.folder}/server.js`, tinyServer('uncommitted')['server.js'] ?? '')
     const response = await context.request('instance_owner', 'POST', '/instance/deploy-folder', {
@@ -195,7 +195,7 @@ describe('a folder of this machine', () => {
     expect(issuePaths(response)).toEqual(['path'])
   })
 
-  test('409 for a slug of somebody else', async () => {
+  test('409 for a slug of another account', async () => {
     await context.request('stranger', 'POST', '/v1/projects', { name: 'n', slug: 'not-yours' })
     expectError(
       await context.request('instance_owner', 'POST', '/instance/deploy-folder', { path: context.repository.folder, slug: 'not-yours' }),
@@ -205,8 +205,8 @@ describe('a folder of this machine', () => {
   })
 })
 
-describe('the stream of the instance', () => {
-  test('tells of every project that I may see, and of no other', async () => {
+describe('the event stream of the instance', () => {
+  test('reports every project that the caller can see, and no other', async () => {
     const controller = new AbortController()
     const response = await fetch(`${context.platform.handle.api_url}/instance/events`, {
       headers: { authorization: `Bearer ${context.tokens.member}` },
@@ -230,7 +230,7 @@ describe('the stream of the instance', () => {
 })
 
 describe('the doctor and health', () => {
-  test('say how things are, each with a hint', async () => {
+  test('report their checks, each with a fix', async () => {
     const { checks } = (await context.request('instance_owner', 'GET', '/instance/doctor')).body as {
       checks: { name: string; status: string; message: string; hint: string | null }[]
     }

@@ -1,4 +1,4 @@
-/** Values that a change of a project is refused for, by the field that the error names. */
+/** Invalid values of project settings, by the field that the error names. */
 const badValues: Record<string, unknown[]> = {
   slug: ['other'],
   status: ['live'],

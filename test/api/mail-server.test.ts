@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readOptions } from '../../server/options.ts'
 import { sharedPlatform } from '../support/shared-platform.ts'
 
-test('a mail server is named by the environment; what is wrong with it is refused without being shown', () => {
+test('the environment names the mail server; an invalid value is refused without being printed', () => {
   const named = readOptions({}, { HOMEPORT_SMTP_URL: 'smtps://me%40example.com:a%2Fb@mail.example.com', HOMEPORT_SMTP_FROM: 'port@example.com' })
   expect([named.smtp_url?.startsWith('smtps:'), named.smtp_from]).toEqual([true, 'port@example.com'])
   expect(readOptions({}, { HOMEPORT_SMTP_URL: '' }).smtp_url).toBe(null)
@@ -10,7 +10,7 @@ test('a mail server is named by the environment; what is wrong with it is refuse
     expect(() => readOptions({}, { HOMEPORT_SMTP_URL: url })).toThrow(/^HOMEPORT_SMTP_URL is an address such as (?!.*hidden)/)
 })
 
-test('without a mail server the owner has the link, and is told that nothing was sent', async () => {
+test('without a mail server the owner gets the link, and is told that no e-mail was sent', async () => {
   const quiet = await sharedPlatform()
   const { body } = await quiet.api<{ url: string; was_sent: boolean }>('POST', '/instance/verification-links', {
     email: 'by-hand@example.com',

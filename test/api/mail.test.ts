@@ -33,7 +33,7 @@ const send = async (message: object, change: object = {}) => {
 const homeport = (...args: string[]) =>
   runCommand({ api_url: context.platform.handle.api_url, token: context.platform.owner.token }, '/', ['mail', 'post', ...args])
 
-test('the catcher is off at first, and turning it on redeploys the project once', async () => {
+test('the mail catcher is off by default, and turning it on redeploys the project once', async () => {
   expect(await read()).toEqual({
     catcher: { is_enabled: false, host: null, port: null, user: expect.stringMatching(/^prj_/), unavailable: null },
     messages: [],
@@ -59,7 +59,7 @@ test('the catcher is off at first, and turning it on redeploys the project once'
   expect([username, password.length]).toEqual([(body.catcher as MailCatcherStatus).user, 43])
 })
 
-test('only the user and password of a project are accepted, and nothing without them', async () => {
+test('accepts mail only with the user and password of a project', async () => {
   await expect(send({}, { password: 'wrong' })).rejects.toMatchObject({ responseCode: 535 })
   await expect(send({}, { user: 'prj_other' })).rejects.toMatchObject({ responseCode: 535 })
   const anonymous = createTransport({ host: account.host, port: account.port })
@@ -114,7 +114,7 @@ test('a message is stored with its recipients, texts, headers and attachments', 
   expectError(await context.request('owner', 'GET', `/instance/projects/post-two/mail/messages/${id}`), 404, 'message_not_found')
 })
 
-test('what a message could do in a page is removed', async () => {
+test('active content of a message is removed before it is shown', async () => {
   await send({
     subject: 'Hostile',
     html: `<script>alert(1)</script><img src=x onerror=alert(1)><img src="https://evil.example/pixel.gif"><img src="//evil.example/p">
@@ -131,7 +131,7 @@ test('what a message could do in a page is removed', async () => {
   expect(html).toContain("default-src 'none'")
 })
 
-test('a message that is no message, has no header, or nests deeply is stored and shown', async () => {
+test('malformed, headerless and deeply nested messages are stored and shown', async () => {
   const deep = Array.from({ length: 300 }, (_, i) => `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`).join('')
   for (const raw of [
     '\r\n',
@@ -147,7 +147,7 @@ test('a message that is no message, has no header, or nests deeply is stored and
   }
 })
 
-test('a message over 25 MB is refused by its announced size and by what is sent', async () => {
+test('a message over 25 MB is refused by its declared size and by its actual size', async () => {
   const count = (await read()).messages.length
   await expect(send({ text: 'x'.repeat(26 * 2 ** 20) })).rejects.toMatchObject({ responseCode: 552 })
   const replies = await new Promise<string>((resolve, reject) => {
@@ -174,7 +174,7 @@ test('a message over 25 MB is refused by its announced size and by what is sent'
   expect((await read()).messages.length).toBe(count)
 })
 
-test('the last 500 messages are kept', async () => {
+test('keeps the last 500 messages', async () => {
   const transport = createTransport({
     host: account.host,
     port: account.port,
@@ -205,7 +205,7 @@ test('the command line lists, shows and deletes messages', async () => {
   expect((await homeport('list', '--json')).out).toContain('"messages":[]')
 })
 
-test('while the catcher is off nothing is accepted, and its password stays for the next time', async () => {
+test('accepts no mail while it is off, and keeps its password', async () => {
   const { body } = await context.request('owner', 'PATCH', path, { is_enabled: false })
   await context.platform.waitForEnd('post', String(body.deployment_id))
   await expect(send({})).rejects.toMatchObject({ responseCode: 535 })

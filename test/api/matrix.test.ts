@@ -10,24 +10,24 @@ import { until } from '../support/until.ts'
 import { type ApiResponse, startDeployment, expectError, createApiContext, type Caller, type ApiContext } from './api-context.ts'
 
 /*
- * Who may see and do what: every operation, at its path and at its alias, asked by everybody there is. The record of the contract
- * drives it, so that a new operation is asked too, and fails until the table below says what it shall answer. A stranger cannot tell
- * a project that is there from one that is not: to the byte, the request id aside, with good and with bad input.
+ * Authorization: every operation, at its path and its alias, called by every kind of caller. The test iterates over the
+ * contract, so that a new operation fails until the table below states its result. Another account cannot tell an existing
+ * project from an unknown one: the responses are byte for byte the same except for the request id, for valid and invalid input.
  */
 
 const principals = ['stranger', 'member', 'owner'] as const
 type Principal = (typeof principals)[number]
 
 interface Expectation {
-  /** A code that refuses; the success of the contract when absent. `stranger` alone is never absent where a path names something of the owner's. */
+  /** The expected error code; absent for the success of the contract. `stranger` is never absent where a path names a resource of the owner. */
   owner?: ErrorCode
   member?: ErrorCode
   stranger?: ErrorCode
   body?: object | (() => object)
   query?: string
-  /** So expensive that the member asks at the path alone, and the owner at the alias alone. */
+  /** So expensive that the member calls only the path, and the owner only the alias. */
   is_expensive?: true
-  /** What the path names, where the shared project and its deployment will not do: made anew for each who may use it up. */
+  /** Path parameters where the shared project and deployment cannot be used: created again for each caller that consumes them. */
   made?: () => Promise<{ slug?: string; id?: string }>
 }
 
@@ -72,7 +72,7 @@ async function newToken() {
   return { id: (api_token as { id: string }).id }
 }
 
-/** What is not said here is the success of the contract for who may see the project, and 404 for the stranger. */
+/** Without an entry here: the success of the contract for callers who can see the project, and 404 for the stranger. */
 const expected: Record<string, Expectation> = {
   createProject: { body: () => ({ name: 'n', slug: fresh() }) },
   listProjects: {},
@@ -137,7 +137,7 @@ const description = createOpenApiValidator(openApiDocument())
 const list = Object.entries(operations) as [string, OperationSpec][]
 let cells = 0
 
-/** The refusal that a cell shall give; undefined: the success of the contract. */
+/** The error code that a combination must return; undefined for the success of the contract. */
 function refusalOf(spec: OperationSpec, { owner, member, stranger }: Expectation, who: Principal): ErrorCode | undefined {
   if (who === 'owner') return owner
   if (who === 'member') return member
@@ -148,7 +148,7 @@ function refusalOf(spec: OperationSpec, { owner, member, stranger }: Expectation
 const everything = Object.entries(allOperations) as [string, OperationSpec][]
 const ofProjects = everything.filter(([, spec]) => spec.path.includes('{slug}'))
 const withDeployment = ofProjects.filter(([, spec]) => spec.path.includes('{id}'))
-/** What the operation says of an id that it does not know. */
+/** The operation's error code for an unknown id. */
 const unknownOf = (spec: OperationSpec) => spec.errors.find((code) => code.endsWith('_not_found') && code !== 'project_not_found') ?? ''
 const fill = (path: string, slug: string, id: string) => path.replace('{slug}', slug).replace('{id}', id)
 const bothPaths = (path: string) => [path, path.replace(/^\/v1/, '')]
@@ -159,7 +159,7 @@ const pathsFor = (who: Principal, spec: OperationSpec, { is_expensive }: Expecta
   return who === 'member' ? [path] : [alias]
 }
 
-/** All of an answer but what is new in every one. */
+/** Everything in a response except what differs each time. */
 function comparable(response: ApiResponse, slug: string) {
   const headers = Object.fromEntries(
     [...response.headers].filter(([name]) => !['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset'].includes(name)),
@@ -168,7 +168,7 @@ function comparable(response: ApiResponse, slug: string) {
   return { status: response.status, headers, body: response.text.replaceAll(response.headers.get('x-request-id') ?? '', 'ID') }
 }
 
-/** Requests that are good, bad and broken: none of them may tell a stranger more than the others. */
+/** Valid, invalid and malformed requests, none of which may reveal more to a stranger. */
 const inputs: { body?: unknown; headers?: Record<string, string>; query?: string }[] = [
   {},
   { body: {} },
@@ -178,10 +178,10 @@ const inputs: { body?: unknown; headers?: Record<string, string>; query?: string
   { query: '?limit=0&lines=1&limit=9' },
 ]
 
-describe('a stranger', () => {
-  test.each(ofProjects)('%s: a project that is not theirs is one that does not exist', async (_id, spec) => {
+describe('another account', () => {
+  test.each(ofProjects)('%s: a project of another account is indistinguishable from an unknown one', async (_id, spec) => {
     const cells = bothPaths(spec.path).flatMap((path) =>
-      // Both paths lead to the same code: the further inputs are sent to one.
+      // Both paths use the same code, so the further inputs are sent to one of them.
       (path === spec.path ? inputs : inputs.slice(0, 1)).map((input) => ({ path, ...input })),
     )
     await Promise.all(
@@ -195,7 +195,7 @@ describe('a stranger', () => {
     )
   })
 
-  test.each(withDeployment)('%s: an id of another project under one’s own slug is one that does not exist', async (_id, spec) => {
+  test.each(withDeployment)('%s: an id of another project under the caller’s own slug is unknown', async (_id, spec) => {
     for (const path of bothPaths(spec.path)) {
       const ask = (id: string) => context.request('stranger', spec.method, fill(path, 'strange', id))
       const foreign = await ask(deployment)
@@ -206,17 +206,17 @@ describe('a stranger', () => {
     }
   })
 
-  test('changed nothing', async () => {
+  test('has changed nothing', async () => {
     const project = await context.platform.getProject('matrix')
     expect(project).toMatchObject({ status: 'live', name: 'matrix', repo_url: context.repository.url })
     const { deployments } = (await context.request('owner', 'GET', '/v1/projects/matrix/deployments')).body as { deployments: { id: string }[] }
     expect(deployments.map(({ id }) => id)).toEqual([deployment])
     expect((await context.platform.fetchEdge('matrix.localhost')).body).toBe('one')
-    // That was a visit: it is noted within a second, and nobody shall see the project change after that.
+    // That was a visit. It is recorded within a second, and later tests must not see the project change.
     await until(async () => (await context.platform.getProject('matrix')).last_request_at ?? undefined, { what: 'the visit to be noted' })
   })
 
-  test('sees nothing of it in a list', async () => {
+  test('does not see the project in a list', async () => {
     const list = await context.request('stranger', 'GET', '/v1/projects?limit=100')
     expect(list.text).not.toContain('matrix')
     expect((list.body.projects as { slug: string }[]).map(({ slug }) => slug)).toEqual(['strange'])
@@ -224,16 +224,16 @@ describe('a stranger', () => {
 })
 
 describe('an owner', () => {
-  test.each(withDeployment)('%s: an id of another project of one’s own is unknown under this slug', async (_id, spec) => {
+  test.each(withDeployment)('%s: an id of another own project is unknown under this slug', async (_id, spec) => {
     expectError(await context.request('owner', spec.method, fill(spec.path, 'matrix', other)), 404, unknownOf(spec))
   })
-  test.each(ofProjects)('%s: the owner of the instance sees no project of others either', async (_id, spec) => {
+  test.each(ofProjects)('%s: the instance owner sees no projects of other accounts', async (_id, spec) => {
     expectError(await context.request('instance_owner', spec.method, fill(spec.path, 'strange', theirs)), 404, 'project_not_found')
   })
 })
 
-describe('somebody without a credential that holds', () => {
-  test.each(everything)('%s is 401, whether the project is there or not', async (id, spec) => {
+describe('a caller without a valid credential', () => {
+  test.each(everything)('%s is 401, whether or not the project exists', async (id, spec) => {
     const paths = spec.path.startsWith('/v1') ? bothPaths(spec.path) : [spec.path]
     const cells = paths.flatMap((path) => (['anonymous', 'gone', { token: 'svc_wrong' }] as const).map((who) => ({ path, who })))
     await Promise.all(
@@ -249,8 +249,8 @@ describe('somebody without a credential that holds', () => {
   })
 })
 
-describe('every operation, at both paths, by everybody', () => {
-  // To have a database changes the project, and what was deployed of it.
+describe('every operation, at both paths, for every kind of caller', () => {
+  // A database changes the project and its deployment.
   beforeAll(async () => {
     const { deployment_id } = await create('POST', '/v1/projects/matrix/database')
     await context.platform.waitForEnd('matrix', String(deployment_id))
@@ -259,7 +259,7 @@ describe('every operation, at both paths, by everybody', () => {
   test.each(list)('%s', async (id, spec) => {
     const expectation = expected[id]
     if (!expectation) throw new Error(`Say in the table of this test what ${id} shall answer.`)
-    // Who may not use it cannot use it up either; and who may not see the project needs none of its own.
+    // A caller without access cannot consume a resource, and one that cannot see the project needs none.
     const shown = spec.path.includes('{slug}') ? {} : await expectation.made?.()
     for (const who of principals) {
       for (const path of pathsFor(who, spec, expectation)) {
@@ -284,20 +284,20 @@ describe('every operation, at both paths, by everybody', () => {
     }
   })
 
-  test('asked every cell', () => {
+  test('covers every combination', () => {
     const expensive = Object.values(expected).filter((one) => one.is_expensive)
     expect(cells).toBe(list.length * 2 * principals.length - 2 * expensive.length)
     expect(Object.keys(expected)).toHaveLength(45)
   })
 })
 
-describe('a member of the team', () => {
-  // No message and no volume is there to be read.
+describe('a team member', () => {
+  // No message and no volume exists to be read.
   const reads = ofProjects.filter(([, spec]) => spec.method === 'GET' && 'json' in spec.success && !/\{message\}|volumes\/\{name\}/.test(spec.path))
   test.each(reads)('%s: gets what the owner gets, at both paths', async (_id, spec) => {
     for (const path of bothPaths(spec.path)) {
       const look = (who: Caller) => context.request(who, 'GET', fill(path, 'matrix', deployment))
-      // Some of it changes by itself (what the app uses, when its repository was looked at): asked between two looks that are the same.
+      // Some values change by themselves (resource usage, the last check of the repository), so compare between two equal reads.
       const { mine, owners } = await until(
         async () => {
           const [before, asked, after] = [await look('owner'), await look('member'), await look('owner')]
@@ -310,7 +310,7 @@ describe('a member of the team', () => {
     }
   })
 
-  test('may deploy, and is a stranger again once taken out', async () => {
+  test('can deploy, and loses access when removed from the team', async () => {
     const team = { owner_email: context.platform.owner.user.email, member_email: 'member@example.com' }
     expect((await context.request('member', 'POST', '/v1/projects/other/deploy')).status).toBe(201)
     expect((await context.request('instance_owner', 'POST', '/instance/team/remove', team)).status).toBe(200)
@@ -321,8 +321,8 @@ describe('a member of the team', () => {
   })
 })
 
-describe('what is of the instance', () => {
-  test.each(everything.filter(([, spec]) => spec.access === 'owner'))('%s is the owner’s alone', async (_id, spec) => {
+describe('operations of the instance', () => {
+  test.each(everything.filter(([, spec]) => spec.access === 'owner'))('%s is for the owner only', async (_id, spec) => {
     for (const who of ['member', 'stranger'] as const) {
       expectError(
         await context.request(who, spec.method, spec.path.replace('{email}', 'stranger%40example.com'), spec.body ? {} : undefined),
@@ -347,7 +347,7 @@ async function ask(who: Principal, spec: OperationSpec, path: string, { body, qu
   }
   const response = await fetch(context.platform.handle.api_url + path + query, init)
   const type = response.headers.get('content-type')
-  // A stream goes on; that it began is enough here.
+  // A stream does not end. It is enough that it started.
   const text = type?.startsWith('text/event-stream') ? '' : await response.text()
   leave.abort()
   const error = response.status >= 400 ? (JSON.parse(text) as { error: string }).error : undefined

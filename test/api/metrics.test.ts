@@ -17,7 +17,7 @@ http.createServer((request, response) => {
   response.end(status === 204 || status === 304 ? undefined : 'x'.repeat(100))
 }).listen(process.env.PORT, '0.0.0.0')
 `
-/** Fields of the contract and no others. */
+/** Exactly the fields of the contract. */
 const exactly = (metricsSchema as z.ZodObject).strict()
 
 let context: ApiContext
@@ -41,7 +41,7 @@ async function read(slug: string, range?: MetricsRange): Promise<Metrics> {
   expect(response.status).toBe(200)
   return exactly.parse(response.body) as Metrics
 }
-/** So many requests, one after the other by twenty at once. */
+/** Sends a number of requests, twenty at a time. */
 async function sendRequests(times: number, slug: string, path = '/'): Promise<void> {
   let left = times
   const one = async () => {
@@ -51,7 +51,7 @@ async function sendRequests(times: number, slug: string, path = '/'): Promise<vo
 }
 
 describe('GET /v1/projects/{slug}/metrics', () => {
-  test('200 with every request in it at once, to the very last', async () => {
+  test('200 with every request counted at once', async () => {
     const before = await read('counted')
     await sendRequests(41, 'counted')
     const after = await read('counted')
@@ -62,7 +62,7 @@ describe('GET /v1/projects/{slug}/metrics', () => {
     expect((await read('counted')).totals.requests - after.totals.requests).toBe(1)
   })
 
-  test('status classes, errors and durations are those of the requests', async () => {
+  test('counts status classes, errors and durations', async () => {
     const before = await read('counted')
     for (const [status, times] of [
       [201, 3],
@@ -88,7 +88,7 @@ describe('GET /v1/projects/{slug}/metrics', () => {
     expect(last?.p50_ms).toBeGreaterThan(0)
   })
 
-  test.each(['24h', '7d', '30d'] as const)('every bucket of %s, on whole times, the one under way last', async (range) => {
+  test.each(['24h', '7d', '30d'] as const)('returns every bucket of %s, aligned to whole intervals, with the current one last', async (range) => {
     const { count, seconds } = metricsBuckets[range]
     const asked = await context.platform.now()
     const response = await read('counted', range)
@@ -106,8 +106,8 @@ describe('GET /v1/projects/{slug}/metrics', () => {
     for (const bucket of response.buckets) expect(bucket.p50_ms === null).toBe(bucket.requests === 0)
   })
 
-  test('what the app uses now; nothing for one that does not run', async () => {
-    // Who asks first waits for it only so long.
+  test('reports current resource usage, and none for an app that does not run', async () => {
+    // The first request waits for the sample only so long.
     const resources = await until(async () => (await read('counted')).resources ?? undefined, { what: 'a look at the app' })
     expect(resources).toEqual({ cpu_percent: expect.any(Number), memory_mb: expect.any(Number), memory_limit_mb: 512 })
     expect(resources.memory_mb).toBeGreaterThan(5)
@@ -115,7 +115,7 @@ describe('GET /v1/projects/{slug}/metrics', () => {
     expect((await read('never-ran')).resources).toBeNull()
   })
 
-  test('of a project without traffic all is zero or unknown', async () => {
+  test('is zero or null throughout for a project without traffic', async () => {
     await context.platform.createProject({ slug: 'quiet-one' })
     const response = await read('quiet-one', '30d')
     expect(response.totals).toEqual({ requests: 0, errors: 0, error_rate: 0, bytes_out: 0, p50_ms: null, p95_ms: null, p99_ms: null })
@@ -123,7 +123,7 @@ describe('GET /v1/projects/{slug}/metrics', () => {
     expect(response.cache).toEqual({ hits: 0, misses: 0, bypass: 0, hit_ratio: null, objects: 0, bytes: 0 })
   })
 
-  test('pages in place of an app count too, for their project alone', async () => {
+  test('platform pages served in place of an app are counted for their project only', async () => {
     await context.platform.createProject({ slug: 'empty-one' })
     const before = (await read('counted')).totals.requests
     await sendRequests(5, 'empty-one')
@@ -131,7 +131,7 @@ describe('GET /v1/projects/{slug}/metrics', () => {
     expect((await read('counted')).totals.requests).toBe(before)
   })
 
-  test('the setting `metrics` turns it off and on at once', async () => {
+  test('the setting `metrics` turns counting off and on at once', async () => {
     const before = (await read('counted')).totals.requests
     await context.request('instance_owner', 'PATCH', '/instance/settings', { metrics: false })
     await sendRequests(10, 'counted')
@@ -141,7 +141,7 @@ describe('GET /v1/projects/{slug}/metrics', () => {
     expect((await read('counted')).totals.requests).toBe(before + 2)
   })
 
-  test('a cold start once, however many wait for it; an app that sleeps uses nothing', async () => {
+  test('counts a cold start once, however many requests wait for it; a sleeping app uses no resources', async () => {
     const before = await read('counted')
     await context.request('instance_owner', 'PATCH', '/instance/settings', { sleep_after_s: 1 })
     await until(async () => ((await context.platform.getProject('counted')).is_cold ? true : undefined), { what: 'counted to sleep' })
@@ -175,9 +175,9 @@ describe('GET /instance/sparklines', () => {
   const lines = async (who: Caller) =>
     (await context.request(who, 'GET', '/instance/sparklines')).body as { from: string; projects: { slug: string; requests: number[] }[] }
 
-  test('requests by hour of the projects that I may see and that had any', async () => {
+  test('requests per hour of the visible projects that had any', async () => {
     await sendRequests(3, 'counted')
-    // That a project was asked for is noted within a second.
+    // A request to a project is recorded within a second.
     const { from, projects } = await until(
       async () => {
         const response = await lines('owner')
@@ -195,7 +195,7 @@ describe('GET /instance/sparklines', () => {
   })
 })
 
-/** Requests that stand in the file, as another process sees it. */
+/** Requests stored in the file, as another process sees them. */
 function writtenIn(folder: string): number {
   const db = new Sqlite(join(folder, 'metrics.db'), { readonly: true })
   try {
@@ -205,8 +205,8 @@ function writtenIn(folder: string): number {
   }
 }
 
-describe('metrics and time', () => {
-  test('a restart loses nothing, SIGKILL at most what was not written yet, and a project takes its numbers with it', async () => {
+describe('persistence', () => {
+  test('a restart loses nothing, SIGKILL loses only what was not yet written, and a deleted project takes its metrics with it', async () => {
     const folder = createTempFolder('metrics')
     const written = () => writtenIn(folder.path)
     const start = () => startTestPlatform({ runtime: 'process', data_dir: folder.path })
@@ -223,7 +223,7 @@ describe('metrics and time', () => {
 
     platform = await start()
     await sendRequests(platform, 20)
-    // Nobody asks: it is written down by itself.
+    // Without any reads the metrics are written by themselves.
     await platform.advance(2_000)
     await until(() => (written() === 41 ? true : undefined), { what: '41 requests to be written down' })
     await sendRequests(platform, 10)

@@ -42,7 +42,7 @@ test.each([
   expect(messageOf(parse)).toBe(`The body is invalid. ${message}`)
 })
 
-test('a query says the same of its parameters', () => {
+test('query parameters give the same errors', () => {
   const query = z.object({ lines: z.coerce.number().min(20) })
   expect(messageOf(() => parseQuery(query, 'lines=5'))).toBe('The query is invalid. lines: Must be at least 20.')
   expect(messageOf(() => parseQuery(query, 'lines=30&lines=40'))).toBe('The query is invalid. lines: Send this query parameter only once.')

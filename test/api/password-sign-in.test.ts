@@ -1,4 +1,4 @@
-/** Sign-in by password over a real store, with a clock that is turned by hand. */
+/** Sign-in by password over a real store, with a clock that the test moves. */
 import { randomBytes, scryptSync } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ const password = 'correct horse battery'
 const email = 'owner@homeport.localhost'
 const created_at = '2026-01-31T12:00:00.000Z'
 const clock = fixedClock(created_at)
-/** As `hashPassword` stores it, but compared in a millisecond. */
+/** In the format of `hashPassword`, but compared in a millisecond. */
 function cheapHash(text: string): string {
   const salt = randomBytes(16)
   return ['scrypt', 1024, 8, 1, salt.toString('base64'), scryptSync(text, salt, 32, { N: 1024, r: 8, p: 1 }).toString('base64')].join('$')
@@ -49,7 +49,7 @@ afterAll(async () => {
 })
 
 describe('a password', () => {
-  test('is kept as scrypt with a salt of its own, 64 MB a guess', async () => {
+  test('is stored as scrypt with its own salt, at 64 MB per attempt', async () => {
     const one = await hashPassword('the same password')
     expect(one).not.toBe(await hashPassword('the same password'))
     const [name, N, r, p, salt = '', key = ''] = one.split('$')
@@ -59,24 +59,24 @@ describe('a password', () => {
     expect(await verifyPassword('the same passwore', cheapHash('the same password'), 'near')).toBe(false)
     expect(await verifyPassword('', undefined, 'near')).toBe(false)
   })
-  test('is the same from whatever keyboard: composed or not', async () => {
+  test('matches in composed and decomposed Unicode form', async () => {
     expect(await verifyPassword('cafe\u0301 au lait', cheapHash('caf\u00e9 au lait'), 'near')).toBe(true)
   })
-  test('more at once than can be looked at are refused, not piled up', async () => {
+  test('refuses attempts over the concurrency limit instead of queueing them', async () => {
     const kept = cheapHash(password)
     const all = Promise.allSettled(Array.from({ length: 40 }, () => verifyPassword('x', kept, 'far')))
-    // Whoever is at this machine is not behind them.
+    // Local sign-ins do not queue behind them.
     expect(await verifyPassword('x', kept, 'near')).toBe(false)
     expect((await all).filter((one) => one.status === 'rejected').length).toBe(24)
   })
 })
 
 describe('sign-in', () => {
-  /** Compares in no time: what is looked at below is how often it may be tried. */
+  /** Compares instantly, because these tests are about the number of attempts. */
   const newSignIn = () => createPasswordSignIn({ db: store.db, clock, compare: async (given, kept) => kept !== undefined && given === password })
   const attempt = (given: string, more: { email?: string; is_local?: boolean } = {}) => ({ email, password: given, is_local: false, ...more })
 
-  test('gives a session that the gate knows, whatever the case of the address', async () => {
+  test('creates a valid session, whatever the case of the email address', async () => {
     const signIn = createPasswordSignIn({ db: store.db, clock })
     const result = await signIn(attempt(password, { email: ' OWNER@homeport.localhost ' }))
     const secret = 'session' in result ? result.session.secret : ''
@@ -88,32 +88,32 @@ describe('sign-in', () => {
     ['an address that nobody has', attempt(password, { email: 'nobody@example.com' })],
     ['somebody without a password', attempt('', { email: 'plain@example.com' })],
     ['nothing at all', attempt('', { email: '' })],
-  ])('%s is wrong, and no more is told', async (_, given) => {
+  ])('%s is refused without saying which part was wrong', async (_, given) => {
     expect(await newSignIn()(given)).toEqual({ wrong: true })
   })
 
-  test.each([email, 'nobody@example.com'])('five wrong ones in a row for %s, then waits of 1, 2, 4 s', async (address) => {
+  test.each([email, 'nobody@example.com'])('five failures in a row for %s, then delays of 1, 2, 4 s', async (address) => {
     const signIn = newSignIn()
     const wrong = attempt('wrong', { email: address })
     for (let i = 0; i < 5; i++) expect(await signIn(wrong)).toEqual({ wrong: true })
     for (const wait_s of [1, 2, 4]) {
       expect(await signIn(wrong)).toEqual({ wait_s })
-      // Not even the right one, or waiting would be nothing.
+      // Not even the right password, because otherwise the delay would have no effect.
       expect(await signIn(attempt(password, { email: address }))).toEqual({ wait_s })
       await clock.advance(wait_s * 1000 - 1)
       expect(await signIn(wrong)).toEqual({ wait_s: 1 })
       await clock.advance(1)
       expect(await signIn(wrong)).toEqual({ wrong: true })
     }
-    // This machine is never kept out, nor does it shorten the wait of others.
+    // This machine is never locked out, and does not shorten the delay of others.
     expect(await signIn(attempt(password, { is_local: true }))).toHaveProperty('session')
     expect(await signIn(wrong)).toEqual({ wait_s: 8 })
-    // Somebody else is not held up by it.
+    // Another address is not delayed.
     expect(await signIn(attempt('wrong', { email: 'plain@example.com' }))).toEqual({ wrong: true })
     await clock.advance(60_000)
   })
 
-  test('the longest wait is a minute, and the right one begins anew', async () => {
+  test('the delay is at most one minute, and a success resets it', async () => {
     const signIn = newSignIn()
     for (let i = 0; i < 13; i++) {
       expect(await signIn(attempt('wrong'))).toEqual({ wrong: true })
@@ -128,7 +128,7 @@ describe('sign-in', () => {
     await clock.advance(60_000)
   })
 
-  test('many guesses at once are no way round: five are looked at', async () => {
+  test('concurrent guesses do not bypass the limit: five are checked', async () => {
     const signIn = newSignIn()
     const results = await Promise.all(Array.from({ length: 30 }, () => signIn(attempt('wrong'))))
     expect(results.filter((one) => 'wrong' in one).length).toBe(5)

@@ -25,12 +25,12 @@ const open = (branch: string, text: string, message?: string) =>
   commitToBranch(repository.folder, branch, { 'index.html': `<h1>${text}</h1>` }, message)
 
 describe('GET previews', () => {
-  test('200 with none', async () => {
+  test('200 without previews', async () => {
     expect((await context.request('owner', 'GET', path)).body).toEqual({ previews: [] })
     expect((await context.request('owner', 'GET', '/v1/projects/unlinked/previews')).body).toEqual({ previews: [] })
   })
 
-  test('200 with each open one, the newest change first', async () => {
+  test('200 with each open preview, the most recently changed first', async () => {
     const sha = open('feature/Shown', 'shown', 'Shows it\n\nand says why')
     await waitForPreview(context.platform, slug, 'feature/Shown', sha)
     await waitForPreview(context.platform, slug, 'second', open('second', 'second'))
@@ -54,7 +54,7 @@ describe('GET previews', () => {
     })
   })
 
-  test('its deployments are found by target and branch, and none of them can be rolled back to', async () => {
+  test('filters its deployments by target and branch, and allows no rollback to them', async () => {
     const [preview] = await listPreviews(context.platform, slug)
     const { body } = await context.request('owner', 'GET', `/v1/projects/${slug}/deployments?target=preview&branch=${preview?.branch}`)
     const [deployment] = body.deployments as { id: string }[]
@@ -69,7 +69,7 @@ describe('GET previews', () => {
     expectError(await context.request('owner', 'POST', `/v1/projects/${slug}/deployments/${deployment?.id}/rollback`), 409, 'rollback_not_allowed')
   })
 
-  test('a retry deploys the preview again', async () => {
+  test('a retry redeploys the preview', async () => {
     const [preview] = await listPreviews(context.platform, slug)
     const again = await context.request('owner', 'POST', `/v1/projects/${slug}/deployments/${preview?.deployment_id}/retry`)
     expect(again.status).toBe(201)
@@ -105,7 +105,7 @@ describe('watching', () => {
     })
   })
 
-  test('what is changed stays, and what is not named stays as it was', async () => {
+  test('a changed setting persists, and the others stay as they were', async () => {
     await context.request('owner', 'PATCH', watching, { deploys_pushes: false })
     const response = await context.request('member', 'PATCH', watching, { preview_databases: true })
     expect(response.body.watching).toMatchObject({ deploys_pushes: false, previews: true, preview_databases: true })
@@ -113,16 +113,16 @@ describe('watching', () => {
     expect(await state('member')).toMatchObject({ deploys_pushes: true, previews: true, preview_databases: false })
   })
 
-  test('400 for what is no switch', async () => {
+  test('400 for a value that is not a boolean', async () => {
     expect(issuePaths(await context.request('owner', 'PATCH', watching, { previews: 'yes', more: 1 }))).toEqual(['more', 'previews'])
   })
 
-  test('a look on demand; 400 without a repository', async () => {
+  test('checks the repository on demand; 400 without a repository', async () => {
     expect((await context.request('owner', 'POST', `${watching}/check`)).body.watching).toMatchObject({ state: 'watching' })
     expectError(await context.request('owner', 'POST', '/instance/projects/unlinked/watching/check'), 400, 'project_not_connected')
   })
 
-  test('a repository that is not there is told in plain words, and looked at again', async () => {
+  test('a missing repository is reported in plain words, and checked again', async () => {
     await context.request('instance_owner', 'PATCH', '/v1/projects/unlinked', { repo_url: 'file:///nowhere/to/be/found' })
     const { status, body } = await context.request('owner', 'POST', '/instance/projects/unlinked/watching/check')
     expect(status).toBe(200)

@@ -1,4 +1,4 @@
-/** A request reads its project once: `resource` of the operation finds it, and the handler takes it from its context. */
+/** A request reads its project once: `resource` of the operation loads it, and the handler gets it from its context. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../server/lib/id.ts'
 import { insertDeployment } from '../../server/store/deployments.ts'
@@ -40,6 +40,6 @@ test.each([
   })
   expect([response.status, await response.text()]).toEqual([method === 'POST' ? 201 : 200, expect.any(String)])
   const reads = statements.filter((sql) => readsProject.test(sql))
-  // A change is published, and the subscribers read the project by its ID.
+  // A change is published, and the subscribers read the project by its id.
   expect(method === 'GET' ? reads : reads.filter((sql) => /\bslug\W+=/.test(sql))).toHaveLength(1)
 })

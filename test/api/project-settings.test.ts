@@ -18,7 +18,7 @@ afterAll(() => context.close())
 const change = (body: object) => context.request('owner', 'PATCH', path, body)
 const deploy = async () => context.platform.waitForEnd('set', (await context.platform.deploy('set')).id)
 
-test('settings have defaults, and a change is for those of the project alone', async () => {
+test('settings have defaults, and a change applies to its project only', async () => {
   const { status, body } = await context.request('member', 'GET', path)
   expect([status, body]).toEqual([
     200,
@@ -53,7 +53,7 @@ test('settings have defaults, and a change is for those of the project alone', a
   ).toEqual(body)
 })
 
-test('what is no path, no time, no number of cores and no pattern is refused', async () => {
+test('refuses invalid paths, times, CPU counts and patterns', async () => {
   for (const health_path of ['', 'healthz', '/a b', '/a#b', '/a\r\nHost: b', '/é', `/${'a'.repeat(300)}`])
     expect(issuePaths(await change({ health_path }))).toEqual(['health_path'])
   for (const port of [0, 65_536, 1.5, '9090', null]) expect(issuePaths(await change({ public_ports: [80, port] }))).toEqual(['public_ports.1'])
@@ -66,7 +66,7 @@ test('what is no path, no time, no number of cores and no pattern is refused', a
   expect(issuePaths(await change({ memory_limit_mb: 64 }))).toEqual(['memory_limit_mb'])
 })
 
-test('a deployment asks the path of the health check, for as long as its timeout', async () => {
+test('a deployment requests the health check path until its timeout', async () => {
   context.repository.commit({
     'server.js': (tinyServer('two')['server.js'] ?? '').replace('response.end', "response.writeHead(request.url === '/ready?now' ? 204 : 500).end"),
   })
@@ -79,7 +79,7 @@ test('a deployment asks the path of the health check, for as long as its timeout
   })
 })
 
-test('the help says what each setting does', () => {
+test('the help describes each setting', () => {
   const text = topics
     .find(({ id }) => id === 'project-settings')
     ?.body.map(readBlockText)

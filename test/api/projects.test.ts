@@ -14,7 +14,7 @@ const create = (body: unknown, who: 'owner' | 'stranger' | 'instance_owner' | { 
   context.request(who, 'POST', '/v1/projects', body)
 const projectOf = (response: ApiResponse) => response.body.project as Record<string, unknown>
 
-/** A project as the customer's document has it: all fields, and no others. */
+/** A project as in the customer's document: all fields, and no others. */
 const exactly = z.strictObject(projectSchema.shape)
 
 describe('POST /v1/projects', () => {
@@ -49,7 +49,7 @@ describe('POST /v1/projects', () => {
     expect(projectOf(response)).toMatchObject({ repo_url: 'https://git.example/me/app.git', repo_branch: 'feature/x', is_connected: true })
   })
 
-  test('credentials of an address are kept apart and never shown', async () => {
+  test('credentials in a URL are stored separately and never returned', async () => {
     const response = await create({ name: 'n', slug: 'with-secret', repo_url: 'https://me:hp-sentinel-pass@git.example/me/app.git' })
     expect(projectOf(response).repo_url).toBe('https://git.example/me/app.git')
     const shown = [
@@ -94,7 +94,7 @@ describe('POST /v1/projects', () => {
     expect(issuePaths(response)).toEqual(paths)
   })
 
-  test('a folder of this machine is for the owner of the instance alone', async () => {
+  test('a local folder is for the instance owner only', async () => {
     expectError(await create({ name: 'n', slug: 'their-folder', repo_url: 'file:///etc' }, 'stranger'), 400, 'invalid_input')
     expect((await create({ name: 'n', slug: 'my-folder', repo_url: context.repository.url }, 'instance_owner')).status).toBe(201)
   })
@@ -123,17 +123,17 @@ describe('POST /v1/projects', () => {
     'a--b',
   ])('%s is reserved', async (slug) => {
     const response = await create({ name: 'n', slug })
-    // A slug of two letters is no slug before it is a reserved one.
+    // A slug of two letters is too short, which is checked before reserved names.
     if (slug.length < 3) expectError(response, 400, 'invalid_input')
     else expectError(response, 409, 'slug_reserved')
   })
 
-  test('409 for a slug that is taken, by whomever', async () => {
+  test('409 for a taken slug, whoever owns it', async () => {
     expectError(await create({ name: 'n', slug: 'my-app' }), 409, 'slug_taken')
     expectError(await create({ name: 'n', slug: 'my-app' }, 'stranger'), 409, 'slug_taken')
   })
 
-  test('of 20 at once for one slug exactly one wins', async () => {
+  test('of 20 concurrent requests for one slug exactly one succeeds', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => create({ name: 'n', slug: 'race' })))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array<number>(19).fill(409)])
   })
@@ -148,12 +148,12 @@ describe('POST /v1/projects', () => {
   test.each([
     ['starter', 3],
     ['basic', 10],
-  ])('402 past the cap of %s, also when many ask at once', async (plan, cap) => {
+  ])('402 past the project limit of %s, also for concurrent requests', async (plan, cap) => {
     const person = await context.addPerson(`${plan}@example.com`, { plan })
     const answers = await Promise.all(Array.from({ length: cap + 3 }, (_, i) => create({ name: 'n', slug: `${plan}-${i}` }, person)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(cap)
     for (const response of answers) if (response.status !== 201) expectError(response, 402, 'plan_limit_reached')
-    // The plan is looked at before the slug, and after the input.
+    // The plan is checked before the slug, and after the input.
     expectError(await create({ name: 'n', slug: 'my-app' }, person), 402, 'plan_limit_reached')
     expectError(await create({ name: '', slug: 'my-app' }, person), 400, 'invalid_input')
     const taken = answers.findIndex(({ status }) => status === 201)
@@ -175,14 +175,14 @@ describe('GET /v1/projects', () => {
     return { slugs: (response.body.projects as { slug: string }[]).map(({ slug }) => slug), next: response.body.next_cursor as string | null }
   }
 
-  test('gives the newest 50 when nothing is asked, and null at the end', async () => {
+  test('returns the newest 50 by default, and a null cursor at the end', async () => {
     const first = await page('')
     expect(first.slugs).toEqual(Array.from({ length: 50 }, (_, i) => `list-${54 - i}`))
     const second = await page(`?cursor=${first.next}`)
     expect([second.slugs, second.next]).toEqual([['list-4', 'list-3', 'list-2', 'list-1', 'list-0'], null])
   })
 
-  test('gives every one exactly once, whatever comes and goes meanwhile', async () => {
+  test('lists every project exactly once while projects are added and deleted', async () => {
     const seen: string[] = []
     let cursor: string | null = ''
     for (let i = 0; cursor !== null; i++) {
@@ -195,7 +195,7 @@ describe('GET /v1/projects', () => {
     await context.request(person, 'DELETE', '/v1/projects/in-between')
   })
 
-  test('a page that is full to the last has no next one', async () => {
+  test('a full last page has no next page', async () => {
     expect((await page('?limit=55')).next).toBeNull()
     expect((await page('?limit=54')).next).not.toBeNull()
     expect((await page('?limit=1')).slugs).toEqual(['list-54'])
@@ -211,7 +211,7 @@ describe('GET /v1/projects', () => {
     },
   )
 
-  test('has what the teams of the caller have, and nothing of others', async () => {
+  test('includes the projects of the caller’s teams, and no others', async () => {
     await create({ name: 'n', slug: 'of-the-owner' })
     await create({ name: 'n', slug: 'of-the-stranger' }, 'stranger')
     const slugs = async (who: 'owner' | 'member' | 'stranger') =>
@@ -258,14 +258,14 @@ describe('GET and PATCH /v1/projects/{slug}', () => {
     { caching_enabled: false },
     { name: 'Two', always_warm: false },
   ]
-  test.each(good)('200 for %j, which stays', async (body) => {
+  test.each(good)('200 for %j, which is stored', async (body) => {
     const response = await patch(body)
     expect(response.status).toBe(200)
     expect(projectOf(response)).toMatchObject(body)
     expect(projectOf(await context.request('owner', 'GET', '/v1/projects/patched'))).toEqual(projectOf(response))
   })
 
-  test('200 for nothing, which changes nothing but the time', async () => {
+  test('200 for an empty change, which updates only the time', async () => {
     const before = projectOf(await context.request('owner', 'GET', '/v1/projects/patched'))
     expect({ ...projectOf(await patch({})), updated_at: before.updated_at }).toEqual(before)
   })
@@ -278,7 +278,7 @@ describe('GET and PATCH /v1/projects/{slug}', () => {
     expect((await context.request('owner', 'GET', '/v1/projects/patched')).text).toBe(before)
   })
 
-  test('memory is cut to the ceiling of the plan, and always_warm is 402 on starter', async () => {
+  test('memory is capped at the limit of the plan, and always_warm is 402 on starter', async () => {
     const person = await context.addPerson('small@example.com', { plan: 'starter' })
     expect(projectOf(await create({ name: 'n', slug: 'small' }, person)).memory_limit_mb).toBe(256)
     expect(projectOf(await context.request(person, 'PATCH', '/v1/projects/small', { memory_limit_mb: 1024 })).memory_limit_mb).toBe(256)
@@ -288,11 +288,11 @@ describe('GET and PATCH /v1/projects/{slug}', () => {
     expect((await context.request(person, 'PATCH', '/v1/projects/small', { always_warm: false })).status).toBe(200)
   })
 
-  test('a member of the team may change it', async () => {
+  test('a team member can change it', async () => {
     expect(projectOf(await context.request('member', 'PATCH', '/v1/projects/patched', { name: 'By the team' })).name).toBe('By the team')
   })
 
-  test('404 for one that is not there', async () => {
+  test('404 for an unknown project', async () => {
     for (const slug of ['nope', 'Patched', 'prj_x', 'a'.repeat(500), '%F0%9F%92%A5', 'constructor', '__proto__']) {
       expectError(await context.request('owner', 'GET', `/v1/projects/${slug}`), 404, 'project_not_found')
     }
@@ -309,7 +309,7 @@ describe('DELETE and stop', () => {
     expect((await create({ name: 'n', slug: 'short-lived' }, 'stranger')).status).toBe(201)
   })
 
-  test('stop is 200 however often', async () => {
+  test('stop is 200 however often it is repeated', async () => {
     await create({ name: 'n', slug: 'stopped' })
     for (let i = 0; i < 3; i++) {
       const response = await context.request('owner', 'POST', '/v1/projects/stopped/stop')
@@ -323,7 +323,7 @@ describe('GET /instance/projects', () => {
   const find = (q: string, who: 'owner' | 'stranger' = 'owner') => context.request(who, 'GET', `/instance/projects?q=${encodeURIComponent(q)}`)
   const slugs = (response: ApiResponse) => (response.body.projects as { slug: string }[]).map(({ slug }) => slug)
 
-  test('every word in name, slug or repository, in any case; newest first; with how many there are', async () => {
+  test('matches every word in name, slug or repository, case-insensitively; newest first, with the total count', async () => {
     for (const [name, slug] of [
       ['Ångström Boats', 'sought-one'],
       ['Boats and ROPE', 'sought-two'],
@@ -337,14 +337,14 @@ describe('GET /instance/projects', () => {
     expect(none.body.total).toBeGreaterThanOrEqual(2)
   })
 
-  test('nothing of somebody else, nothing that is deleted', async () => {
+  test('finds no projects of other accounts and no deleted ones', async () => {
     expect((await create({ name: 'Gone boats', slug: 'sought-gone' })).status).toBe(201)
     expect((await context.request('owner', 'DELETE', '/v1/projects/sought-gone')).status).toBe(204)
     expect(slugs(await find('sought', 'stranger'))).toEqual([])
     expect(slugs(await find('sought'))).not.toContain('sought-gone')
   })
 
-  test('400 without anything to look for', async () => {
+  test('400 for an empty query', async () => {
     expectError(await context.request('owner', 'GET', '/instance/projects?q='), 400, 'invalid_input')
   })
 })

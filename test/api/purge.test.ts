@@ -13,7 +13,7 @@ import { insertProject } from '../../server/store/projects.ts'
 import { replacePurgeToken } from '../../server/store/purge-tokens.ts'
 import { projectRow } from '../support/database-rows.ts'
 
-/* What a purge notes and what it does when the cache refuses, on a real store and a cache that only does what it is told. */
+/* What a purge logs, and what it does when the cache fails, on a real store and a fake cache. */
 
 let folder: string
 let store: Store
@@ -47,14 +47,14 @@ function purgeOver(purge: EdgeCache['purge']) {
 }
 
 describe('a purge', () => {
-  test('that the cache refuses is 502 cache_purge_failed, and the log does not say that it was done', async () => {
+  test('is 502 cache_purge_failed when the cache fails, and is not logged as done', async () => {
     const purge = purgeOver(() => Promise.reject(new Error('ENOSPC: no space left')))
     await expect(purge('prj_blog', { all: true }, 'api')).rejects.toMatchObject({ code: 'cache_purge_failed', status: 502 })
     await expect(purge('prj_blog', { all: true }, 'api')).rejects.not.toThrow(/ENOSPC/)
     expect(await events()).toEqual([])
   })
 
-  test('hands addresses over as the edge knows them, as they were written', async () => {
+  test('passes normalized URLs to the edge, and logs them as written', async () => {
     const asked: unknown[] = []
     const purge = purgeOver(async (...what) => asked.push(what))
     const urls = ['/a/../b?c=%2F#d', 'https://BLOG.example.com:8443', 'http://blog.localhost?q', 'http://blog.localhost/ü?ä b', ' /trimmed ', '//two']
@@ -77,13 +77,13 @@ describe('a purge', () => {
     expect((await events()).map((row) => JSON.parse(row.urls) as unknown)).toEqual([urls])
   })
 
-  test('of a name that is not verified, or of another project, is refused', async () => {
+  test('refuses unverified hostnames and those of other projects', async () => {
     const purge = purgeOver(async () => 1)
     const asked = purge('prj_blog', { urls: ['http://pending.example.com/', 'http://shop.localhost/', '/fine'] }, 'api')
     await expect(asked).rejects.toMatchObject({ code: 'invalid_input', issues: [{ path: 'urls.0' }, { path: 'urls.1' }] })
   })
 
-  test('of a project that is deleted meanwhile leaves no row', async () => {
+  test('leaves no row when the project is deleted meanwhile', async () => {
     const purge = purgeOver(async () => {
       await store.db.write((tx) => tx.statement("UPDATE projects SET deleted_at = 'now' WHERE id = 'prj_blog'").run())
       return 3
@@ -93,7 +93,7 @@ describe('a purge', () => {
   })
 })
 
-test('the log keeps the newest thousand of each project, and of a long list of addresses the first', async () => {
+test('the log keeps the newest 1000 entries per project, and the first URLs of a long list', async () => {
   const note = { kind: 'purge_tags' as const, urls: [], purged: 0, source: 'api' as const, now: 0 }
   await store.db.write((tx) => {
     recordCacheEvent(tx, { ...note, project_id: 'prj_shop', tags: ['other'] })
@@ -109,7 +109,7 @@ test('the log keeps the newest thousand of each project, and of a long list of a
 })
 
 describe('a purge token', () => {
-  test('opens its own project, until another takes its place', async () => {
+  test('authorizes its own project, until it is replaced', async () => {
     const projectOf = createPurgeTokenLookup(store.db)
     const [old, fresh] = [newToken('hpp'), newToken('hpp')]
     const put = (token: string) =>
@@ -127,7 +127,7 @@ describe('a purge token', () => {
     expect(await projectOf('blog', fresh)).toBeUndefined()
   })
 
-  test('has a form of its own', () => {
+  test('has a distinct format', () => {
     const token = newToken('hpp')
     expect([isToken(token, 'hpp'), isToken(token), isToken(newToken(), 'hpp')]).toEqual([true, false, false])
   })

@@ -13,7 +13,7 @@ describe('registries of a project', () => {
   const add = (body: object) => context.request('owner', 'POST', path, body)
   const list = async () => (await context.request('owner', 'GET', path)).body
 
-  test('are added under the name that Docker uses, replaced and removed; no answer and no file has the password', async () => {
+  test('are added under Docker’s name, replaced and removed; no response and no file contains the password', async () => {
     const password = 'a password that stays here'
     expect((await add({ host: 'https://index.docker.io/v1/', username: 'ada', password })).body).toMatchObject({
       registry: { host: 'docker.io', username: 'ada' },

@@ -19,7 +19,7 @@ beforeEach(() => {
 
 const planOf = ({ body }: { body: Record<string, unknown> }) => body.plan as PlannedSource
 
-test('the repository of a project is planned at the head of its branch, and nothing is deployed or left behind', async () => {
+test('plans the repository of a project at the head of its branch, without deploying or leaving files', async () => {
   const sha = context.repository.commit({ 'compose.yaml': null })
   const response = await context.request('member', 'POST', '/instance/projects/planned/plan', {})
   expect(response.status).toBe(200)
@@ -31,19 +31,19 @@ test('the repository of a project is planned at the head of its branch, and noth
   expectError(await context.request('stranger', 'POST', '/instance/projects/planned/plan', {}), 404, 'project_not_found')
 })
 
-test('a repository without a project is planned, and what cannot be fetched says why', async () => {
+test('plans a repository without a project, and says why one cannot be fetched', async () => {
   const path = '/instance/plans/repository'
   const response = await context.request('owner', 'POST', path, { repo_url: context.repository.url })
   expect(planOf(response)).toMatchObject({ services: [{ name: 'web' }], commit: { branch: 'main' } })
   const gone = await context.request('owner', 'POST', path, { repo_url: context.repository.url, repo_branch: 'gone' })
   expectError(gone, 502, 'source_not_fetched')
   expect(gone.body.message).toMatch(/no branch “gone”/)
-  // Another account may not have this machine fetch its folders or its network.
+  // Another account must not make this machine read local folders or its network.
   expectError(await context.request('stranger', 'POST', path, { repo_url: context.repository.url }), 400, 'invalid_input')
   expectError(await context.request('stranger', 'POST', path, { repo_url: 'http://127.0.0.1:9/x.git' }), 502, 'source_not_fetched')
 })
 
-test('a folder is planned for the owner of the instance, and its plan is saved once', async () => {
+test('plans a folder for the instance owner, and saves its plan once', async () => {
   writeFileSync(join(folder, 'index.html'), 'hi')
   const body = { path: folder }
   expect(planOf(await context.request('instance_owner', 'POST', '/instance/plans/folder', body))).toMatchObject({
@@ -67,7 +67,7 @@ test('400 for a relative path, which would be a folder of the platform, and for 
   expect(response).toMatchObject({ status: 400, body: { error: 'invalid_input', issues: [{ path: 'path' }] } })
 })
 
-test('a saved plan does not follow a link', async () => {
+test('a saved plan does not follow a symlink', async () => {
   writeFileSync(join(folder, 'index.html'), 'hi')
   const outside = join(folder, 'outside.txt')
   symlinkSync(outside, join(folder, 'homeport.yaml'))

@@ -12,7 +12,7 @@ import { expectError, createApiContext, type Caller, type ApiContext } from './a
 
 let context: ApiContext
 const folders: string[] = []
-/** Packed before anything runs: it takes so long that a server would hang up on who falls silent meanwhile. */
+/** Compressed before any test, because it takes so long that a server would drop the silent connection. */
 const large = createTarGz(Object.entries({ ...tinyServer('large'), 'cargo.bin': randomBytes(24 * 2 ** 20) }).map(([name, data]) => ({ name, data })))
 const newFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-sources-'))
@@ -27,7 +27,7 @@ afterAll(async () => {
   await context.close()
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
-/** Whatever happens, nothing stays in the place where sources are made ready. */
+/** No temporary file remains in the folder where sources are prepared. */
 afterEach(() => until(() => outgoing().length === 0 || undefined, { what: 'an empty place' }))
 
 const outgoing = () => {
@@ -46,7 +46,7 @@ async function archiveOf(slug: string, id: string, who: Caller = 'owner'): Promi
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/gzip'])
   return Buffer.from(await response.arrayBuffer())
 }
-/** `drwxr-xr-x name`, `lrw… name -> target`, by the system's own tar. */
+/** `drwxr-xr-x name`, `lrw… name -> target`, listed by the system's tar. */
 function listOf(archive: Buffer): string[] {
   const list = execFileSync('tar', ['--list', '--verbose', '--gzip', '--file=-'], { input: archive, encoding: 'utf8' })
   return list
@@ -71,7 +71,7 @@ async function deployFolder(slug: string, path: string): Promise<DeploymentDetai
 }
 
 describe('GET source', () => {
-  test('of a git deployment: the commit and not the head, as it is built again elsewhere', async () => {
+  test('of a git deployment: the deployed commit, not the head, as it would be built elsewhere', async () => {
     const repository = makeRepository({ ...tinyServer('one'), 'node_modules/left/index.js': '1', '.env.example': 'A=' })
     writeFileSync(join(repository.folder, 'run.sh'), '#!/bin/sh\n')
     chmodSync(join(repository.folder, 'run.sh'), 0o755)
@@ -91,7 +91,7 @@ describe('GET source', () => {
       '-rwxr-xr-x source/run.sh',
       '-rw-r--r-- source/server.js',
     ])
-    // The same source is the same bytes.
+    // The same source gives the same bytes.
     expect((await archiveOf('from-git', id)).equals(archive)).toBe(true)
     await context.platform.createProject({ slug: 'git-again' })
     expect(await send('git-again', archive)).toMatchObject({ status: 'ready', source: 'upload' })
@@ -103,7 +103,7 @@ describe('GET source', () => {
     expect(response.body.message).toContain('repository does not exist')
   })
 
-  test('of an upload: the kept archive, whatever it was packed as; a lone folder stays one', async () => {
+  test('of an upload: the stored archive in one format; a single top folder of the app is kept', async () => {
     await context.platform.createProject({ slug: 'from-zip' })
     const files = Object.entries(tinyServer('zipped')).map(([name, data]) => ({ name: `top/apps/web/${name}`, data, mode: 0o100644 }))
     const zip = createZip([...files, { name: 'top/apps/web/.git/config', data: 'token' }, { name: 'top/apps/web/node_modules/a.js', data: '1' }])
@@ -122,7 +122,7 @@ describe('GET source', () => {
     await context.platform.api('PATCH', '/v1/projects/zip-again', { root_directory: 'apps/web' })
     const again = await send('zip-again', archive)
     expect(again.status).toBe('ready')
-    // What came from here is given away as well, and is the same still.
+    // A source downloaded from here and uploaded again stays the same.
     expect(listOf(await archiveOf('zip-again', again.id))).toEqual(listOf(archive))
     // A retry has its own id and the same source.
     const retry = await context.request('owner', 'POST', `/v1/projects/from-zip/deployments/${first.id}/retry`)
@@ -132,7 +132,7 @@ describe('GET source', () => {
     expectError(await context.request('owner', 'GET', pathOf('from-zip', second.id)), 404, 'source_not_found')
   })
 
-  test('of a folder: as it was, while its copy is kept; then only if git says that nothing changed', async () => {
+  test('of a folder: its stored copy; without the copy, the folder itself if git reports no changes', async () => {
     const repository = makeRepository(tinyServer('foldered'))
     const clean = await deployFolder('from-folder', repository.folder)
     expect(clean.status).toBe('ready')
@@ -167,7 +167,7 @@ describe('GET source', () => {
     expectError(await context.request('instance_owner', 'GET', pathOf('from-bare', bare.id)), 404, 'source_not_found')
   })
 
-  test('404 for what never had a source, and for everybody else’s', async () => {
+  test('404 for a deployment that never had a source, and for other accounts', async () => {
     await context.platform.createProject({ slug: 'sourceless', repo_url: 'file:///nowhere/at/all' })
     const { id } = await context.platform.deploy('sourceless')
     await context.platform.waitForEnd('sourceless', id)
@@ -178,7 +178,7 @@ describe('GET source', () => {
     expectError(await context.request('member', 'GET', pathOf('sourceless', 'dpl_unknown')), 404, 'deployment_not_found')
   })
 
-  test('who leaves half-way, or does not read at all, leaves nothing behind', async () => {
+  test('a client that disconnects midway or does not read leaves nothing behind', async () => {
     await context.platform.createProject({ slug: 'large' })
     const { id, status } = await send('large', large)
     expect(status).toBe('ready')

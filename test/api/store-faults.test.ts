@@ -13,7 +13,7 @@ import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts
 import { createTarGz } from '../support/archives.ts'
 import { deploymentRow } from '../support/database-rows.ts'
 
-/** The write that fails: so many succeed before it. Only writes of the request that it is armed for count. */
+/** How many writes succeed before the one that fails. Only writes of the armed request count. */
 interface Fault {
   writes_before: number
   code: 'SQLITE_FULL' | 'SQLITE_IOERR_FSYNC'
@@ -41,7 +41,7 @@ beforeAll(async () => {
                 try {
                   return await (handle as (...all: never[]) => unknown)(...args)
                 } finally {
-                  // What goes on in the background has retries of its own.
+                  // Background jobs retry on their own.
                   if (fault) fault.is_over = true
                 }
               })
@@ -54,7 +54,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Throws in place of the armed write, inside of the real transaction, which is rolled back by the real code. */
+/** Throws in place of the armed write, inside the real transaction, which the real code rolls back. */
 function failWrites(db: Db): void {
   const strike = () => {
     const fault = currentFault.getStore()
@@ -101,7 +101,7 @@ async function create<Body>(method: string, path: string, body: unknown = {}): P
   return response.body
 }
 
-/** Every row of every table; of one project, those that name it, because others have background work. What the watcher of repositories saw is left out. */
+/** Every row of every table; for one project, only its rows, because others have background jobs. The repository watcher's state is excluded. */
 function rows(project_id = ''): Record<string, string[]> {
   const { raw } = server.store.db
   const tables = raw.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'watches'").pluck().all() as string[]
@@ -125,7 +125,7 @@ async function deployment(row: Partial<DeploymentRow>) {
   return { slug, project_id, id }
 }
 
-/** Kept sources of projects, and what of uploads is not checked yet. */
+/** Stored sources of projects, and uploads that are not checked yet. */
 const files = () =>
   ['archives', 'quarantine']
     .map((folder) => join(server.data_dir, folder))
@@ -140,7 +140,7 @@ interface Request {
   id?: string
   email?: string
   body?: object
-  /** Of the caller; the owner's without it. */
+  /** Of the caller; without it, of the owner. */
   token?: string
 }
 const cases: Record<string, () => Promise<Request> | Request> = {
@@ -197,7 +197,7 @@ const cases: Record<string, () => Promise<Request> | Request> = {
 
 async function person() {
   const one = await create<{ user: { id: string; email: string }; token: string }>('POST', '/instance/users', { email: `${fresh()}@example.com` })
-  // The first use of a token is noted in its row.
+  // The first use of a token updates its row.
   await ask('GET', '/instance/session', undefined, one.token)
   return one
 }
@@ -235,7 +235,7 @@ async function user() {
 
 const answers = { SQLITE_FULL: [507, 'storage_full'], SQLITE_IOERR_FSYNC: [503, 'database_busy'] } as const
 
-test.each(Object.keys(cases))('%s, whose writes fail one by one, of a full disk and of an I/O error, leaves nothing half-made', async (name) => {
+test.each(Object.keys(cases))('%s leaves no partial state when any of its writes fails with a full disk or an I/O error', async (name) => {
   const { method, path } = allOperations[name as keyof typeof allOperations]
   for (const code of ['SQLITE_FULL', 'SQLITE_IOERR_FSYNC'] as const) {
     let request = await cases[name]!()
@@ -251,7 +251,7 @@ test.each(Object.keys(cases))('%s, whose writes fail one by one, of a full disk 
         break
       }
       if (response.status < 300) {
-        // A write that the answer does not depend on: the log has it.
+        // The response does not depend on this write: its failure is logged.
         expect(JSON.stringify(server.log)).toContain(`injected ${code}`)
         request = await cases[name]!()
       } else {

@@ -26,7 +26,7 @@ const createToken = async (who: TokenCaller, body: unknown = { name: 'ci' }) => 
 const listed = async (who: TokenCaller, query = '') => (await context.request(who, 'GET', `/v1/tokens${query}`)).body.api_tokens as ApiToken[]
 const person = (name: string) => context.addPerson(`${name}@example.com`)
 
-/** Reads and writes the database beside the platform, where only time or a crash would do it. */
+/** Reads and writes the database directly, for states that only time or a crash would cause. */
 function openDatabase<T>(use: (db: Database.Database) => T): T {
   const db = new Database(join(context.platform.data_dir, 'homeport.db'))
   try {
@@ -36,7 +36,7 @@ function openDatabase<T>(use: (db: Database.Database) => T): T {
   }
 }
 
-/** Every file with what is in it; undefined when one went while they were read, as the draft of an hourly copy does. */
+/** Every file with its content; undefined if one disappeared during the read, such as the draft of an hourly copy. */
 function filesIn(folder: string): { name: string; bytes: Buffer }[] | undefined {
   try {
     const found = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((one) => one.isFile())
@@ -48,7 +48,7 @@ function filesIn(folder: string): { name: string; bytes: Buffer }[] | undefined 
 }
 
 describe('POST tokens', () => {
-  test('201: svc_, 43 random characters and a checksum, with the record; it signs in at once', async () => {
+  test('201: svc_, 43 random characters and a checksum, with the record; it authenticates at once', async () => {
     const { token } = await person('maker')
     const before = await context.platform.now()
     const made = await createToken({ token }, { name: 'deploy from CI' })
@@ -67,14 +67,14 @@ describe('POST tokens', () => {
     expect((await context.request({ token: made.token }, 'GET', '/v1/projects')).status).toBe(200)
   })
 
-  test('no two are the same', async () => {
+  test('every token is unique', async () => {
     const { token } = await person('many')
     const all = await Promise.all(Array.from({ length: 30 }, () => createToken({ token })))
     expect(new Set(all.map((one) => one.token)).size).toBe(30)
     expect(new Set(all.map((one) => one.api_token.id)).size).toBe(30)
   })
 
-  test('expires_in_days is counted from now', async () => {
+  test('expires_in_days counts from now', async () => {
     const { api_token } = await createToken('stranger', { name: 'short', expires_in_days: 7 })
     expect(Date.parse(api_token.expires_at ?? '') - Date.parse(api_token.created_at)).toBe(7 * 24 * 3600_000)
   })
@@ -96,11 +96,11 @@ describe('POST tokens', () => {
     expect(issuePaths(response)).toEqual(paths)
   })
 
-  test('the longest name and the longest life are taken', async () => {
+  test('accepts the longest name and the longest lifetime', async () => {
     expect((await createToken('owner', { name: 'ñ'.repeat(100), expires_in_days: 365 })).api_token.name).toBe('ñ'.repeat(100))
   })
 
-  test('no file of the data folder has the token: its hash alone is stored', async () => {
+  test('no file of the data folder contains the token: only its hash is stored', async () => {
     const { token } = await createToken('owner')
     await context.request({ token }, 'GET', '/v1/tokens')
     const files = await until(() => filesIn(context.platform.data_dir), { what: 'a look at a folder in which nothing goes meanwhile' })
@@ -111,7 +111,7 @@ describe('POST tokens', () => {
 })
 
 describe('GET tokens', () => {
-  test('mine alone, newest first, never the token itself nor what a run signs in with', async () => {
+  test('the caller’s own only, newest first, without the token itself and without tokens of a run', async () => {
     const { token } = await person('lister')
     const first = await createToken({ token }, { name: 'one' })
     const second = await createToken({ token }, { name: 'two' })
@@ -128,7 +128,7 @@ describe('GET tokens', () => {
     expect(ofOwner.map(({ id }) => id)).not.toContain(runTokens[0])
   })
 
-  test('by pages: each once, also while newer ones come and the last of a page goes', async () => {
+  test('in pages: each once, also while newer ones are added and the last of a page is deleted', async () => {
     const { token } = await person('pager')
     const made: string[] = []
     for (let i = 0; i < 5; i++) made.unshift((await createToken({ token }, { name: `t${i}` })).api_token.id)
@@ -147,7 +147,7 @@ describe('GET tokens', () => {
     expectError(await context.request('owner', 'GET', `/v1/tokens${query}`), 400, 'invalid_input')
   })
 
-  test('last_used_at is noted when it is used', async () => {
+  test('last_used_at is updated on use', async () => {
     const { token, api_token } = await createToken('owner', { name: 'used' })
     const since = await context.platform.now()
     await context.request({ token }, 'GET', '/v1/projects')
@@ -159,7 +159,7 @@ describe('GET tokens', () => {
 })
 
 describe('DELETE token', () => {
-  test('204, and refused from the next request on, though it was in use a moment ago', async () => {
+  test('204, and refused from the next request on, even if it was just used', async () => {
     const { token, api_token } = await createToken('stranger')
     const use = () => context.request({ token }, 'GET', '/v1/projects')
     for (let i = 0; i < 5; i++) expect((await use()).status).toBe(200)
@@ -171,13 +171,13 @@ describe('DELETE token', () => {
     expect((await context.request('stranger', 'GET', '/v1/projects')).status).toBe(200)
   })
 
-  test('a token may revoke itself', async () => {
+  test('a token can revoke itself', async () => {
     const { token, api_token } = await createToken('stranger')
     expect((await context.request({ token }, 'DELETE', `/v1/tokens/${api_token.id}`)).status).toBe(204)
     expectError(await context.request({ token }, 'GET', '/v1/tokens'), 401, 'unauthorized')
   })
 
-  test('its open streams close within 5 s, those of another token stay', async () => {
+  test('its open streams close within 5 s, those of other tokens stay open', async () => {
     const { token } = await person('streamer')
     const [revoked, kept] = [await createToken({ token }), await createToken({ token })]
     await context.request({ token }, 'POST', '/v1/projects', { name: 'n', slug: 'streamed' })
@@ -198,7 +198,7 @@ describe('DELETE token', () => {
     await stays.ended
   })
 
-  test('somebody else’s, a run’s and an unknown one are the same 404, and stay', async () => {
+  test('a token of another user, of a run and an unknown one get the same 404, and stay valid', async () => {
     const theirs = await createToken('stranger')
     const runToken = openDatabase((db) => db.prepare("SELECT id FROM tokens WHERE kind = 'run'").pluck().get() as string)
     const bodies = await Promise.all(
@@ -215,20 +215,20 @@ describe('DELETE token', () => {
   })
 })
 
-describe('whoever signs in', () => {
+describe('authentication', () => {
   test('an expired token is refused, and stays in the list', async () => {
     const { token, api_token } = await createToken('stranger', { name: 'old', expires_in_days: 1 })
     expect((await context.request({ token }, 'GET', '/v1/projects')).status).toBe(200)
     const expires_at = new Date((await context.platform.now()) - 1000).toISOString()
     openDatabase((db) => db.prepare('UPDATE tokens SET expires_at = ? WHERE id = ?').run(expires_at, api_token.id))
-    // Written past the platform, whose own writes make it look again.
+    // Written directly to the database, past the platform, whose own writes refresh its cache.
     await createToken('stranger', { name: 'a write' })
     expectError(await context.request({ token }, 'GET', '/v1/projects'), 401, 'unauthorized')
     expect((await listed('stranger')).find(({ id }) => id === api_token.id)?.expires_at).toBe(expires_at)
     expect((await context.request('stranger', 'DELETE', `/v1/tokens/${api_token.id}`)).status).toBe(204)
   })
 
-  test('a browser’s session makes, lists and revokes them too', async () => {
+  test('a browser session creates, lists and revokes tokens too', async () => {
     const { body } = await context.request('owner', 'POST', '/instance/sign-in-links')
     const response = await fetch(body.url as string, { redirect: 'manual', headers: { accept: 'text/html' } })
     const cookie = response.headers.get('set-cookie')?.split(';')[0] ?? ''
@@ -248,7 +248,7 @@ describe('whoever signs in', () => {
     expectError(await context.request({ token }, 'GET', '/v1/projects'), 401, 'unauthorized')
   })
 
-  test('what looks like a token but is none is 401', async () => {
+  test('401 for a malformed token', async () => {
     const { token } = await createToken('owner')
     const flipped = `${token.slice(0, 20)}${token[20] === 'a' ? 'b' : 'a'}${token.slice(21)}`
     const bad = [flipped, token.toLowerCase(), `${token}x`, token.slice(0, -1), token.replace('svc_', 'hpp_'), 'svc_', ' ']

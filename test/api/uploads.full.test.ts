@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform.remove())
 
-test('413 over 250 MiB by what comes, when nothing was announced', async () => {
+test('413 over 250 MiB of received bytes, when no length was declared', async () => {
   await platform.createProject({ slug: 'endless' })
   async function* endless() {
     yield new Uint8Array([0x1f, 0x8b])

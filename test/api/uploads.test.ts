@@ -66,7 +66,7 @@ beforeAll(async () => {
 afterAll(() => context.close())
 
 describe('POST upload', () => {
-  test.each([...archiveTypes, 'Application/ZIP; charset=binary'])('201 as %s, whichever of the two it is', async (type) => {
+  test.each([...archiveTypes, 'Application/ZIP; charset=binary'])('201 as %s, whichever format the archive has', async (type) => {
     const slug = `as-${archiveTypes.indexOf(type as (typeof archiveTypes)[number]) + 1}x`
     await fresh(slug)
     const response = await send(slug, new Uint8Array(type.includes('tar') ? zip('zip') : tgz('tar')), { 'content-type': type })
@@ -83,7 +83,7 @@ describe('POST upload', () => {
     expect(quarantine()).toEqual([])
   })
 
-  test('201 as the field of a form, and it goes live', async () => {
+  test('201 as a form field, and it goes live', async () => {
     await fresh('formed')
     const response = await send('formed', form([['file', zip('from a form')]]), {})
     expect(response.status).toBe(201)
@@ -93,7 +93,7 @@ describe('POST upload', () => {
     expect(await served('formed')).toBe('from a form')
   })
 
-  test('201 with what it was made of, which stays with it and with what is built from it again', async () => {
+  test('201 with commit details, which are kept for the deployment and its retries', async () => {
     await fresh('told')
     const commit = { commit_sha: 'a'.repeat(40), commit_message: 'Open the shop', commit_author: 'Ida' }
     const path = '/instance/projects/told/upload'
@@ -109,7 +109,7 @@ describe('POST upload', () => {
     expectError(await send('told', new Uint8Array(tgz('x')), undefined, 'owner', `${path}?commit_sha=HEAD`), 400, 'invalid_input')
   })
 
-  test('400 for what is no archive, with the entry and the reason', async () => {
+  test('400 for an invalid archive, with the entry and the reason', async () => {
     await fresh('refused')
     const response = await send('refused', new Uint8Array(createTarGz([{ name: '../../evil', data: 'x' }])))
     expectError(response, 400, 'invalid_archive')
@@ -121,7 +121,7 @@ describe('POST upload', () => {
     expect((await context.platform.getProject('refused')).status).toBe('created')
   })
 
-  test('400 for a form that is something else', async () => {
+  test('400 for any other form', async () => {
     await fresh('forms')
     const good = tgz('x')
     for (const fields of [
@@ -160,7 +160,7 @@ describe('POST upload', () => {
     expect(quarantine()).toEqual([])
   })
 
-  test('415 for another type or coding; the checks before it come first', async () => {
+  test('415 for another content type or encoding, after the checks that come first', async () => {
     await fresh('typed')
     const good = new Uint8Array(tgz('x'))
     expectError(await send('typed', good, { 'content-type': 'application/x-www-form-urlencoded' }), 415, 'unsupported_media_type')
@@ -172,7 +172,7 @@ describe('POST upload', () => {
     expect((await send('typed', good, undefined, 'member')).status).toBe(201)
   })
 
-  test('a refused client that sends much sees its answer, and may go on by the same connection', async () => {
+  test('a refused client that sends a large body receives its response, and can reuse the connection', async () => {
     await fresh('patient')
     const much = new Uint8Array(12 * 2 ** 20)
     expectError(await send('patient', much, undefined, 'anonymous'), 401, 'unauthorized')
@@ -205,7 +205,7 @@ describe('POST upload', () => {
     expect(quarantine()).toEqual([])
   })
 
-  test('a client that goes away leaves nothing', async () => {
+  test('a client that disconnects leaves nothing behind', async () => {
     await fresh('gone-away')
     const { hostname, port } = new URL(context.platform.handle.api_url)
     const asking = request({
@@ -225,8 +225,8 @@ describe('POST upload', () => {
   })
 })
 
-describe('the kept archive', () => {
-  test('a retry and a roll-back build it again, and the project takes it along when it goes', async () => {
+describe('the stored archive', () => {
+  test('is built again by a retry and a rollback, and is deleted with the project', async () => {
     await fresh('again')
     const first = await uploaded('again', tgz('first'))
     const second = await uploaded('again', tgz('second'))
@@ -245,7 +245,7 @@ describe('the kept archive', () => {
     await until(() => !existsSync(join(context.platform.data_dir, 'archives', id)) || undefined, { what: 'the archives to be gone' })
   })
 
-  test('is freed with retention; what is current and what it replaced stay', async () => {
+  test('is deleted by retention, except for the current deployment and the one it replaced', async () => {
     await fresh('retained')
     await context.request('instance_owner', 'PATCH', '/instance/settings', { keep_deployments: 2 })
     const ids: string[] = []
@@ -263,7 +263,7 @@ describe('the kept archive', () => {
     expect(ended.error).toMatchObject({ code: 'clone_failed', message: 'The archive is no longer stored.' })
   })
 
-  test('is what was sent, byte by byte', async () => {
+  test('is byte for byte what was sent', async () => {
     await fresh('bytes')
     const body = tgz('bytes')
     const { id } = await uploaded('bytes', body)

@@ -1,4 +1,4 @@
-/** People over a whole platform: how somebody comes in, what a team may, and that no link works twice. */
+/** Users on a whole platform: how they sign up, what a team member may do, and that every link works once. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -22,7 +22,7 @@ afterAll(async () => {
 const password = 'a long enough password'
 type Json = Record<string, unknown>
 
-/** A page of a browser: a form of ours sent, or a look at one. */
+/** A page in a browser: a GET, or a submitted form. */
 async function page(path: string, form?: Record<string, string>, headers: Record<string, string> = {}) {
   const url = platform.handle.api_url
   const response = await fetch(url + path, {
@@ -45,7 +45,7 @@ const codeIn = (text: string) => {
   return code
 }
 
-/** A call as somebody with a session of a browser. */
+/** An API request with a browser session. */
 async function as(cookie: string | undefined, method: string, path: string, body: unknown = {}) {
   const response = await fetch(platform.handle.api_url + path, {
     method,
@@ -65,7 +65,7 @@ const person = async (email: string, more: Json = {}) => {
   return body
 }
 
-/** Somebody with an address that is proved, a password and a session. */
+/** A user with a verified address, a password and a session. */
 async function comesIn(email: string): Promise<string | undefined> {
   const { body } = await platform.api<{ url: string }>('POST', '/instance/verification-links', { email })
   return (await page('/verify', { code: codeIn(body.url), password })).cookie
@@ -83,7 +83,7 @@ const invite = async (email: string, token?: string) => {
 }
 
 describe('sign-up', () => {
-  test('is closed until the owner opens it: by invitation at first, and off keeps everybody new out', async () => {
+  test('is closed until the owner opens it: neither “invited”, the default, nor “off” lets anyone sign up', async () => {
     for (const mode of ['invited', 'off']) {
       await platform.api('PATCH', '/instance/settings', { sign_up: mode })
       expect((await page('/sign-up')).status).toBe(403)
@@ -94,7 +94,7 @@ describe('sign-up', () => {
     await platform.api('PATCH', '/instance/settings', { sign_up: 'open' })
   })
 
-  test('asks for an address, sends a link there, and lets in whoever chooses a password at it', async () => {
+  test('asks for an email address, sends a link, and creates the account when a password is chosen there', async () => {
     const form = await page('/sign-up')
     expect([form.status, form.text.includes('<script')]).toEqual([200, false])
     expect(form.text).toMatch(/<label for="email">/)
@@ -103,7 +103,7 @@ describe('sign-up', () => {
     const email = await mail.waitForEmail('new@example.com')
     expect(email.from).toBe('post@example.com')
     const code = codeIn(email.text)
-    // Looking at it, as a scanner of mail does, uses nothing up.
+    // Opening it, as a mail scanner does, does not consume it.
     for (let i = 0; i < 2; i++) expect((await page(`/verify?code=${code}`)).text).toContain('Choose a password')
     expect((await page('/verify', { code, password: 'short' })).status).toBe(400)
     const entered = await page('/verify', { code, password })
@@ -114,13 +114,13 @@ describe('sign-up', () => {
     expect(body).toMatchObject({ user: { email: 'new@example.com', email_verified: true, is_instance_owner: false } })
     expect((await as(entered.cookie, 'POST', '/v1/projects', { name: 'First', slug: 'first-of-new' })).status).toBe(201)
     expect((await page('/sign-in', { email: 'new@example.com', password })).status).toBe(303)
-    // Once.
+    // Only once.
     expect((await page(`/verify?code=${code}`)).status).toBe(401)
     expect((await page('/verify', { code, password: 'another long password' })).status).toBe(401)
     expect((await page('/sign-in', { email: 'new@example.com', password: 'another long password' })).status).toBe(401)
   })
 
-  test('says the same of an address that is known, that is asked for, and that nobody has', async () => {
+  test('responds the same for a known, a pending and an unknown address', async () => {
     const answers = []
     for (const email of ['new@example.com', 'owner@homeport.localhost', 'asked@example.com', 'asked@example.com', 'never@example.com']) {
       const { status, text, headers } = await page('/sign-up', { email })
@@ -131,31 +131,34 @@ describe('sign-up', () => {
       })
     }
     for (const response of answers) expect(response).toEqual(answers[0])
-    // What is known goes by mail alone, to whom it concerns.
+    // For a known address, the information goes only by e-mail to its owner.
     expect((await mail.waitForEmail('new@example.com', 1)).text).toContain('it already has one')
     await mail.waitForEmail('never@example.com')
-    // And nobody is sent letters without end.
+    // The number of e-mails to one address is limited.
     for (let i = 0; i < 4; i++) await page('/sign-up', { email: 'asked@example.com' })
     await page('/sign-up', { email: 'last@example.com' })
-    // Each letter goes by a connection of its own: one that was sent earlier may come later.
+    // Each e-mail uses its own connection, so they may arrive out of order.
     await mail.waitForEmail('last@example.com')
     await mail.waitForEmail('asked@example.com', 2)
     expect(mail.emails.filter(({ to }) => to.includes('asked@example.com')).length).toBe(3)
   })
 
-  test('who was never let in cannot sign in, and whoever asked first in their name gets nothing', async () => {
+  test('an unverified user cannot sign in, and signing up with another person’s address gains no access', async () => {
     expect((await page('/sign-in', { email: 'never@example.com', password: '' })).status).toBe(401)
     const { body } = await platform.api<{ users: Json[] }>('GET', '/instance/users')
     expect(body.users.find(({ email }) => email === 'never@example.com')).toMatchObject({ email_verified: false, account: { plan: 'starter' } })
   })
 
-  test.each(['', 'x', 'a@b', 'a b@example.com', '<script>@example.com', `${'a'.repeat(250)}@example.com`])('%j is no address', async (email) => {
-    const response = await page('/sign-up', { email })
-    expect(response.status).toBe(400)
-    expect(response.text).not.toContain('<script')
-  })
+  test.each(['', 'x', 'a@b', 'a b@example.com', '<script>@example.com', `${'a'.repeat(250)}@example.com`])(
+    '%j is not a valid address',
+    async (email) => {
+      const response = await page('/sign-up', { email })
+      expect(response.status).toBe(400)
+      expect(response.text).not.toContain('<script')
+    },
+  )
 
-  test('another site sends none of the forms', async () => {
+  test('refuses forms sent from other sites', async () => {
     for (const path of ['/sign-up', '/verify', '/join'])
       for (const [name, value] of [
         ['origin', 'https://evil.example'],
@@ -168,8 +171,8 @@ describe('sign-up', () => {
   })
 })
 
-describe('a link of the owner', () => {
-  test('lets a new person in, is void once there is a newer one, and leaves a password that is there unless another is chosen', async () => {
+describe('a link created by the owner', () => {
+  test('signs up a new user, is void once replaced, and keeps an existing password unless another is chosen', async () => {
     const first = await platform.api<{ url: string; was_sent: boolean }>('POST', '/instance/verification-links', { email: 'guest@example.com' })
     const second = await platform.api<{ url: string; was_sent: boolean }>('POST', '/instance/verification-links', { email: 'guest@example.com' })
     expect([second.status, second.body.was_sent]).toEqual([201, true])
@@ -188,13 +191,13 @@ describe('a link of the owner', () => {
     const chosen = await page('/verify', { code, password: 'not the old password' })
     expect(chosen.status).toBe(303)
     expect((await as(chosen.cookie, 'GET', '/instance/session')).body).toMatchObject({ user: { email: 'guest@example.com' } })
-    // Who had the old one is out.
+    // The sessions of the old password have ended.
     expect((await as(cookie, 'GET', '/instance/session')).status).toBe(401)
     expect((await page('/sign-in', { email: 'guest@example.com', password })).status).toBe(401)
     expect((await page('/verify', { code, password: 'another long password' })).status).toBe(401)
   })
 
-  test('never gives the owner of the instance another password: that takes the machine', async () => {
+  test('never sets a new password for the instance owner, which would take over the machine', async () => {
     const { user } = (await platform.api<{ user: { email: string } }>('GET', '/instance/session')).body
     expect((await platform.api('POST', '/instance/password', { password })).status).toBe(200)
     const { body } = await platform.api<{ url: string }>('POST', '/instance/verification-links', { email: user.email })
@@ -205,7 +208,7 @@ describe('a link of the owner', () => {
     expect(mail.emails.filter(({ to, headers }) => to.includes(user.email) && headers.includes('Reset your Homeport password'))).toEqual([])
   })
 
-  test('comes by mail to whoever forgot the password; the page tells nobody who is here', async () => {
+  test('is sent by e-mail for a forgotten password; the page does not reveal who has an account', async () => {
     await comesIn('forgetful@example.com')
     const before = mail.emails.filter(({ to }) => to.includes('forgetful@example.com')).length
     expect((await page('/sign-in')).text).toContain('href="/forgot"')
@@ -219,7 +222,7 @@ describe('a link of the owner', () => {
     expect(mail.emails.some(({ to }) => to.includes('nobody-here@example.com'))).toBe(false)
   })
 
-  test('is sent to whoever asks, until the address is proved; then a project can be made', async () => {
+  test('is sent on request until the address is verified; then a project can be created', async () => {
     const { token } = await person('late@example.com', { verified: false })
     const make = () => platform.api('POST', '/v1/projects', { name: 'Late', slug: 'late-one' }, token)
     expect((await make()).body).toMatchObject({ error: 'email_not_verified' })
@@ -230,12 +233,12 @@ describe('a link of the owner', () => {
     expect((await platform.api('POST', '/instance/verification', undefined, token)).body).toMatchObject({ was_sent: false })
   })
 
-  test('is not made by anybody else', async () => {
+  test('cannot be created by other users', async () => {
     const { token } = await person('nosy@example.com')
     expect((await platform.api('POST', '/instance/verification-links', { email: 'x@example.com' }, token)).status).toBe(403)
   })
 
-  test('that the mail server does not take is in the answer all the same', async () => {
+  test('is in the response even if the mail server refuses it', async () => {
     mail.rejects_mail = true
     const { status, body } = await platform.api<{ url: string; was_sent: boolean }>('POST', '/instance/verification-links', {
       email: 'nomail@example.com',
@@ -248,7 +251,7 @@ describe('a link of the owner', () => {
 })
 
 describe('an invitation', () => {
-  test('lets a new person in by the address and a password of their own; once', async () => {
+  test('signs up a new user by address and their own password; once', async () => {
     const { token } = await person('lead@example.com')
     await platform.api('POST', '/v1/projects', { name: 'Ours', slug: 'ours' }, token)
     const { code, was_sent } = await invite('mate@example.com', token)
@@ -260,7 +263,7 @@ describe('an invitation', () => {
     const joined = await page('/join', { code, email: 'mate@example.com', password })
     expect(joined.status).toBe(303)
     expect((await as(joined.cookie, 'GET', '/v1/projects/ours')).status).toBe(200)
-    // The inviter has seen the link: it proves no address.
+    // The inviter has seen the link, so it does not verify the address.
     expect((await as(joined.cookie, 'GET', '/instance/session')).body).toMatchObject({ user: { email_verified: false } })
     expect((await as(joined.cookie, 'POST', '/v1/projects', { name: 'Own', slug: 'own' })).body).toMatchObject({ error: 'email_not_verified' })
     for (const email of ['mate@example.com', 'other@example.com'])
@@ -268,37 +271,37 @@ describe('an invitation', () => {
     expect((await page(`/join?code=${code}`)).status).toBe(401)
   })
 
-  test('gives nobody an account with the address of another that would become theirs', async () => {
+  test('for another person’s address gives nobody an account that would become theirs', async () => {
     const { token } = await person('sly@example.com')
     const { code } = await invite('victim@example.com', token)
     const taken = await page('/join', { code, email: 'victim@example.com', password: 'chosen by the sly one' })
     expect(taken.status).toBe(303)
-    // The letter of the joining goes to the address. Whoever owns it, and knows no password, proves nothing by it.
+    // The verification e-mail goes to the address. Its owner, who does not know the password, verifies nothing by opening it.
     await mail.waitForEmail('victim@example.com', 1)
     const link = codeIn(mail.emails.filter(({ to, text }) => to.includes('victim@example.com') && text.includes('/verify'))[0]?.text ?? '')
     expect((await page(`/verify?code=${link}`)).text).toContain('If you never chose a password')
     expect((await page('/verify', { code: link, password })).status).toBe(401)
     expect((await page('/verify', { code: link, password: '' })).status).toBe(401)
     expect((await as(taken.cookie, 'GET', '/instance/session')).body).toMatchObject({ user: { email_verified: false } })
-    // Whoever has both is let in.
+    // A user with both the link and the password is verified.
     expect((await page('/verify', { code: link, password: 'chosen by the sly one' })).status).toBe(303)
     expect((await as(taken.cookie, 'GET', '/instance/session')).body).toMatchObject({ user: { email_verified: true } })
   })
 
-  test('of the owner of the instance vouches for the address', async () => {
+  test('from the instance owner verifies the address', async () => {
     const { code } = await invite('trusted@example.com')
     const { cookie } = await page('/join', { code, email: 'trusted@example.com', password })
     expect((await as(cookie, 'GET', '/instance/session')).body).toMatchObject({ user: { email_verified: true } })
   })
 
-  test('takes whoever is here by their own password alone', async () => {
+  test('requires an existing user’s own password', async () => {
     const { token } = await person('boss@example.com')
     await comesIn('here@example.com')
     await person('tokened@example.com')
-    // An account without a password is not taken over by whoever invites it.
+    // An inviter cannot take over an account without a password.
     const { code } = await invite('tokened@example.com', token)
     expect((await page('/join', { code, email: 'tokened@example.com', password })).status).toBe(401)
-    // Nor does the link make accounts for addresses that it does not name.
+    // Nor does the link create accounts for addresses that it does not name.
     expect((await page('/join', { code, email: 'unasked@example.com', password })).status).toBe(401)
     expect((await page('/join', { code, email: 'here@example.com', password: 'wrong password' })).status).toBe(401)
     expect((await page('/join', { code, email: 'here@example.com', password })).status).toBe(303)
@@ -309,7 +312,7 @@ describe('an invitation', () => {
     ])
   })
 
-  test('is accepted by a token as well; not by the inviter, not twice, not when made up', async () => {
+  test('is accepted with a token too; not by the inviter, not twice, not if forged', async () => {
     const [owner, guest] = [await person('host@example.com'), await person('caller@example.com')]
     const { code } = await invite('whoever@example.com', owner.token)
     const accept = (token: string, given = code) => platform.api<Json>('POST', '/instance/team/join', { code: given }, token)
@@ -323,7 +326,7 @@ describe('an invitation', () => {
     expect((await platform.api('POST', '/instance/team/leave', { account_id: owner.user.account_id }, guest.token)).status).toBe(404)
   })
 
-  test('is void once it is taken back, once there is a newer one, and when its account goes; others cannot touch it', async () => {
+  test('is void once revoked, once replaced, and when its account is deleted; others cannot change it', async () => {
     const owner = await person('fickle@example.com')
     const [old, open] = [await invite('maybe@example.com', owner.token), await invite('maybe@example.com', owner.token)]
     expect((await page(`/join?code=${old.code}`)).status).toBe(401)
@@ -339,7 +342,7 @@ describe('an invitation', () => {
     expect((await page(`/join?code=${last.code}`)).status).toBe(401)
   })
 
-  test('brings nobody new in while sign-up is off', async () => {
+  test('signs up nobody while sign-up is off', async () => {
     const { code } = await invite('too-late@example.com')
     await platform.api('PATCH', '/instance/settings', { sign_up: 'off' })
     expect((await page('/join', { code, email: 'too-late@example.com', password })).status).toBe(400)
@@ -347,7 +350,7 @@ describe('an invitation', () => {
     expect((await page('/join', { code, email: 'too-late@example.com', password })).status).toBe(303)
   })
 
-  test('of twenty who use one at once, one comes in', async () => {
+  test('of twenty concurrent uses exactly one succeeds', async () => {
     const { code } = await invite('race@example.com')
     const guests = await Promise.all(Array.from({ length: 20 }, (_, i) => person(`racer${i}@example.com`)))
     const answers = await Promise.all(guests.map(({ token }) => platform.api('POST', '/instance/team/join', { code }, token)))
@@ -355,8 +358,8 @@ describe('an invitation', () => {
   })
 })
 
-describe('a member', () => {
-  test('uses the projects of the account, and deletes none: 403, where a stranger gets 404', async () => {
+describe('a team member', () => {
+  test('uses the projects of the account, but deletes none: 403, where other accounts get 404', async () => {
     const [owner, member, stranger] = [await person('has@example.com'), await person('uses@example.com'), await person('sees-none@example.com')]
     await platform.api('POST', '/v1/projects', { name: 'Shared', slug: 'shared' }, owner.token)
     const { code } = await invite('uses@example.com', owner.token)
@@ -368,7 +371,7 @@ describe('a member', () => {
       expect(String(body.message)).toContain('Only the owner of the account')
       expect((await platform.api('DELETE', path, undefined, stranger.token)).status).toBe(404)
     }
-    // Nor anything of its team: these are of one's own account.
+    // Nor anything of its team: these belong to the member's own account.
     expect((await platform.api('DELETE', `/instance/team/members/${owner.user.id}`, undefined, member.token)).status).toBe(404)
     expect((await platform.api('DELETE', `/instance/team/members/${member.user.id}`, undefined, member.token)).status).toBe(404)
     expect((await platform.api('DELETE', `/instance/team/members/${member.user.id}`, undefined, owner.token)).status).toBe(204)
@@ -377,7 +380,7 @@ describe('a member', () => {
   })
 })
 
-test('no link and no password lies in the data folder or in the log', () => {
+test('no link and no password is stored in the data folder or the log', () => {
   expect(secrets.length).toBeGreaterThan(10)
   const files = readdirSync(platform.data_dir).filter((name) => /\.db(-wal)?$/.test(name))
   const kept = [...files.map((name) => readFileSync(join(platform.data_dir, name), 'latin1')), platform.log.join('\n')].join('\n')

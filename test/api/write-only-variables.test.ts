@@ -30,7 +30,7 @@ const appSays = async () => {
   return (await context.platform.fetchEdge('mute.localhost')).body
 }
 
-test('the value of a write-only variable reaches the app, and is in no response', async () => {
+test('a write-only value reaches the app, and is in no response', async () => {
   const body = {
     vars: [
       { key: 'KEY', value: secret, is_write_only: true },
@@ -54,7 +54,7 @@ test('the value of a write-only variable reaches the app, and is in no response'
   ])
 })
 
-test('it cannot be made readable; a list that is sent back keeps it, a new value replaces it', async () => {
+test('cannot be made readable; sending the list back keeps the value, a new value replaces it', async () => {
   const { id = '' } = (await find('KEY')) ?? {}
   const change = (path: string, body: object) => context.request('owner', 'PATCH', `${path}/${id}`, body)
   expect(issuePaths(await change(own, { is_write_only: false }))).toEqual(['is_write_only'])
@@ -74,7 +74,7 @@ test('a readable variable becomes write-only without a new value', async () => {
   expect(await appSays()).toBe(`${secret}_2 shown`)
 })
 
-test('a variable is a build secret until it is none', async () => {
+test('a variable can be made a build secret and back', async () => {
   await context.request('owner', 'POST', own, { key: 'BUILD', value: 'x', environment: 'preview', is_build_secret: true })
   const { id = '', ...made } = (await find('BUILD')) ?? {}
   expect(made).toMatchObject({ value: 'x', is_sensitive: false, is_write_only: false, is_build_secret: true })

@@ -9,8 +9,8 @@ import { bigProject } from './store.ts'
 const pageLimit = 50
 
 /**
- * Lists and gets over 10 000 projects and 200 000 deployments: the whole pipeline beside node:http with prepared statements on
- * the same rows and the same JSON, in interleaved rounds.
+ * Lists and single reads over 10 000 projects and 200 000 deployments: the whole pipeline compared with node:http and prepared
+ * statements on the same rows and the same JSON, in interleaved rounds.
  */
 export async function benchApi(data: string, options: { rounds?: number; seconds?: number; far_page?: number } = {}): Promise<BenchRow[]> {
   const deepPage = options.far_page ?? 4_000
@@ -40,7 +40,7 @@ export async function benchApi(data: string, options: { rounds?: number; seconds
     const rates = new Map<string, number[]>()
     const costs = new Map<string, number[]>()
     const note = (of: Map<string, number[]>, key: string, value: number) => of.set(key, [...(of.get(key) ?? []), value])
-    // All measures in each round, so that a change of the machine's mood meets all of them.
+    // All measures in each round, so that a change of the machine's load affects all of them.
     for (let round = 0; round < rounds; round++) {
       for (const { name, path } of measures) {
         for (const peer of peers) {
@@ -54,7 +54,7 @@ export async function benchApi(data: string, options: { rounds?: number; seconds
     const rate = (key: string) => median(rates.get(key) ?? [])
     const cost = (key: string) => median(costs.get(key) ?? [])
     const rows = measures.flatMap(({ name, least }): BenchRow[] => {
-      // By processor time: both have one thread, and other work on the machine leaves it as it is.
+      // In CPU time: both have one thread, and other work on the machine does not change it.
       const ratio = cost(`${name} raw`) / cost(`${name} homeport`)
       const of = (who: string): BenchRow => ({ name, who, value: rate(`${name} ${who}`), unit: 'req/s', ratios: {}, cpu_us: cost(`${name} ${who}`) })
       const bar = least === undefined ? {} : { bar: `at least ${least} x raw, by processor time`, ok: ratio >= least }
@@ -88,7 +88,7 @@ export async function benchApi(data: string, options: { rounds?: number; seconds
   }
 }
 
-/** Walks there as a client would; pages of 100 are the longest. */
+/** Reads page by page like a client, with the maximum page size of 100. */
 async function findCursorOfPage(api: (method: string, path: string) => Promise<{ body: Record<string, unknown> }>, page: number): Promise<string> {
   let cursor = ''
   for (let left = (page - 1) * pageLimit; left > 0; left -= 100) {

@@ -6,7 +6,7 @@ import { printRows } from './compare.ts'
 import { startNodeProgram, startPeers, stop, type Peer } from './peers.ts'
 import type { BenchRow } from './row.ts'
 
-/** The public suite for HTTP caches (cache-tests.fyi) against the edge, nginx and Varnish, in front of the same server: how many tests each passes. */
+/** The public suite for HTTP caches (cache-tests.fyi) against the edge, nginx and Varnish, in front of the same server: how many tests pass. */
 export async function benchCacheSuite(): Promise<BenchRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-bench-suite-'))
   const server = await startSuiteServer()

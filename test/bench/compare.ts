@@ -13,9 +13,9 @@ export interface Measure {
   connections: number
   unit: string
   load: (measure: Measure, peer: Peer, seconds: number) => Promise<LoadResult>
-  /** Least ratios: bars that must hold. */
+  /** Minimum ratios that must hold. */
   bars: Record<string, number>
-  /** The load keeps off the core of the servers. */
+  /** The load generator stays off the core of the servers. */
   is_pinned?: boolean
 }
 
@@ -26,8 +26,8 @@ interface LoadResult {
 }
 
 /**
- * The servers on one core, the load on the other: otherwise one with many threads is measured with more of the machine. Without
- * `taskset` (or a second core) nobody is held.
+ * The servers run on one core, the load generator on the other, because a server with many threads would get more of the machine. Without
+ * `taskset` (or a second core) nothing is pinned.
  */
 export function pinToOneCore(peers: Peer[]): boolean {
   if (!isInstalled('taskset') || availableParallelism() < 2) return false
@@ -41,7 +41,7 @@ export async function compare(measure: Measure, peers: Peer[], rounds: number, s
   const readings = new Map(peers.map((peer) => [peer.name, { rates: [] as number[], costs: [] as number[], p99s: [] as number[] }]))
   for (const peer of peers) await measure.load(measure, peer, 1)
   for (let round = 0; round < rounds; round++) {
-    // There and back: whoever comes first has no advantage of it.
+    // In both orders, so that none gains from being first.
     for (const peer of round % 2 === 0 ? peers : peers.toReversed()) {
       const before = processorTime_s(peer.process.pid ?? 0)
       const { rate, count, p99_ms } = await measure.load(measure, peer, seconds)
@@ -76,7 +76,7 @@ export async function compare(measure: Measure, peers: Peer[], rounds: number, s
   })
 }
 
-/** Requests a second by wrk, and the delay that one in a hundred passes. */
+/** Requests per second by wrk, and the 99th percentile of the latency. */
 export async function measureRequests(measure: Measure, peer: Peer, seconds: number): Promise<LoadResult> {
   const text = await runWrk(measure, peer, seconds)
   const failed = /Socket errors:.*|Non-2xx.*/.exec(text)
@@ -102,7 +102,7 @@ export async function runWrk(measure: Measure, peer: Peer, seconds: number): Pro
   return stdout
 }
 
-/** Seconds that a process and its children have computed. */
+/** CPU seconds of a process and its children. */
 export function processorTime_s(pid: number): number {
   let sum = 0
   for (const { fields } of processFamily(pid)) {
@@ -128,12 +128,12 @@ function* processFamily(pid: number): Generator<{ pid: number; fields: string[] 
       // Field 4: the parent.
       if (Number(name) === pid || Number(fields[1]) === pid) yield { pid: Number(name), fields }
     } catch {
-      // It ended as we looked.
+      // It exited during the read.
     }
   }
 }
 
-/** For parts that are run by themselves. */
+/** For parts that are run alone. */
 export function printRows(rows: BenchRow[]): void {
   for (const row of rows) {
     const ratios = Object.entries(row.ratios).map(([name, ratio]) => `${ratio.toFixed(2)} x ${name}`)

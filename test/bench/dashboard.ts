@@ -18,8 +18,8 @@ const floodApp = {
 }
 
 /**
- * The dashboard over 10 000 projects, 5 000 deployments of one of them and a log of 100 000 lines, in a real browser: how it scrolls,
- * how soon a key or a click shows, and how soon the first screen is there. Medians of rounds; `turns` of the wheel are a scroll.
+ * The dashboard over 10 000 projects, 5 000 deployments of one of them and a log of 100 000 lines, in a real browser: scrolling,
+ * the latency of keys and clicks, and the time to the first screen. Medians of rounds; a scroll has `turns` turns of the wheel.
  */
 export async function benchDashboard(options: { rounds?: number; turns?: number } = {}): Promise<BenchRow[]> {
   const { rounds = 3, turns = 120 } = options
@@ -67,7 +67,7 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
           )
           answers('first search among 10 000', firstSearch)
           await page.getByText(/of 10,001 projects/).waitFor({ timeout: 60_000 })
-          // The next search begins at the whole list: what is left of the one before would be taken for its answer, or be waited for with it.
+          // The next search starts from the whole list, so that leftovers of the previous one are not taken for its result.
           const clear = async () => {
             await search.fill('')
             await page.getByText(/newest projects/).waitFor()
@@ -83,7 +83,7 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
                 `document.querySelector('.projects-count')?.textContent.includes(' of ')`,
               ).finally(clear),
             )
-          // Somebody scrolls to the end: all of them are here then.
+          // A user scrolls to the end, after which all rows are loaded.
           while (!(await page.getByText(/^10,001 projects/).isVisible()))
             await page.evaluate(() => {
               window.scrollTo(0, document.documentElement.scrollHeight)
@@ -175,7 +175,7 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
   }))
 }
 
-/** Screens that are asked for and left again, and what is there when they are. */
+/** Screens that are opened and left again, and what is visible when they are ready. */
 const tabScreens: [name: string, isThere: string][] = [
   ['Deployments', "document.querySelector('.deployment-row')"],
   ['Logs', "document.querySelector('[data-testid=log-panel]')"],
@@ -184,12 +184,12 @@ const tabScreens: [name: string, isThere: string][] = [
   ['Settings', "document.querySelector('.settings')"],
 ]
 
-/** A browser of its own: nothing in its cache. Our policy lets no text become code, the bench’s own looks at the page neither. */
+/** A new browser with an empty cache. The page's policy forbids eval, including that of the benchmark's own checks. */
 async function openDashboard(browser: Browser, instance: BenchInstance, viewport: { width: number; height: number }) {
   const context = await browser.newContext({ viewport, colorScheme: 'light', locale: 'en-GB', bypassCSP: true })
   const page = await context.newPage()
   const { body } = await instance.client.api<{ url: string }>('POST', '/instance/sign-in-links')
-  // Only for the session: the page that it leads to is left at once, and what it brought is forgotten.
+  // Only for the session. The page that the link opens is left at once, and its cache is cleared.
   await page.goto(body.url)
   await page.waitForURL(/\/app\//, { waitUntil: 'commit' })
   await page.goto('about:blank')
@@ -205,7 +205,7 @@ async function measureFirstPaint(page: Page, dashboardUrl: string): Promise<{ pa
   await waitUntilIdle(page)
   const shift = (await takeLayoutShifts(page)).sum
   return page.evaluate(async (sum) => {
-    // What the page itself names; the screens that come later add links of their own to the document.
+    // Only what the document itself references, because later screens add their own links.
     const text = await (await fetch(location.pathname)).text()
     const wanted = new Set([...text.matchAll(/(?:src|href)="([^"]+\.js)"/g)].map(([, path = '']) => new URL(path, location.href).href))
     const scripts = performance.getEntriesByType('resource').filter((entry): entry is PerformanceResourceTiming => wanted.has(entry.name))
@@ -248,7 +248,7 @@ async function measureHeapGrowth(page: Page, act: () => Promise<unknown>): Promi
   return ((await used()) - before) / 2 ** 20
 }
 
-/** The last key alone is timed: the others are there by then. */
+/** Only the last key is timed, because the others are done by then. */
 async function typeText(page: Page, words: string): Promise<void> {
   await page.keyboard.insertText(words.slice(0, -1))
   await page.keyboard.press(words.slice(-1))

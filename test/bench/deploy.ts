@@ -14,7 +14,7 @@ const run = promisify(execFile)
 type Change = 'cold' | 'one line' | 'nothing'
 const changes: Change[] = ['cold', 'one line', 'nothing']
 
-/** Bars: the share of `docker build` + `docker run` by hand that a deployment may take. */
+/** Bars: the maximum share of the time of manual `docker build` and `docker run` that a deployment may take. */
 const bars: Record<BuildMode, Partial<Record<Change, number>>> = {
   docker: { cold: 0.85, 'one line': 0.85 },
   dockerfile: { cold: 1.05, 'one line': 1.05 },
@@ -22,7 +22,7 @@ const bars: Record<BuildMode, Partial<Record<Change, number>>> = {
 }
 type BuildMode = 'docker' | 'dockerfile' | 'process'
 
-/** As a user writes it. `ca.crt` is there where the machine's own network asks for it. */
+/** As a user writes it. `ca.crt` exists if the machine's network requires it. */
 export const plainDockerfile = (hasCertificates: boolean) => `FROM node:24-bookworm-slim
 WORKDIR /app
 ${hasCertificates ? 'COPY ca.crt /ca.crt\nENV NODE_EXTRA_CA_CERTS=/ca.crt\n' : ''}COPY package*.json ./
@@ -34,8 +34,8 @@ CMD ["node", "server.js"]
 `
 
 /**
- * Express with more than 60 packages, from the POST to the first 200 of the new version at the edge, beside `docker build`
- * (classic) and `docker run` of the same app by hand up to its first 200: cold, with one line changed, with nothing changed.
+ * Express with more than 60 packages, from the POST to the first 200 of the new version at the edge, compared with `docker build`
+ * (classic) and `docker run` of the same app up to its first 200: cold, with one changed line, with no change.
  */
 export async function benchDeploy(options: { rounds?: number } = {}): Promise<BenchRow[]> {
   const rounds = options.rounds ?? 3
@@ -89,7 +89,7 @@ const buildModeLabels: Record<BuildMode, string> = { docker: 'on docker', docker
 
 interface Contestant {
   name: string
-  /** Milliseconds from the word go to the first 200 of the new version. */
+  /** Milliseconds from the start to the first 200 of the new version. */
   measureDeploy(change: Change, round: number): Promise<number>
   end(): Promise<void>
 }
@@ -132,7 +132,7 @@ function createManualContestant(lock: LockedApp): Contestant {
   }
 }
 
-/** POST /deploy to the first 200 at the edge. Cold: a project of its own with a lock file that nobody has installed. */
+/** POST /deploy to the first 200 at the edge. Cold: a new project with a lock file that was never installed. */
 async function createHomeportContestant(way: BuildMode, lock: LockedApp): Promise<Contestant> {
   const instance: BenchInstance = await startInstance({ runtime: way === 'process' ? 'process' : 'docker' })
   const { client } = instance
@@ -176,14 +176,14 @@ async function createHomeportContestant(way: BuildMode, lock: LockedApp): Promis
   }
 }
 
-/** What tells this version from the one before. */
+/** Distinguishes this version from the previous one. */
 export function createVersionMarker(): { now: string } {
   return { now: '' }
 }
 
 export function createAppFiles(lock: LockedApp, change: Change, round: number, version: { now: string }): Record<string, string> {
   if (change !== 'nothing') version.now = `version-${round}-${change.replace(' ', '-')}`
-  // Another number of the app's own: what an install depends on is new, its work is the same.
+  // Another version number of the app: the install key changes, its work stays the same.
   const fresh = (text: string) => text.replaceAll('"0.0.0-bench"', `"0.0.${process.pid}-round.${round}"`)
   return {
     'package.json': fresh(lock.manifest),
@@ -202,7 +202,7 @@ export interface LockedApp {
   remove(): void
 }
 
-/** The lock file is made once, by npm. */
+/** npm creates the lock file once. */
 export async function createLockedApp(): Promise<LockedApp> {
   const repository = makeRepository({})
   const manifest = JSON.stringify(
@@ -218,7 +218,7 @@ export async function createLockedApp(): Promise<LockedApp> {
   return { manifest, lock, remove: repository.remove }
 }
 
-/** Resolves at the first 200 whose text is the right one. */
+/** Resolves at the first 200 with the expected text. */
 export async function waitForAnswer(url: string, host: string, isRight: (text: string) => boolean): Promise<void> {
   const giveUpAt = performance.now() + 300_000
   for (;;) {

@@ -11,11 +11,11 @@ export interface DevApp {
   /** The file that is edited, and the text that an edit replaces. */
   file: string
   find: string
-  /** The command, where none is found in the folder. */
+  /** The command, if none is detected in the folder. */
   command?: string[]
-  /** It does not repaint the page by itself, so the page is loaded until it shows the edit. */
+  /** The server does not reload the page by itself, so the page is loaded until it shows the edit. */
   is_reloaded?: boolean
-  /** The program that it needs of the machine, and how to see that it is there. */
+  /** The program that it requires on the machine, and how to detect it. */
   needs?: string[]
 }
 
@@ -67,7 +67,7 @@ export const devApps: DevApp[] = [
 
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'homeport-ci', 'dev-apps')
 
-/** The folder of an app with its packages, which are installed once. Throws with the reason when they cannot be had. */
+/** The folder of an app with its packages, which are installed once. Throws with the reason if they are not available. */
 export function prepareDevApp({ name, source, needs }: DevApp): string {
   const folder = join(cache, name)
   if (needs) execFileSync(needs[0] ?? '', needs.slice(1), { stdio: 'pipe' })
@@ -93,7 +93,7 @@ export function prepareDevApp({ name, source, needs }: DevApp): string {
   return folder
 }
 
-/** Other package managers may not be installed; a project that names one would be started with it. */
+/** Other package managers may not be installed, and a project that names one would be started with it. */
 function useNpm(folder: string): void {
   const path = join(folder, 'package.json')
   if (!existsSync(path)) return
@@ -101,7 +101,7 @@ function useNpm(folder: string): void {
   writeFileSync(path, `${JSON.stringify(rest, null, 2)}\n`)
 }
 
-/** Saves the file with the text instead of the one that an edit replaces. */
+/** Saves the file with this text in place of the edited one. */
 export function createEditor({ file, find }: DevApp, folder: string): { edit(text: string): void; restore(): void } {
   const path = join(folder, file)
   const original = readFileSync(path, 'utf8')

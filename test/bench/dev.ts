@@ -8,7 +8,7 @@ import { createEditor, type DevApp, devApps, prepareDevApp } from './dev-apps.ts
 import { type BenchInstance, startInstance } from './instance.ts'
 import { median, type BenchRow } from './row.ts'
 
-/** The share of the time at the server's own address that an edit may take to show. */
+/** The maximum ratio of the time until an edit shows, compared with the server's own address. */
 const mostAllowed = 1.15
 const edits = 5
 const pause_ms = 300
@@ -18,14 +18,14 @@ const ways = ['bare', 'http', 'https'] as const
 type Way = (typeof ways)[number]
 
 /**
- * From saving a file to the page that shows it, in Chromium: at the address of a project over HTTP and over HTTPS with HTTP/2, beside the address of
- * the same development server. One page is open at a time, in turns, because pages would share the work of an edit.
+ * From saving a file to the page that shows it, in Chromium: at the address of a project over HTTP and over HTTPS with HTTP/2, compared
+ * with the address of the same development server. Only one page is open at a time, because pages would share the work of an edit.
  */
 export async function benchDev(options: { rounds?: number } = {}): Promise<BenchRow[]> {
   const instance = await startInstance({ runtime: 'process' })
   const browser = await chromium.launch({
     ...(chromiumPath ? { executablePath: chromiumPath } : {}),
-    // As if the instance's authority were trusted, also by the worker with which Vite waits for its server; a context trusts it for pages alone.
+    // Trusts the instance's authority for the whole browser, because Vite waits for its server in a worker, and a context would trust it only for pages.
     args: ['--ignore-certificate-errors', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
   })
   const only = process.env.HOMEPORT_BENCH_APPS?.split(' ')
@@ -81,7 +81,7 @@ interface Measured {
 async function measureApp(instance: BenchInstance, page: Page, app: DevApp, rounds: number): Promise<Measured> {
   const folder = prepareDevApp(app)
   const editor = createEditor(app, folder)
-  // The Python of the system, which has the packages of Debian.
+  // The system's Python, which has the packages of Debian.
   if (app.needs) process.env.PATH = ['/usr/bin', process.env.PATH].join(delimiter)
   const command = startHomeport(['dev', '--data', instance.data, ...(app.command ? ['--', ...app.command] : [])], folder)
   try {
@@ -100,7 +100,7 @@ async function measureApp(instance: BenchInstance, page: Page, app: DevApp, roun
       for (const way of round % 2 === 0 ? ways : ways.toReversed()) {
         watch.reset()
         await open(page, urls[way])
-        // The first edit shows when the page listens; it is written again until it does.
+        // The first edit shows only once the page listens, so it is repeated until it does.
         const waiting = `Begun ${++count}`
         await until(
           async () => {
@@ -110,7 +110,7 @@ async function measureApp(instance: BenchInstance, page: Page, app: DevApp, roun
           },
           { what: `${app.name}, ${way}: the first edit` },
         )
-        // A development server may gather, or miss, edits that follow each other closely.
+        // A development server may combine, or miss, edits in quick succession.
         await page.waitForTimeout(pause_ms)
         for (let edit = 0; edit < edits; edit++) {
           const text = `Edited ${++count} times`
@@ -141,7 +141,7 @@ async function measureApp(instance: BenchInstance, page: Page, app: DevApp, roun
   }
 }
 
-/** A server that has just started may answer its first requests late or with an error. */
+/** A server that has just started may respond late or with an error at first. */
 const open = (page: Page, url: string): Promise<void> =>
   until(async () => ((await page.goto(url, { waitUntil: 'load' }))?.ok() ? true : undefined), { what: url }).then(() => {})
 

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { createEdge } from '../../server/edge/server.ts'
 import { silentLog } from '../../server/lib/log.ts'
 
-// The edge as a process of its own: `node edge-server.ts UPSTREAM_PORT [ordinary] [cache] [disk] [metrics]`; prints its port and that
-// of its purges: a line with a tag there is answered with how many went.
+// The edge as a separate process: `node edge-server.ts UPSTREAM_PORT [ordinary] [cache] [disk] [metrics]`; prints its port and that
+// of its purges, which answers a line with a tag with the number of purged objects.
 const [, , upstream, ...flags] = process.argv
 const directory = flags.includes('disk') ? mkdtempSync(join(tmpdir(), 'homeport-bench-cache-')) : null
-// The settings of a new instance, unless all shall stay in memory.
+// The settings of a new instance, unless everything must stay in memory.
 const memory_bytes = () => (directory ? 128 : 1024) * 2 ** 20
 const cache = { directory, memory_bytes, disk_bytes: () => 1024 * 2 ** 20 }
 const edge = createEdge({

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { frame } from './edge-upstream.ts'
 
-// `node edge-sockets.ts PORT CONNECTIONS SECONDS`: each connection sends a message and waits for its answer; prints messages per second.
+// `node edge-sockets.ts PORT CONNECTIONS SECONDS`: each connection sends a message and waits for the reply; prints messages per second.
 const [port, connections, seconds] = process.argv.slice(2).map(Number) as [number, number, number]
 const message = Buffer.concat([Buffer.from([0x81, 0x80 | 100, 0, 0, 0, 0]), Buffer.alloc(100, 'q')])
 let count = 0

@@ -1,12 +1,12 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 
-// The app of the stream measures, on bare sockets so that it is never what is slow: `GET /events` is an endless event
-// stream, anything with an upgrade a WebSocket that answers each message. Prints its port.
+// The app of the stream measures, on raw sockets so that it is never the bottleneck: `GET /events` is an endless event
+// stream, any upgrade a WebSocket that answers each message. Prints its port.
 
-/** One event, as a chunk of its own. */
+/** One event, as a separate chunk. */
 const line = `data: ${'e'.repeat(92)}\n\n`
 const event = Buffer.from(`${line.length.toString(16)}\r\n${line}\r\n`)
-/** A masked text frame of 100 bytes as clients send it, and the answer to it. */
+/** A masked text frame of 100 bytes as clients send it, and the reply. */
 export const frame = { asked: 106, answer: Buffer.concat([Buffer.from([0x81, 100]), Buffer.alloc(100, 'a')]) }
 
 if (import.meta.main) {

@@ -36,8 +36,8 @@ interface EdgeBenchOptions {
 }
 
 /**
- * The edge, its cache and its metrics on, beside nginx, Caddy and HAProxy in front of the same upstream, whose answers nobody may
- * store: medians of interleaved rounds. Only the ratios mean anything, least of all on a busy machine.
+ * The edge, with cache and metrics on, compared with nginx, Caddy and HAProxy in front of the same upstream, whose responses cannot be
+ * stored: medians of interleaved rounds. Only the ratios are meaningful, especially on a busy machine.
  */
 export const benchEdge = (options: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
   withPeers('edge', async (folder, started) => {
@@ -59,7 +59,7 @@ export const benchEdge = (options: EdgeBenchOptions = {}): Promise<BenchRow[]> =
     return rows
   })
 
-/** What is stored, beside Varnish, nginx and HAProxy, each on one core. */
+/** Stored responses, compared with Varnish, nginx and HAProxy, each on one core. */
 export const benchCacheHits = (options: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
   withPeers('cache hit', async (folder, started) => {
     const files = await startFileServer(folder, 'public, max-age=86400')
@@ -79,8 +79,8 @@ export const benchCacheHits = (options: EdgeBenchOptions = {}): Promise<BenchRow
   })
 
 /**
- * What counting and timing every request costs: one edge under a steady load, its metrics on and off by turns of 100 ms, by the processor
- * time of a request. Two processes beside each other would say more about the machine than about them.
+ * The cost of counting and timing every request: one edge under a steady load, with metrics on and off in turns of 100 ms, in CPU
+ * time per request. Two processes side by side would measure the machine rather than the difference.
  */
 export const benchMetrics = ({ seconds = 30 }: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
   withPeers('metrics', async (folder, started) => {
@@ -101,17 +101,17 @@ export const benchMetrics = ({ seconds = 30 }: EdgeBenchOptions = {}): Promise<B
     await edge.setRoute('app.localhost', upstreamRoute(files.port))
     const load = run('wrk', ['-t1', '-c64', `-d${seconds + 2}s`, '-H', 'Host: app.localhost', `http://127.0.0.1:${port}/1k.json`])
     await delay(1_000)
-    /** Microseconds of a processor for each request of 100 ms. */
+    /** Microseconds of CPU time per request over 100 ms. */
     const cost = async (on: boolean) => {
       isOn = on
-      // Requests that began before would look as often as they did then: they are one in forty, and more where others keep the machine busy.
+      // Requests that started earlier still use the previous setting: one in forty, and more on a busy machine.
       await delay(30)
       looks = 0
       const before = process.cpuUsage()
       await delay(100)
       const { user, system } = process.cpuUsage(before)
       edge.metrics.take()
-      // A request that is counted looks twice whether it is: at its beginning and at its answer.
+      // A counted request checks the setting twice: at its start and at its response.
       return (user + system) / (on ? looks / 2 : looks)
     }
     const rounds: { on: number; off: number }[] = []
@@ -155,7 +155,7 @@ async function withPeers(name: string, bench: (folder: string, started: { proces
 const missingRows = (missing: { name: string; why: string }[], measure: Measure): BenchRow[] =>
   missing.map(({ name, why }) => ({ name: measure.name, who: name, value: null, unit: measure.unit, ratios: {}, note: why }))
 
-/** Lines by their bytes: 100 and the framing of a chunk. Whoever joins chunks has a little less of that; it is under 6 %. */
+/** Lines by their bytes: 100 and the framing of a chunk. A server that joins chunks has up to 6 % less. */
 async function measureEvents(measure: Measure, peer: Peer, seconds: number): Promise<{ rate: number; count: number }> {
   const [, amount, unit] = /Transfer\/sec:\s+([\d.]+)([KMG]?)B/.exec(await runWrk(measure, peer, seconds)) ?? []
   const rate = (Number(amount) * { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }[unit as '' | 'K' | 'M' | 'G']) / 106

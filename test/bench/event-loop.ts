@@ -10,8 +10,8 @@ const requestsPerSecond = 200
 const warmup_ms = 1_000
 
 /**
- * The delay of the platform's event loop, as `/healthz` tells it since the start, under 200 API requests a second and one build
- * after the other that installs, prints 20 000 lines and starts.
+ * The delay of the platform's event loop, as reported by `/healthz` since the start, under 200 API requests a second and consecutive
+ * builds that install, print 20 000 lines and start.
  */
 export async function benchEventLoop(options: { seconds?: number } = {}): Promise<BenchRow[]> {
   const seconds = options.seconds ?? 20
@@ -77,7 +77,7 @@ export async function benchEventLoop(options: { seconds?: number } = {}): Promis
         value: ours,
         unit: 'ms',
         ratios: { 'idle node': ours / theirs },
-        // What an idle process suffers beside it is the machine's delay and not ours.
+        // The delay of an idle process is that of the machine, not of the platform.
         bar: `under ${most} ms over an idle Node at the same time`,
         ok: ours - theirs < most,
         note: load,
@@ -99,7 +99,7 @@ setInterval(() => {}, 1000)
 process.on('SIGTERM', () => { console.log(JSON.stringify({ p99: loop.percentile(99) / 1e6, longest: loop.max / 1e6 })); process.exit() })
 `
 
-/** A process that does nothing but measure the delay of its own loop, as the platform does. */
+/** A process that only measures the delay of its own event loop, as the platform does. */
 function startIdleNode(): { end(): Promise<{ p99: number; longest: number }> } {
   const child = spawn(process.execPath, ['--eval', idleScript], { stdio: ['ignore', 'pipe', 'inherit'] })
   return {

@@ -1,7 +1,6 @@
 /**
- * `npm run bench`: Homeport beside its peers, as one table; `npm run bench -- deploy api` runs parts of it, `languages:go,ruby` some cases of a part.
- * Everything is measured
- * in the same run, in interleaved rounds; the ratios mean something, the figures are those of this machine at this hour.
+ * `npm run bench`: Homeport and its peers in one table; `npm run bench -- deploy api` runs parts of it, `languages:go,ruby` some cases of a part.
+ * Everything is measured in the same run, in interleaved rounds. Only the ratios are meaningful; absolute figures depend on the machine and its load.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +9,7 @@ import type { BenchRow } from './row.ts'
 import { createBenchStore } from './store.ts'
 
 let store: string | undefined
-/** Made once, for the parts that need it. */
+/** Created once, for the parts that need it. */
 const bigStore = async () => {
   if (store !== undefined) return store
   const made = await createBenchStore()
@@ -66,7 +65,7 @@ const failed = rows.filter((row) => row.ok === false)
 console.log(`\n${rows.filter((row) => row.ok).length} bars hold, ${failed.length} do not. All figures: out/bench.json`)
 process.exitCode = failed.length > 0 ? 1 : 0
 
-/** A line for each measure of ours; a measure's peers stand beside it. */
+/** One line for each measure of Homeport, with its peers. */
 function tableOf(all: BenchRow[]): string[] {
   const table = [['measure', 'ours', 'peers', 'ratio', 'bar', 'holds']]
   for (const row of all.filter((one) => one.who === 'homeport')) {

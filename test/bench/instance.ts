@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 
 const cliPath = join(import.meta.dirname, '../../server/cli/homeport.mjs')
 
-/** A platform as a user runs it: the built bundle, a process of its own. */
+/** A platform as a user runs it: the built bundle in a separate process. */
 export interface BenchInstance {
   client: Client
   instance: InstanceFile
@@ -22,7 +22,7 @@ export interface BenchInstance {
   remove(): Promise<void>
 }
 
-/** `on_exit: stop` is set, so that nothing that a bench has deployed outlives it; the rate limit is out of the way. */
+/** `on_exit: stop` is set, so that no deployed app outlives the benchmark; the rate limit is effectively off. */
 export async function startInstance(options: { runtime: 'docker' | 'process'; data?: string; node_flags?: string[] }): Promise<BenchInstance> {
   const data = options.data ?? mkdtempSync(join(tmpdir(), 'homeport-bench-'))
   const begun = performance.now()
@@ -74,7 +74,7 @@ export function residentMemory_mb(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1024
 }
 
-/** Processor time of one process so far, in microseconds (Linux). */
+/** CPU time of a process so far, in microseconds (Linux). */
 export function processorTime_us(pid: number): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
   // Fields 14 and 15 of proc(5), in hundredths of a second.

@@ -1,4 +1,4 @@
-/** A Dockerfile as a developer writes it for the app of each language, in `test/deployments/language-apps.ts`. Each serves on 8080. */
+/** A Dockerfile for the app of each language in `test/deployments/language-apps.ts`, as a developer writes it. Each serves on 8080. */
 export const writtenDockerfiles: Record<string, string> = {
   node: `FROM node:24-bookworm-slim
 WORKDIR /app

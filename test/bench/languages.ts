@@ -14,10 +14,10 @@ import { median, type BenchRow } from './row.ts'
 const run = promisify(execFile)
 
 type Change = 'cold' | 'one line'
-/** The share of `docker build` and `docker run` of a Dockerfile written for the app that a deployment without a Dockerfile may take. */
+/** The maximum share of the time of `docker build` and `docker run` with a handwritten Dockerfile that a deployment without one may take. */
 const bars: Record<Change, number> = { cold: 1.1, 'one line': 1 }
 
-/** Node is beside the other languages, with an app as small as theirs. */
+/** Node is included, with an app as small as the others. */
 const node: LanguageCase = {
   name: 'node',
   tool: 'npm',
@@ -29,8 +29,8 @@ const node: LanguageCase = {
 }
 
 /**
- * A small app in each language, from the POST to the first 200 of the new version at the edge, beside `docker build` (classic) and `docker run` of the
- * same app with a Dockerfile by hand up to its first 200: cold, and with one line changed.
+ * A small app in each language, from the POST to the first 200 of the new version at the edge, compared with `docker build` (classic) and
+ * `docker run` of the same app with a handwritten Dockerfile up to its first 200: cold, and with one changed line.
  */
 export async function benchLanguages(options: { rounds?: number; cases?: string[] | undefined } = {}): Promise<BenchRow[]> {
   const missing = [requires('docker'), requires('language-images')].find(({ ok }) => !ok)
@@ -51,7 +51,7 @@ export async function benchLanguages(options: { rounds?: number; cases?: string[
       for (let round = 0; round < (options.rounds ?? 3); round++) {
         const deployment = await createDeployment(instance, language, round)
         for (const change of Object.keys(bars) as Change[]) {
-          // Each is first in every other round.
+          // Each comes first in every other round.
           const turns = [
             () => byHand.measure(change, round).then((ms) => times[change]['by hand'].push(ms)),
             () => deployment.measure(change).then((ms) => times[change].homeport.push(ms)),
@@ -88,7 +88,7 @@ export async function benchLanguages(options: { rounds?: number; cases?: string[
   return rows
 }
 
-/** How a manifest takes a comment; a package.json takes a field. */
+/** The comment syntax of a manifest; a package.json gets a field instead. */
 const manifests: Record<string, (text: string, comment: string) => string> = {
   'requirements.txt': (text, comment) => `${text}# ${comment}\n`,
   'go.mod': (text, comment) => `${text}// ${comment}\n`,
@@ -99,7 +99,7 @@ const manifests: Record<string, (text: string, comment: string) => string> = {
   'package.json': (text, comment) => text.replace('{', `{ "description": "${comment}",`),
 }
 
-/** The files of a version. In a cold one all manifests are new, so that no layer of an earlier build fits, not even that of the dependencies. */
+/** The files of a version. In a cold one all manifests are new, so that no cached layer applies, not even that of the dependencies. */
 function createFiles({ files }: LanguageCase, round: number, who: string, text: string): Record<string, string> {
   const comment = `${process.pid} ${who} ${round}`
   const named = Object.entries(files(text)).map(([name, content]) => [name, manifests[name]?.(content, comment) ?? content])

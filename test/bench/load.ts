@@ -2,14 +2,14 @@ import { connect } from 'node:net'
 
 export interface Reading {
   per_second: number
-  /** Of one request, sorted: `latency(0.5)` is the median, in milliseconds. */
+  /** Latencies of single requests, sorted: `latency(0.5)` is the median, in milliseconds. */
   latency(share: number): number
   requests: number
 }
 
 /**
- * Asks one path again and again over keep-alive connections and reads the answers by their Content-Length. Raw sockets: a
- * client that costs more than the server would measure itself. Throws at the first answer that is not 200.
+ * Requests one path repeatedly over keep-alive connections and reads the responses by their Content-Length. It uses raw sockets, because a
+ * client that costs more than the server would measure itself. Throws at the first response that is not 200.
  */
 export async function load(options: { port: number; path: string; token?: string; connections: number; seconds: number }): Promise<Reading> {
   const question = [

@@ -10,9 +10,9 @@ import { median, type BenchRow } from './row.ts'
 const count = 100_000
 
 /**
- * A build that works for some seconds and prints 100 000 lines meanwhile, as fast as it is read; it says itself how long it
- * took, from its first line to its last. What it waited for a processor (Linux tells) is left out: that is other work on the
- * machine, while a log that is read too slowly holds it up in its writes.
+ * A build that works for some seconds and prints 100 000 lines as fast as they are read. It measures its own duration, from its
+ * first line to its last, without the time it waited for a CPU (on Linux), which is other work on the machine. A log that is read
+ * too slowly blocks its writes.
  */
 const build = `
 const { createHash } = require('crypto')
@@ -62,7 +62,7 @@ export async function benchLogs(options: { rounds?: number } = {}): Promise<Benc
   return [...(await benchBuildLog(rounds)), ...(await benchBurst(rounds))]
 }
 
-/** The same command alone, its output read and thrown away, in turn with a deployment that a reader follows. */
+/** The same command alone with its output discarded, alternating with a deployment whose log is followed. */
 async function benchBuildLog(rounds: number): Promise<BenchRow[]> {
   const instance = await startInstance({ runtime: 'process' })
   const { client } = instance
@@ -119,7 +119,7 @@ async function runBuildAlone(folder: string): Promise<number> {
   return Number(/took ([\d.]+) ms/.exec(tail)?.[1])
 }
 
-/** From the request that sets it off to the last of 100 000 lines, at a client of the API and at `docker logs --follow`. */
+/** From the request that starts it to the last of 100 000 lines, at a client of the API and at `docker logs --follow`. */
 async function benchBurst(rounds: number): Promise<BenchRow[]> {
   const name = 'burst of 100 000 lines to a client'
   const docker = requires('docker')

@@ -16,23 +16,23 @@ import { benchStreams } from './streams.ts'
 import { benchUpload } from './upload.ts'
 import { benchWake } from './wake.ts'
 
-/** How much of a part is run; what is missing is as much as its figures need. */
+/** How much of a part is run; the default is as much as its figures need. */
 export interface BenchOptions {
   rounds?: number
-  /** Of a part with several cases; all by default. */
+  /** Cases of a part; all by default. */
   cases?: string[] | undefined
   seconds?: number
-  /** Of the wheel, for each scroll of a page. */
+  /** Turns of the wheel for each scroll of a page. */
   turns?: number
   /** A data folder of 10 000 projects, one of them with many deployments. */
   store(): Promise<string>
-  /** Of the list of those deployments, the page that is far from its beginning. */
+  /** The page of that deployment list that is far from its start. */
   far_page?: number
   /** Deployments of a soak. */
   count?: number
 }
 
-/** All that `npm run bench` knows, by name. */
+/** Every part of `npm run bench`, by name. */
 export const parts: Record<string, (size: BenchOptions) => Promise<BenchRow[]>> = {
   edge: benchEdge,
   hits: benchCacheHits,

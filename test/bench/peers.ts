@@ -4,23 +4,23 @@ import { request } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 
-/** Somebody whose port can be asked for an app's answers. */
+/** A server whose port serves the responses of an app. */
 export interface Peer {
   name: string
   port: number
   process: ChildProcess
 }
 
-/** `caching`: it stores what the app allows to be stored. null: a peer that cannot, or whose configuration this machine refuses. */
+/** `caching`: stores what the app allows. null: a peer that cannot, or whose configuration this machine refuses. */
 export interface PeerOptions {
   folder: string
   upstream: number
   caching: boolean
-  /** A path that answers 200, to know when it is up. */
+  /** A path that answers 200, to detect when it is ready. */
   probe?: string
-  /** As it comes: how long what says nothing is kept is not changed. */
+  /** With its default heuristic freshness. */
   is_stock?: boolean
-  /** Megabytes that the cache may take. */
+  /** The size of the cache in megabytes. */
   memory_mb?: number
 }
 
@@ -28,7 +28,7 @@ export const peerNames = ['nginx', 'caddy', 'haproxy', 'varnish'] as const
 export type PeerName = (typeof peerNames)[number]
 const commands: Record<PeerName, string> = { nginx: 'nginx', caddy: 'caddy', haproxy: 'haproxy', varnish: 'varnishd' }
 
-/** Starts each that is on this machine; those that are not, or that have no cache where one is asked for, are named with the reason. */
+/** Starts each peer that is installed; the others, and those without a cache where one is required, are reported with the reason. */
 export async function startPeers(
   names: readonly PeerName[],
   options: PeerOptions,
@@ -97,7 +97,7 @@ const starters: Record<PeerName, (port: number, options: PeerOptions) => ChildPr
     return spawn('haproxy', ['-f', file, '-db'], { stdio: 'ignore' })
   },
 
-  /** With xkey where Debian's varnish-modules are: `PURGE /` with the header `Key` answers `X-Gone`. */
+  /** With xkey if Debian's varnish-modules are installed: `PURGE /` with the header `Key` returns `X-Gone`. */
   varnish(port, { folder, upstream, caching, is_stock = false, memory_mb = 1024 }) {
     const file = join(folder, `varnish-${port}.vcl`)
     const recv = caching ? (hasXkey() ? xkeyRecv : '') : 'return (pass);'
@@ -112,7 +112,7 @@ ${caching ? 'sub vcl_backend_response { if (beresp.http.Surrogate-Key) { set ber
     )
     const folderOfIt = join(folder, `varnish-${port}`)
     mkdirSync(folderOfIt, { recursive: true })
-    // Its worker runs as a user of its own, who has to reach it.
+    // Its worker runs as another user, who needs access.
     chmodSync(folder, 0o755)
     const parameters = is_stock ? [] : ['default_ttl=0', 'default_grace=0', 'thread_pools=1']
     return spawn(
@@ -133,7 +133,7 @@ export function hasXkey(): boolean {
   }
 }
 
-/** An app that is never what is slow: nginx with files of 1 kB, 100 kB and 10 MB. `cache_control` is what it says of them. */
+/** An app that is never the bottleneck: nginx with files of 1 kB, 100 kB and 10 MB. `cache_control` is their header. */
 export async function startFileServer(folder: string, cache_control: string): Promise<{ port: number; process: ChildProcess }> {
   const port = await freePort()
   writeFileSync(join(folder, '1k.json'), JSON.stringify({ text: 'x'.repeat(1011) }))
@@ -156,7 +156,7 @@ http { access_log off; client_body_temp_path ${folder}/${name}-a; proxy_temp_pat
   return spawn('nginx', ['-p', folder, '-c', file], { stdio: 'ignore' })
 }
 
-/** One of the programs beside this one, on Node as the platform runs on it (nodeFlags in server/cli/prepare.mjs); it prints its port, or several. */
+/** One of the programs in this folder, on Node with the platform's flags (nodeFlags in server/cli/prepare.mjs); it prints its port or ports. */
 export async function startNodeProgram(file: string, ...parameters: string[]): Promise<{ port: number; ports: number[]; process: ChildProcess }> {
   const child = spawn(process.execPath, ['--max-semi-space-size=4', '--heap-growing-percent=25', join(import.meta.dirname, file), ...parameters], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -168,7 +168,7 @@ export async function startNodeProgram(file: string, ...parameters: string[]): P
   return { port: ports[0] ?? 0, ports, process: child }
 }
 
-/** Waits until it answers 200. */
+/** Waits for a 200. */
 export async function waitForOk(port: number, path = '/1k.json'): Promise<void> {
   for (const until = Date.now() + 10_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
     const status = await new Promise<number>((resolve) => {

@@ -15,18 +15,18 @@ const run = promisify(execFile)
 
 interface Contestant {
   name: 'by hand' | 'docker' | 'process'
-  /** Milliseconds from the commit on a new branch to its first answer. */
+  /** Milliseconds from the commit on a new branch to its first response. */
   measurePreview(round: number): Promise<number>
-  /** Milliseconds from a new variable to the first answer that knows it. */
+  /** Milliseconds from a new variable to the first response that has it. */
   measureVariable(round: number): Promise<number>
   end(): Promise<void>
 }
 
-/** Express with more than 60 packages that are installed already: a new branch with one line changed, beside what one does by hand for it. */
+/** Express with more than 60 installed packages: a new branch with one changed line, compared with the manual steps. */
 export const benchPreview = (rounds = 3): Promise<BenchRow[]> =>
   runRounds(rounds, 'preview', (one, round) => one.measurePreview(round), { docker: 0.85, process: 0.5 }, 'git clone, docker build, docker run')
 
-/** The same app with a new variable. By hand nothing is built anew: all layers are there. */
+/** The same app with a new variable. Manually nothing is rebuilt, because all layers exist. */
 export const benchEnv = (rounds = 3): Promise<BenchRow[]> =>
   runRounds(rounds, 'env change', (one, round) => one.measureVariable(round), {}, 'docker build, docker run')
 
@@ -79,7 +79,7 @@ async function runRounds(
   })
 }
 
-/** The app says what it is told by GREETING beside its version. */
+/** The app responds with GREETING and its version. */
 function createPreviewAppFiles(lock: LockedApp, text: string): Record<string, string> {
   const version = createVersionMarker()
   const files = createAppFiles(lock, 'one line', 0, version)
@@ -175,7 +175,7 @@ async function createHomeportContestant(way: 'docker' | 'process', lock: LockedA
     },
   }
 
-  /** Nothing is under way: the next measure stands alone. */
+  /** Waits until nothing is running, so that the next measure is undisturbed. */
   async function waitForDeployments(): Promise<void> {
     const { body } = await client.api<{ deployments: { id: string; status: string }[] }>('GET', `/v1/projects/${slug}/deployments?limit=5`)
     for (const { id } of body.deployments) await client.waitForEnd(slug, id)

@@ -8,7 +8,7 @@ import { residentMemory_mb, printRows } from './compare.ts'
 import { isInstalled, hasXkey, startNodeProgram, startPeers, stop, type Peer } from './peers.ts'
 import { median, type BenchRow } from './row.ts'
 
-/** Each tag is purged once: of five tenths the first are for 10 000, of the others' hundredths for 1 000, the last tenth is for single ones. */
+/** Each tag is purged once: the first five tenths are for 10 000, hundredths of the others for 1 000, the last tenth for single ones. */
 const sizes = [
   { count: 1, tag: (round: number) => `one-${9 + 10 * round}` },
   { count: 1_000, tag: (round: number) => `hundredth-${5 + 10 * round}` },
@@ -16,14 +16,14 @@ const sizes = [
 ]
 
 interface Contestant extends Peer {
-  /** How many went, once nobody gets them any more. */
+  /** The number of purged objects, once none of them is served any more. */
   purge(tag: string): Promise<number>
   memory_mb: number
 }
 
 /**
- * Purges by a tag that 1, 1 000 and 10 000 of 100 000 stored objects of 1 kB bear, beside Varnish with xkey, and how much longer
- * than otherwise a request takes meanwhile; and the memory that the 100 000 take.
+ * Purges by a tag of 1, 1 000 and 10 000 of 100 000 stored objects of 1 kB, compared with Varnish and xkey; how much longer a
+ * request takes meanwhile; and the memory of the 100 000.
  */
 export async function benchPurge(options: { objects?: number; rounds?: number } = {}): Promise<BenchRow[]> {
   const objects = options.objects ?? 100_000
@@ -48,7 +48,7 @@ export async function benchPurge(options: { objects?: number; rounds?: number } 
       console.error(`  ${one.name}: filled in ${((performance.now() - begun) / 1000).toFixed(0)} s`)
       one.memory_mb = residentMemory_mb(one.process.pid ?? 0)
     }
-    // What filling leaves to do (writing to disk, compiling) is no purge's fault.
+    // Deferred work of the filling (disk writes, compilation) must not count for a purge.
     await delay(3_000)
     for (const one of contestants) await one.purge('nobody')
     const readings = new Map<string, { took: number[]; longest: number[] }>()
@@ -100,7 +100,7 @@ function purgeRows(
     note: `requests ${slowed.toFixed(1)} ms slower`,
   }
   if (why !== undefined) return [ours, { name, who: 'varnish', value: null, unit: 'ms', ratios: {}, note: why }]
-  // More is better, as everywhere.
+  // More is better, as in every row.
   ours.ratios = { varnish: of('varnish', 'took') / of('homeport', 'took') }
   ours.bar = 'not slower than varnish, no request 2 ms slower'
   ours.ok = contestants.length > 1 && of('homeport', 'took') <= of('varnish', 'took') && slowed <= 2
@@ -124,7 +124,7 @@ function memoryRows(objects: number, contestants: Contestant[], why: string | un
   ]
 }
 
-/** Asks for every object once, over a few connections. */
+/** Requests every object once, over a few connections. */
 async function fillCache(port: number, objects: number): Promise<void> {
   let next = 0
   const lane = async (): Promise<void> => {
@@ -138,7 +138,7 @@ async function fillCache(port: number, objects: number): Promise<void> {
   await Promise.all(Array.from({ length: 8 }, lane))
 }
 
-/** The longest that a request for something stored took while `what` went on. */
+/** The longest time that a request for a stored object took while `what` ran. */
 async function measureSlowestRequest(port: number, what: () => Promise<unknown>): Promise<number> {
   const wires = [new RawHttpClient(port), new RawHttpClient(port)]
   let longest = 0
@@ -154,7 +154,7 @@ async function measureSlowestRequest(port: number, what: () => Promise<unknown>)
   for (const client of wires) await client.request('GET /o/8 HTTP/1.1\r\nHost: app.localhost')
   const lanes = wires.map(ask)
   await what()
-  // What a purge leaves for later must not be felt either.
+  // Deferred work of a purge must not be noticeable either.
   await delay(10)
   isOver = true
   await Promise.all(lanes)
@@ -166,14 +166,14 @@ const createHomeportPurge = (port: number) => {
   return { purge: async (tag: string) => Number(await send(`${tag}\n`)) }
 }
 
-/** The reason of its answer is the count. */
+/** The reason phrase of its response is the count. */
 const createXkeyPurge = (port: number) => {
   const send = createLineClient(port)
   return async (tag: string) =>
     Number(/^HTTP\/1\.1 200 (\d+)/.exec(await send(`PURGE / HTTP/1.1\r\nHost: app.localhost\r\nKey: ${tag}\r\n\r\n`))?.[1])
 }
 
-/** One question at a time, and the first piece of its answer, over a connection that stays: making one is no part of a purge. */
+/** One request at a time and the first chunk of its response, over a kept connection, because connecting is not part of a purge. */
 function createLineClient(port: number): (text: string) => Promise<string> {
   let socket: Socket | undefined
   return (text) =>

@@ -1,5 +1,5 @@
 /**
- * The least that could answer as the API does: node:http and prepared statements on the same rows, the same JSON; no
+ * The least that could respond like the API: node:http and prepared statements on the same rows, the same JSON; no
  * authentication, no limits, no validation. `node raw-server.ts DATA`; prints its port.
  */
 import { createServer } from 'node:http'
@@ -21,7 +21,7 @@ const project = raw.prepare<[string], ProjectRow>('SELECT * FROM projects WHERE 
 const deployments = raw.prepare<[string, number, number], DeploymentRow>(
   'SELECT * FROM deployments WHERE project_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?',
 )
-/** For what a deployment shows of other tables: read here by the statements that the platform prepares too. */
+/** For the fields of a deployment that come from other tables, read by the statements that the platform prepares too. */
 const { readSync: readNow } = openSqlite({ path, durable: false })
 
 const handleRequest = (target: string): object => {

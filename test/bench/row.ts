@@ -2,16 +2,16 @@
 export interface BenchRow {
   /** What is measured: `edge 1 kB`. */
   name: string
-  /** Who: `homeport`, `nginx`, `caddy`. */
+  /** The server: `homeport`, `nginx`, `caddy`. */
   who: string
-  /** What came out (median over the rounds) and its unit; null when it could not be measured. */
+  /** The result (median over the rounds) and its unit; null if it could not be measured. */
   value: number | null
   unit: string
-  /** Against the peer that the bar names: more is better. */
+  /** Relative to the peer of the bar: more is better. */
   ratios: Record<string, number>
-  /** Processor time per request in microseconds, where it was counted. */
+  /** CPU time per request in microseconds, if measured. */
   cpu_us?: number
-  /** The bar that must hold, in words, and whether it did. */
+  /** The bar that must hold, as text, and whether it did. */
   bar?: string
   ok?: boolean
   /** Why a peer or a figure is missing. */

@@ -13,7 +13,7 @@ import { until } from '../support/until.ts'
 import { type BenchInstance, residentMemory_mb, startInstance } from './instance.ts'
 import type { BenchRow } from './row.ts'
 
-/** Between the last piece of work and a look at what is left of it. */
+/** Between the end of the work and the measurement of what remains. */
 const settle_ms = 20_000
 const burst_lines = 20_000
 const streams = 20
@@ -31,7 +31,7 @@ const apps: Record<string, (version: number) => Record<string, string>> = {
   }),
 }
 
-/** Writes, when it is asked by a signal, how many objects of each of these classes are alive. It collects garbage for that. */
+/** On a signal, writes the number of live objects of each of these classes, after a garbage collection. */
 const probeScript = (file: string) => `
 import { queryObjects } from 'node:v8'
 import { Socket, Server } from 'node:net'
@@ -47,7 +47,7 @@ process.on('SIGUSR2', () => {
 })`
 
 /**
- * Deployments of three apps, uploads, bursts of log lines, streams that are opened and closed: what is left of it in the memory of the
+ * Deployments of three apps, uploads, bursts of log lines, streams that are opened and closed: what remains of them in the memory of the
  * platform once it is idle again, and in its open files, timers, sockets and listeners.
  */
 export async function benchSoak(options: { deployments?: number; upload_mb?: number; uploads?: number } = {}): Promise<BenchRow[]> {
@@ -72,7 +72,7 @@ export async function benchSoak(options: { deployments?: number; upload_mb?: num
       if (slug === 'server') await instance.client.fetchEdge('server.localhost', '/burst')
       await openAndCloseStreams(instance, slug)
     }
-    // What is made once, for the first of its kind, is no growth.
+    // Objects that are created once, for the first of a kind, are not growth.
     for (let n = 0; n < 2 * slugs.length; n++) await round(n)
     await uploadSite(instance, 1)
     const before = await readObjectCounts(instance, file)
@@ -89,7 +89,7 @@ export async function benchSoak(options: { deployments?: number; upload_mb?: num
       { ...row, name: 'soak, memory at idle above the start', value: grown, unit: 'MB', bar: 'at most 40 MB', ok: grown <= 40, note },
       ...Object.entries(after).map(([name, count]): BenchRow => {
         const more = count - (before[name] ?? 0)
-        // A few come and go by themselves: a flush that is due, a connection that is kept for a moment.
+        // A few come and go by themselves: a pending flush, a kept connection.
         return { ...row, name: `soak, ${name}`, value: more, unit: 'more', bar: 'at most 5', ok: more <= 5, note: `${count} at the end` }
       }),
     ]
@@ -107,7 +107,7 @@ async function openAndCloseStreams({ instance }: BenchInstance, slug: string): P
   for (const one of open) one.end()
 }
 
-/** A site with one file that nothing makes smaller. */
+/** A site with one incompressible file. */
 async function uploadSite({ client, instance }: BenchInstance, mb: number): Promise<void> {
   const archive = pack()
   const packed = createGzip({ level: 1 })
@@ -133,7 +133,7 @@ async function readObjectCounts({ pid }: BenchInstance, file: string): Promise<R
   rmSync(file, { force: true })
   process.kill(pid, 'SIGUSR2')
   const text = await until(() => readFileSync(file, 'utf8'), { what: 'the counts of the platform' })
-  // A look through /proc has hundreds of files open for a moment.
+  // A scan of /proc has hundreds of files open for a moment.
   let open_files = Infinity
   for (let look = 0; look < 10; look++) {
     open_files = Math.min(open_files, readdirSync(`/proc/${pid}/fd`).length)

@@ -6,20 +6,20 @@ import { median, type BenchRow } from './row.ts'
 
 const bare = "require('node:http').createServer((_, response) => response.end()).listen(0, '127.0.0.1', () => console.log('listening'))"
 const settle_ms = 3_000
-/** A bare Node listens after 0.13 s on the machine that the bar of one second was set on. */
+/** On the machine where the bar of one second was set, a bare Node listens after 0.13 s. */
 const timesBare = 7.5
 
-/** Start to ready and memory at idle, on a store of years, beside a bare Node that listens. */
+/** Start to ready and idle memory, on a store of several years, compared with a bare Node server. */
 export async function benchStart(data: string, options: { rounds?: number } = {}): Promise<BenchRow[]> {
   const rounds = options.rounds ?? 5
   const starts: Record<'homeport' | 'node', number[]> = { homeport: [], node: [] }
   const memory: Record<'homeport' | 'node', number[]> = { homeport: [], node: [] }
-  // The first one builds what changed and fills the compile cache: it is not counted.
+  // The first start builds what changed and fills the compile cache, so it is not counted.
   await (await startInstance({ runtime: 'process', data })).stop()
   for (let round = 0; round < rounds; round++) {
     const instance = await startInstance({ runtime: 'process', data })
     starts.homeport.push(instance.ready_ms)
-    // Garbage of the start goes, timers have had their turn.
+    // Garbage of the start is collected, and timers have run.
     await delay(settle_ms)
     memory.homeport.push(residentMemory_mb(instance.pid))
     await instance.stop()

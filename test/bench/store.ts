@@ -9,17 +9,17 @@ import { startInstance } from '../support/instance-process.ts'
 
 export const storeSize = { projects: 10_000, deployments: 210_000 } as const
 
-/** The project that most deployments belong to: its list has pages enough to go far. */
+/** The project with most of the deployments, whose list has many pages. */
 export const bigProject = 'project-0'
 
 /**
- * A data folder as an instance has it after years of work: 10 000 projects with a deployment each, and one of them with 200 000 more,
- * with their steps, all of them the owner's. Written by our own store, in a few big transactions.
+ * A data folder after years of use: 10 000 projects with a deployment each, and one of them with 200 000 more,
+ * with their steps, all owned by the instance owner. Written by Homeport's own store, in a few large transactions.
  */
 export async function createBenchStore(options: { deployments?: number } = {}): Promise<{ data: string; seconds: number }> {
   const deployments = options.deployments ?? storeSize.deployments
   const data = mkdtempSync(join(tmpdir(), 'homeport-bench-store-'))
-  // A first start makes the owner, the key and the settings.
+  // The first start creates the owner, the key and the settings.
   const first = await startInstance({ data })
   await first.fetch('/instance/settings', {
     method: 'PATCH',
@@ -30,7 +30,7 @@ export async function createBenchStore(options: { deployments?: number } = {}): 
 
   const begun = performance.now()
   const store = await openStore({ data_dir: data, after_crash: false })
-  // Nothing is promised of it: a half-written one is thrown away.
+  // Durability is not needed, because an incomplete one is discarded.
   store.db.raw.pragma('synchronous = OFF')
   try {
     const account = store.db.readSync((tx) => findInstanceOwner(tx)?.account_id ?? '')

@@ -8,7 +8,7 @@ import type { BenchRow } from './row.ts'
 const readers = 1_000
 const stalledReaders = 50
 
-/** 1 000 readers of one log with a line a second, 50 more that take nothing: when each line arrives, and what it costs. */
+/** 1 000 readers of one log with a line a second and 50 that do not read: when each line arrives, and its cost. */
 export async function benchStreams(options: { seconds?: number } = {}): Promise<BenchRow[]> {
   const seconds = options.seconds ?? 15
   const instance = await startInstance({ runtime: 'process' })
@@ -43,7 +43,7 @@ export async function benchStreams(options: { seconds?: number } = {}): Promise<
     const grown = residentMemory_mb(instance.pid) - before
     delays_ms.sort((a, b) => a - b)
     const p99 = delays_ms[Math.floor(delays_ms.length * 0.99)] ?? Infinity
-    // The last second may still be on its way.
+    // The last second may still be in flight.
     const isComplete = delays_ms.length >= readers * (seconds - 2)
     const name = `${readers} streams, a line a second`
     return [

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// The app of the purge bench: `GET /o/N` is 1 kB with tags that 1, 1 000 and 10 000 of 100 000 objects bear. Prints its port.
+// The app of the purge benchmark: `GET /o/N` is 1 kB with tags of 1, 1 000 and 10 000 of 100 000 objects. Prints its port.
 const body = Buffer.alloc(1024, 'o')
 const server = createServer((asked, response) => {
   const n = Number(/^\/o\/(\d+)/.exec(asked.url ?? '')?.[1] ?? 0)

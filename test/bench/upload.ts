@@ -15,8 +15,8 @@ const run = promisify(execFile)
 const tag = 'homeport-bench-upload'
 
 /**
- * A source of 2,000 files, 40 MiB packed: from the POST to 201 (streamed, checked, kept) beside `tar x` of the same archive, and
- * to the first answer of the app beside `tar x`, `docker build` and `docker run` by hand.
+ * A source of 2,000 files, 40 MiB compressed: from the POST to 201 (streamed, checked, stored) compared with `tar x` of the same archive, and
+ * to the first response of the app compared with `tar x`, `docker build` and `docker run`.
  */
 export async function benchUpload(rounds = 3): Promise<BenchRow[]> {
   const docker = requires('docker').ok
@@ -61,7 +61,7 @@ export async function benchUpload(rounds = 3): Promise<BenchRow[]> {
   ]
 }
 
-/** Builds and runs it as a user does; resolves with the milliseconds to the first answer. */
+/** Builds and runs it as a user does; resolves with the milliseconds to the first response. */
 async function buildByHand(folder: string): Promise<number> {
   const begun = performance.now()
   writeFileSync(

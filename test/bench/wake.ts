@@ -19,7 +19,7 @@ const run = promisify(execFile)
 const source = "require('http').createServer((q, r) => r.end('ok')).listen(process.env.PORT, '0.0.0.0')"
 type SleepState = 'frozen' | 'stopped'
 const sleepStates: SleepState[] = ['frozen', 'stopped']
-/** What waking through the platform may take over the plain command of Docker. */
+/** The maximum overhead of waking through the platform over the plain Docker command. */
 const bars: Record<SleepState, number> = { frozen: 15, stopped: 40 }
 
 interface SleepingApp {
@@ -29,7 +29,7 @@ interface SleepingApp {
   end(): Promise<void>
 }
 
-/** From a request to an app that sleeps to its 200, beside `docker unpause` and `docker start` (or SIGCONT and a spawn) of the same app by hand. */
+/** From a request to a sleeping app to its 200, compared with `docker unpause` and `docker start` (or SIGCONT and a spawn) of the same app. */
 export async function benchWake(options: { rounds?: number; only?: 'docker' | 'process' } = {}): Promise<BenchRow[]> {
   const rows: BenchRow[] = []
   for (const runtime of ['process', 'docker'] as const) {
@@ -90,7 +90,7 @@ async function startOnHomeport(runtime: 'docker' | 'process'): Promise<SleepingA
     async putToSleep(depth) {
       await client.api('PATCH', '/instance/settings', { sleep_after_s: 1, frozen_for_s: depth === 'frozen' ? 3600 : 0 })
       await until(async () => ((await client.getProject('sleeper')).is_cold ? true : undefined), { what: 'the app to sleep', every_ms: 50 })
-      // The row says it before the engine has done it, and the engine is asked for its memory right after: as a sleep it is short.
+      // The row changes before the engine is done, and the engine then reads its memory, which is short for a sleep.
       await new Promise((resolve) => setTimeout(resolve, 3_000))
     },
     async wake() {
@@ -156,7 +156,7 @@ async function startProcess(): Promise<SleepingApp> {
   }
 }
 
-/** Asks until there is a 200. */
+/** Retries until there is a 200. */
 async function waitForOk(port: number): Promise<void> {
   await until(
     async () => {

@@ -4,7 +4,7 @@ import { createSeededRandom } from '../support/seeded-random.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { type FakeStripe, startFakeStripe, type StripeEvent } from '../support/fake-stripe.ts'
 
-/* A person's plan and card against a stand-in for Stripe that keeps state: nothing of ours is faked. */
+/* A user's plan and card against a stateful fake of Stripe; nothing of Homeport is faked. */
 
 let stripe: FakeStripe
 let platform: TestPlatform
@@ -14,7 +14,7 @@ beforeAll(async () => {
   stripe = await startFakeStripe()
   platform = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
 })
-/** Each test begins with a new account and with an empty Stripe. */
+/** Each test starts with a new account and an empty Stripe. */
 beforeEach(async () => {
   stripe.reset()
   token = await join(`ann-${++people}@example.com`)
@@ -41,7 +41,7 @@ const theOne = <T>(all: Map<string, T>): T => {
   expect(all.size).toBe(1)
   return [...all.values()][0]!
 }
-/** The account, but for what tells when. */
+/** The account without its timestamps. */
 const settled = async () => {
   const { plan, billing_interval, subscription_status, has_payment_method, card, cancel_at } = await status()
   return { plan, billing_interval, subscription_status, has_payment_method, card, cancel_at }
@@ -55,7 +55,7 @@ const asStarter = {
   cancel_at: null,
 }
 
-/** Card, basic monthly, pro yearly, canceled, the period over. Nothing of it is told yet. */
+/** Card, basic monthly, pro yearly, canceled, the period over. None of it is delivered yet. */
 async function live(): Promise<void> {
   await saveCard()
   await confirm()
@@ -64,7 +64,7 @@ async function live(): Promise<void> {
   stripe.endPeriod(theOne(stripe.subscriptions).id)
 }
 
-describe('a whole life', () => {
+describe('the subscription lifecycle', () => {
   test('card, basic monthly, pro yearly, canceled, starter', async () => {
     expect(await status()).toEqual({
       processor_enabled: true,
@@ -115,7 +115,7 @@ describe('a whole life', () => {
     expect(await settled()).toEqual(asStarter)
   })
 
-  test.each([1, 2, 3])('the same events shuffled and doubled end the same (%i)', async (seed) => {
+  test.each([1, 2, 3])('shuffled and duplicated events lead to the same state (%i)', async (seed) => {
     const seededRandom = createSeededRandom(seed)
     await live()
     const twice = [...stripe.events, ...stripe.events].map((event) => ({ event, at: seededRandom.between(0, 1e9) })).toSorted((a, b) => a.at - b.at)
@@ -129,7 +129,7 @@ describe('a whole life', () => {
     expect(await settled()).toEqual(asStarter)
   })
 
-  test('a canceled subscription is taken up again by confirming, and after its end there is a new one', async () => {
+  test('confirming resumes a canceled subscription, and a new one can start after its end', async () => {
     await live()
     await deliver(stripe.events.at(-1)!)
     expect((await confirm()).status).toBe(200)
@@ -137,7 +137,7 @@ describe('a whole life', () => {
     expect((await status()).cancel_at).not.toBeNull()
     await confirm()
     expect((await status()).cancel_at).toBeNull()
-    // What is told late of the first one changes nothing.
+    // A late event of the first one changes nothing.
     for (const event of stripe.events.filter(({ type }) => type.startsWith('customer.subscription'))) await deliver(event)
     expect(await settled()).toMatchObject({ plan: 'basic', subscription_status: 'active', cancel_at: null })
     expect([...stripe.subscriptions.values()].map((one) => one.status)).toEqual(['canceled', 'active'])
@@ -145,14 +145,14 @@ describe('a whole life', () => {
 })
 
 describe('the customer', () => {
-  test('is one per account, also for ten who ask at once', async () => {
+  test('is created once per account, also for ten concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => ask('POST', '/v1/billing/setup-intent')))
     expect(new Set(answers.map(({ body }) => body.customer_id))).toEqual(new Set([theOne(stripe.customers).id]))
     const other = await ask('POST', '/v1/billing/setup-intent', undefined, await join('bob@example.com'))
     expect(other.body.customer_id).not.toBe(answers[0]?.body.customer_id)
   })
 
-  test('pays by the card that was saved last', async () => {
+  test('pays with the most recently saved card', async () => {
     await saveCard()
     await confirm()
     await saveCard({ brand: 'mastercard', last4: '4444' })
@@ -161,7 +161,7 @@ describe('the customer', () => {
     expect(stripe.subscriptions.size).toBe(1)
   })
 
-  test('whose card was taken away has none', async () => {
+  test('has no card after the last one is removed', async () => {
     await saveCard()
     await confirm()
     stripe.detach(theOne(stripe.customers).default_payment_method ?? '')
@@ -169,7 +169,7 @@ describe('the customer', () => {
     expect(await settled()).toMatchObject({ has_payment_method: false, card: null, plan: 'basic' })
   })
 
-  test('keeps the plan while a payment is late, and loses it when it stays away', async () => {
+  test('keeps the plan while a payment is overdue, and loses it when the payment fails for good', async () => {
     await saveCard()
     await confirm({ plan: 'pro' })
     const { id } = theOne(stripe.subscriptions)
@@ -189,14 +189,14 @@ describe('the customer', () => {
   })
 })
 
-describe('what goes wrong there', () => {
+describe('failures of the payment processor', () => {
   const refused = async (message: RegExp, from = confirm()) => {
     const { status: code, body } = await from
     expect([code, body.error]).toEqual([500, 'billing_error'])
     expect(body.message).toMatch(message)
   }
 
-  test('a declined card: the reason, and no half of it', async () => {
+  test('a declined card: the reason, and no partial state', async () => {
     await saveCard({ brand: 'visa', last4: '0002' })
     await refused(/declined/)
     expect(await settled()).toMatchObject({ plan: 'starter', has_payment_method: false, subscription_status: null })
@@ -206,7 +206,7 @@ describe('what goes wrong there', () => {
     await confirm()
     await saveCard({ brand: 'visa', last4: '0002' })
     await refused(/declined/, confirm({ plan: 'pro' }))
-    // What was paid so far goes on by the card from before.
+    // The existing subscription continues with the previous card.
     expect(await settled()).toMatchObject({ plan: 'basic', card: { last4: '4242' } })
     for (const event of stripe.events) await deliver(event)
     expect(await settled()).toMatchObject({ plan: 'basic', card: { last4: '4242' } })
@@ -221,7 +221,7 @@ describe('what goes wrong there', () => {
     ['GET /v1/prices', () => confirm()],
     ['POST /v1/customers/', () => confirm()],
     ['POST /v1/subscriptions', () => confirm()],
-  ])('%s fails: 500 with a sentence, nothing changed, and the next try works', async (call, act) => {
+  ])('%s fails: 500 with a message, nothing changed, and the next attempt succeeds', async (call, act) => {
     if (call !== 'POST /v1/customers') await saveCard()
     const before = await status()
     stripe.failNext(call, { status: 500 })
@@ -231,7 +231,7 @@ describe('what goes wrong there', () => {
     expect((await act()).status).toBe(200)
   })
 
-  test('an answer that is lost: what was done there is found, and not done twice', async () => {
+  test('a lost response: the processor’s result is found, and not repeated', async () => {
     await saveCard()
     stripe.failNext('POST /v1/subscriptions', { status: 500, done: true })
     expect(await confirm()).toMatchObject({ status: 200 })
@@ -240,14 +240,14 @@ describe('what goes wrong there', () => {
     expect(await settled()).toMatchObject({ plan: 'basic', card: { last4: '4242' } })
   })
 
-  test('a price that nobody set up is named', async () => {
+  test('a price that is not set up is named', async () => {
     await saveCard()
     stripe.removePrice('homeport_pro_yearly')
     await refused(/homeport_pro_yearly/, confirm({ plan: 'pro', interval: 'yearly' }))
     expect(await settled()).toMatchObject({ plan: 'starter', has_payment_method: false })
   })
 
-  test('the secret key is in no answer and no line of the log', async () => {
+  test('the secret key is in no response and no log line', async () => {
     stripe.failNext('POST /v1/customers', { status: 401, type: 'invalid_request_error', message: `Invalid: ${stripe.options.secret_key}` })
     const { body } = await ask('POST', '/v1/billing/setup-intent')
     expect(body.error).toBe('billing_error')
@@ -256,18 +256,18 @@ describe('what goes wrong there', () => {
   })
 })
 
-test('only plans that are paid for, and fields that are there', async () => {
+test('accepts only paid plans and known fields', async () => {
   for (const body of [{ plan: 'starter' }, { interval: 'weekly' }, { plan: 'pro', extra: 1 }]) expect((await confirm(body)).status).toBe(400)
   await saveCard()
   expect(await ask('POST', '/v1/billing/confirm')).toMatchObject({ status: 200, body: { plan: 'basic', interval: 'monthly' } })
 })
 
-test('with a processor nobody gets a card by hand', async () => {
+test('with a processor a card cannot be set manually', async () => {
   const answer = await platform.api('POST', '/instance/users', { email: 'carl@example.com', card: true })
   expect([answer.status, answer.body.error]).toEqual([400, 'invalid_input'])
 })
 
-test('with a processor nothing of it can be emulated, and what was is over', async () => {
+test('with a processor nothing is emulated, and earlier emulation ends', async () => {
   const owner = platform.handle.instance.token
   expect(await status(owner)).toMatchObject({ plan: 'enterprise', has_payment_method: false })
   for (const change of [{ plan: 'pro' }, { payment_method: true }, { trial_days: 3 }]) {

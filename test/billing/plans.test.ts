@@ -5,7 +5,7 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
-/* What a plan allows, without a payment processor: every value is tried out by the owner's settings. */
+/* What a plan allows, without a payment processor: the owner's settings emulate every value. */
 
 const day_ms = 86_400_000
 let platform: TestPlatform
@@ -26,8 +26,8 @@ const patch = async (slug: string, body: object) => {
 }
 const status = async () => billingStatus.parse((await platform.api('GET', '/v1/billing/status')).body)
 
-describe('no processor', () => {
-  test('the status answers, with a plan and no key', async () => {
+describe('without a payment processor', () => {
+  test('the status has a plan and no key', async () => {
     expect(await status()).toMatchObject({
       processor_enabled: false,
       publishable_key: null,
@@ -48,12 +48,12 @@ describe('no processor', () => {
     expect([answer.status, answer.body.error]).toEqual([503, 'billing_not_configured'])
   })
 
-  test('input comes before it', async () => {
+  test('validation errors come first', async () => {
     expect((await platform.api('POST', '/v1/billing/confirm', { plan: 'gold' })).status).toBe(400)
   })
 })
 
-test('each plan: memory, warmth, number of projects, and a card for a database', async () => {
+test('each plan: memory, always-warm, number of projects, and whether a database needs a card', async () => {
   await make('one')
   const seen: Record<string, unknown> = {}
   for (const plan of ['starter', 'basic', 'pro', 'enterprise']) {
@@ -81,7 +81,7 @@ test('each plan: memory, warmth, number of projects, and a card for a database',
   expect((await make('four')).status).toBe(201)
 })
 
-test('a trial of a starter account has the limits of pro while it runs, and not a moment longer', async () => {
+test('a starter account on trial has the limits of pro exactly until the trial ends', async () => {
   await set({ plan: 'starter', trial_days: 14, payment_method: false })
   const running = await status()
   expect(running.plan).toBe('starter')
@@ -99,12 +99,12 @@ test('a trial of a starter account has the limits of pro while it runs, and not 
   expect(await status()).toMatchObject({ plan: 'enterprise', trial_ends_at: null })
 })
 
-test('a smaller plan: apps may sleep again at once, and nothing is deleted', async () => {
+test('a downgrade lets apps sleep again at once, and deletes nothing', async () => {
   await patch('one', { always_warm: true, memory_limit_mb: 1024 })
   await set({ plan: 'starter' })
   const { projects } = (await platform.api<{ projects: Record<string, unknown>[] }>('GET', '/v1/projects')).body
   expect(projects.map(({ slug }) => slug)).toEqual(['four', 'three', 'two', 'one'])
-  // What was wished for is kept for a larger plan; the next deployment gets what the plan has.
+  // The requested value is kept for a larger plan; the next deployment gets that of the plan.
   expect(projects.at(-1)).toMatchObject({ always_warm: false, memory_limit_mb: 1024 })
   await set({ plan: 'enterprise' })
 })
@@ -116,7 +116,7 @@ test('the next deployment gets the memory of the plan', async () => {
     const gets = async (memory_mb: number) => {
       const { id } = await platform.deploy('small')
       expect((await platform.waitForEnd('small', id)).status).toBe('ready')
-      // What an app uses is looked up now and then: at first it is still that of the one before.
+      // Resource usage is sampled at intervals: at first it is still that of the previous version.
       await until(
         async () => {
           const { body } = await platform.api<{ resources: { memory_limit_mb: number } | null }>('GET', '/v1/projects/small/metrics')
@@ -134,7 +134,7 @@ test('the next deployment gets the memory of the plan', async () => {
   }
 })
 
-test('keys go over HTTPS, or stay on this machine', () => {
+test('keys are sent only over HTTPS or to this machine', () => {
   const base = (api_base: string) => readOptions({}, { HOMEPORT_STRIPE_SECRET_KEY: 'sk_test_1', HOMEPORT_STRIPE_API_BASE: api_base }).stripe?.api_base
   expect(readOptions({}, {}).stripe).toBeNull()
   expect(readOptions({}, { HOMEPORT_STRIPE_SECRET_KEY: 'sk_test_1' }).stripe).toEqual({

@@ -4,7 +4,7 @@ import { createStripeProcessor } from '../../server/billing/stripe.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { type FakeStripe, startFakeStripe } from '../support/fake-stripe.ts'
 
-/* POST /hooks/stripe: only what the processor signed just now is looked at (threats T16). */
+/* POST /hooks/stripe: only events that the processor signed recently are processed (threats T16). */
 
 let stripe: FakeStripe
 let platform: TestPlatform
@@ -42,7 +42,7 @@ test.each<[string, () => [string, [string, string][]]]>([
   ['nonsense', () => [last().body, signature('t=now,v1=yes')]],
   ['another secret', () => [last().body, signature(stripe.sign(last().body, { secret: 'whsec_other' }))]],
   ['301 seconds old', () => [last().body, signature(stripe.sign(last().body, { age_s: 301 }))]],
-  // By more than it takes to arrive: the time of our own clock goes on meanwhile.
+  // By more than the time of delivery, because our own clock continues meanwhile.
   ['330 seconds ahead', () => [last().body, signature(stripe.sign(last().body, { age_s: -330 }))]],
   ['one byte changed', () => [last().body.replace('deleted', 'delefed'), signature(stripe.sign(last().body))]],
   ['the time changed', () => [last().body, signature(stripe.sign(last().body).replace(/t=\d+/, (t) => `t=${Number(t.slice(2)) + 1}`))]],
@@ -57,20 +57,20 @@ test.each<[string, () => [string, [string, string][]]]>([
   expect(stripe.calls.length).toBe(calls)
 })
 
-test('401 and worse are not asked for: GET is 405, and an unknown customer is nobody here', async () => {
+test('GET is 405, and an unknown customer is ignored', async () => {
   expect((await fetch(`${platform.handle.api_url}/hooks/stripe`)).status).toBe(405)
   const body = last().body.replaceAll(/cus_\w+/g, 'cus_somebody')
   expect(await send(body, signature(stripe.sign(body)))).toEqual({ status: 200, body: { received: true } })
   expect(await plan()).toBe('pro')
 })
 
-test('an event that cannot be looked into now is 500, so that it comes again', async () => {
+test('an event that cannot be processed now is 500, so that it is sent again', async () => {
   stripe.failNext('GET /v1/subscriptions', { status: 500 })
   expect((await send(last().body, signature(stripe.sign(last().body)))).body.error).toBe('billing_error')
   expect(await plan()).toBe('pro')
 })
 
-test('the same event twenty times at once has one effect; one of several signatures is enough', async () => {
+test('the same event delivered twenty times takes effect once; one valid signature of several is enough', async () => {
   const calls = stripe.calls.length
   const signed = `${stripe.sign(last().body)},v1=${'0'.repeat(64)}`
   const answers = await Promise.all(Array.from({ length: 20 }, () => send(last().body, signature(signed))))
@@ -80,7 +80,7 @@ test('the same event twenty times at once has one effect; one of several signatu
   expect(platform.log.filter((line) => line.includes('"plan_changed"') && line.includes(last().id))).toHaveLength(1)
 })
 
-test('without a secret to check with: 503', async () => {
+test('503 without a webhook secret', async () => {
   const other = await startTestPlatform({ runtime: 'process', stripe: { ...stripe.options, webhook_secret: null } })
   try {
     const answer = await send(last().body, signature(stripe.sign(last().body)), other)
@@ -90,7 +90,7 @@ test('without a secret to check with: 503', async () => {
   }
 })
 
-test('a call that is cut off is made once more by itself, with the same key', async () => {
+test('an interrupted call is retried once, with the same idempotency key', async () => {
   const before = stripe.customers.size
   const calls = stripe.calls.length
   stripe.failNext('POST /v1/customers', 'cut')
@@ -100,7 +100,7 @@ test('a call that is cut off is made once more by itself, with the same key', as
   expect(stripe.calls.slice(calls)).toEqual(['POST /v1/customers', 'POST /v1/customers'])
 })
 
-test('a processor that never answers is given up', async () => {
+test('an unresponsive processor times out', async () => {
   const silent = createServer()
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const api_base = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`

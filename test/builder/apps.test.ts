@@ -29,7 +29,7 @@ const workOf = (found: BuildPlan) => {
 }
 
 describe('the real apps', () => {
-  test.each(apps)('$name is known for what it is', async (app) => {
+  test.each(apps)('detects $name', async (app) => {
     const found = await planBuild({ folder: app.directory, settings: { ...auto, ...app.settings } })
     expect(found.framework).toBe(app.expects.framework)
     expect(found.work.kind).toBe(app.expects.kind)
@@ -51,12 +51,12 @@ describe('the version of Node', () => {
     if (name !== 'nothing') expect(found.explanation.join('\n')).toContain(name)
   })
 
-  test('the setting of the project wins', async () => {
+  test('the project setting takes precedence', async () => {
     await write({ ...server, '.nvmrc': '20' })
     expect(workOf(await plan({ node_version: '22' })).node_version).toBe('22')
   })
 
-  test('a setting that names no version is said, not passed over', async () => {
+  test('a setting that names no version is reported, not ignored', async () => {
     await write({ ...server, '.nvmrc': '20' })
     await expect(plan({ node_version: 'twenty' })).rejects.toMatchObject({
       code: 'detect_failed',
@@ -66,7 +66,7 @@ describe('the version of Node', () => {
 })
 
 describe('settings of the project', () => {
-  test('commands win over what is found', async () => {
+  test('commands override the detected ones', async () => {
     await write({ ...server, 'package.json': packageJson({ scripts: { build: 'x', start: 'node server.js' } }) })
     const work = workOf(await plan({ install_command: 'make deps', build_command: 'make all' }))
     expect(work.install_command).toBe('make deps')
@@ -89,20 +89,20 @@ describe('settings of the project', () => {
     ['that is not there', 'nowhere'],
     ['that is a file', 'server.js'],
     ['that is a link out of the source', 'out'],
-  ])('a folder %s fails, and says what to do', async (_what, root_directory) => {
+  ])('a folder %s fails, with a fix', async (_what, root_directory) => {
     await write(server)
     await symlink('/etc', join(folder, 'out'))
     await expect(plan({ root_directory })).rejects.toMatchObject({ code: 'detect_failed', hint: expect.stringMatching(/\w{3,}/) })
   })
 })
 
-describe('what is no app', () => {
+describe('a source that is not an app', () => {
   test.each([
     ['an empty folder', {}],
     ['a package.json that is broken', { 'package.json': '{ "name": ' }],
     ['a package.json that is a list', { 'package.json': '[]' }],
     ['a README alone', { 'README.md': '# Hello' }],
-  ] as const)('%s fails, and says what to do', async (_name, files) => {
+  ] as const)('%s fails, with a fix', async (_name, files) => {
     await write(files)
     await expect(plan()).rejects.toMatchObject({
       code: 'detect_failed',
@@ -124,7 +124,7 @@ describe('the key of the dependency cache', () => {
     return workOf(await plan(settings)).install_key
   }
 
-  test('stays when only the source changed', async () => {
+  test('does not change when only the source changes', async () => {
     const before = await keyOf(lock(1))
     expect(await keyOf({ ...lock(1), 'server.js': 'changed', 'other.js': '' })).toBe(before)
   })

@@ -36,8 +36,8 @@ const list = (plan: Pick<PlannedSource, 'services' | 'builds' | 'facts'>) =>
 
 const express = needs({ express: '5' }, { scripts: { start: 'node server.js', build: 'tsc' } })
 
-describe('the origin of a fact', () => {
-  test('of a Node app is its script, version file, lock file, or a default', async () => {
+describe('the source of each detected value', () => {
+  test('for a Node app is its script, version file, lock file, or a default', async () => {
     const plan = await describeFiles({ 'package.json': express, '.nvmrc': '22', 'pnpm-lock.yaml': "lockfileVersion: '9.0'" })
     expect(list(plan)).toEqual([
       'port: PORT (default)',
@@ -92,7 +92,7 @@ describe('the origin of a fact', () => {
     ['a Dockerfile', { Dockerfile: 'FROM a\nEXPOSE 80\nCMD ["x"]' }, 'start_command: ["x"] (Dockerfile line 3)'],
     ['a generated Dockerfile', { 'go.mod': 'module x\ngo 1.24', 'main.go': '' }, 'tool: go >=1.24 (go.mod)'],
     ['a static site', { 'site/index.html': '' }, 'output_directory: site (index.html)'],
-  ])('of %s', async (_, files: Record<string, string>, fact) => {
+  ])('for %s', async (_, files: Record<string, string>, fact) => {
     expect(list(await describeFiles(files, fact.includes('site (') ? { settings: { root_directory: 'site' } } : {}))).toContain(fact)
   })
 })
@@ -133,7 +133,7 @@ required_variables: [KEY, OTHER]
   })
 })
 
-test('problems have the file and the line', async () => {
+test('problems name the file and the line', async () => {
   const plan = await describeFiles({ 'homeport.yaml': 'services:\n  web:\n    prot: 80\n' })
   expect(plan).toMatchObject({ file: 'homeport.yaml', services: [], homeport_yaml: null, problems: [{ file: 'homeport.yaml', line: 3 }] })
 })
@@ -150,7 +150,7 @@ const monorepo = {
 }
 
 describe('a repository with several apps', () => {
-  test('offers them, without libraries', async () => {
+  test('lists them without libraries', async () => {
     const plan = await describeFiles(monorepo)
     expect(plan.problems).toHaveLength(1)
     expect(plan.apps).toEqual([
@@ -165,7 +165,7 @@ describe('a repository with several apps', () => {
     })
   })
 
-  test('plans several as services of one project, and writes them', async () => {
+  test('plans several as services of one project, and writes them to a file', async () => {
     const plan = await describeFiles(monorepo, { chosen_apps: ['apps/api', 'apps/web'] })
     expect(plan.services.map(({ name, is_main }) => [name, is_main])).toEqual([
       ['api', false],

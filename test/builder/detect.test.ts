@@ -289,7 +289,7 @@ describe('installing', () => {
     expect(plan.explanation.join('\n')).toContain(why)
   })
 
-  test('a member of a pnpm workspace installs at the root, after what it needs is built', async () => {
+  test('a member of a pnpm workspace installs at the root, after its workspace dependencies are built', async () => {
     const plan = await planOf(
       {
         'package.json': '{"private":true}',
@@ -309,7 +309,7 @@ describe('installing', () => {
     })
   })
 
-  test('a folder that the workspace does not count installs by itself', async () => {
+  test('a folder outside the workspace patterns installs by itself', async () => {
     const files = {
       'package.json': '{"private":true,"workspaces":["packages/*"]}',
       'yarn.lock': '# yarn lockfile v1\n',
@@ -318,19 +318,19 @@ describe('installing', () => {
     expect((await planOf(files, { root_directory: 'site' })).work).toMatchObject({ install_directory: 'site', package_manager: { name: 'npm' } })
   })
 
-  test('a script at install time that may read anything makes all of the source its input', async () => {
+  test('an install script that can read any file makes the whole source an install input', async () => {
     const plan = await planOf({ 'package.json': needs({ koa: '3' }, { main: 'a.js', scripts: { postinstall: 'node setup.js' } }), 'a.js': '' })
     expect(plan.work).toMatchObject({ install_inputs: ['.'] })
     expect(plan.explanation.join('\n')).toContain('postinstall')
   })
 
-  test('so does a dependency on a folder', async () => {
+  test('a file: dependency makes the whole source an install input', async () => {
     const plan = await planOf({ 'package.json': needs({ own: 'file:./own' }, { main: 'a.js' }), 'a.js': '', 'own/package.json': '{"name":"own"}' })
     expect(plan.work).toMatchObject({ install_inputs: ['.'] })
   })
 })
 
-describe('what cannot be built here', () => {
+describe('sources that cannot be built', () => {
   test.for([
     ['a folder above the source', { 'index.html': '' }, { root_directory: '../other' }, 'is outside of the source', 'inside the repository'],
     ['an app further down', { 'apps/web/package.json': '{}' }, {}, 'no package.json', 'apps/web'],

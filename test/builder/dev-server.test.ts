@@ -28,7 +28,7 @@ describe('package.json', () => {
     ['astro dev', 'astro', ['npm', 'run', 'dev', '--', '--port', '{port}', '--host', '127.0.0.1'], 'localhost'],
     ['react-router dev', 'react-router', ['npm', 'run', 'dev', '--', '--port', '{port}', '--strictPort', '--host', '127.0.0.1'], 'public'],
     ['tsc -b && vite', 'vite', ['npm', 'run', 'dev', '--', '--port', '{port}', '--strictPort', '--host', '127.0.0.1'], 'localhost'],
-    // Another program starts it, and would not pass arguments on.
+    // Another program starts it, and would not pass on arguments.
     ['concurrently "vite" "node server.js"', 'vite', ['npm', 'run', 'dev'], 'localhost'],
     ['node --watch server.js', 'node', ['npm', 'run', 'dev'], 'localhost'],
     ['./run-everything', null, ['npm', 'run', 'dev'], 'localhost'],
@@ -36,21 +36,21 @@ describe('package.json', () => {
     expect(await detectDevServer(write(withScripts({ dev: script })))).toMatchObject({ framework, command, host_header, port: null })
   })
 
-  test('a port in the script is the port', async () => {
+  test('a port in the script is used', async () => {
     const plan = await detectDevServer(write(withScripts({ dev: 'vite --port 3000' })))
     expect(plan).toMatchObject({ port: 3000, command: ['npm', 'run', 'dev'] })
   })
 
-  test('SvelteKit is named, though its script is that of Vite', async () => {
+  test('SvelteKit is detected, although its script is that of Vite', async () => {
     expect(await detectDevServer(write(withScripts({ dev: 'vite dev' }, { '@sveltejs/kit': '2' })))).toMatchObject({ framework: 'sveltekit' })
   })
 
-  test('pnpm passes arguments on without --', async () => {
+  test('pnpm gets arguments without --', async () => {
     const plan = await detectDevServer(write({ ...withScripts({ dev: 'vite' }), 'pnpm-lock.yaml': '' }))
     expect(plan?.command.slice(0, 4)).toEqual(['pnpm', 'run', 'dev', '--port'])
   })
 
-  test('start counts only if it runs a development server', async () => {
+  test('start is used only if it runs a development server', async () => {
     expect(await detectDevServer(write(withScripts({ start: 'react-scripts start' })))).toMatchObject({
       framework: 'create-react-app',
       environment: { WDS_SOCKET_PORT: '0' },
@@ -81,18 +81,18 @@ describe('other languages', () => {
     expect([plan?.framework, plan?.command.join(' ')]).toEqual([framework, expect.stringContaining(command)])
   })
 
-  test('null without any', async () => {
+  test('null without a development server', async () => {
     expect(await detectDevServer(write({ 'index.html': '' }))).toBeNull()
   })
 })
 
-describe('what the user says', () => {
-  test('homeport.yaml wins over package.json', async () => {
+describe('explicit commands', () => {
+  test('homeport.yaml overrides package.json', async () => {
     const files = { ...withScripts({ dev: 'vite' }), 'homeport.yaml': 'dev: { command: make watch, port: 8000 }' }
     expect(await detectDevServer(write(files))).toMatchObject({ command: ['make', 'watch'], port: 8000, explanation: 'Started by homeport.yaml' })
   })
 
-  test('a command of the command line wins over both, and is addressed as its framework needs it', async () => {
+  test('a command on the command line overrides both, and gets the port the way its framework expects', async () => {
     const plan = await detectDevServer(write({ 'homeport.yaml': 'dev: make' }), ['npx', 'next', 'dev', '-p', '4000'])
     expect(plan).toMatchObject({ command: ['npx', 'next', 'dev', '-p', '4000'], port: 4000, host_header: 'public' })
   })

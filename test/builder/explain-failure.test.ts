@@ -4,8 +4,8 @@ import { explainFailure, type FailedStep } from '../../server/builder/index.ts'
 import { failurePatterns } from '../../server/builder/failure-patterns.ts'
 
 /**
- * Output as tools print it, each below `## STEP · NAME · parts of the message · of the hint · and of the line that are told`, with the
- * code where it is not the step's own; or below `## good · NAME`, where nothing has failed. `\e` is the escape character.
+ * Output of real tools, each below `## STEP · NAME · parts of the message · of the hint · and of the quoted line`, with the
+ * code if it is not the step's own; or below `## good · NAME`, if nothing failed. `\e` is the escape character.
  */
 const samples = readFileSync(new URL('failures.txt', import.meta.url), 'utf8')
   .trimEnd()
@@ -18,7 +18,7 @@ const samples = readFileSync(new URL('failures.txt', import.meta.url), 'utf8')
 
 const ended = { code: 'build_failed', message: '`make` ended with exit code 3 after 1.0 s.', hint: 'Look at it.' } as const
 
-describe('what tools print is explained', () => {
+describe('explains the output of known tools', () => {
   test.for(samples.filter(({ step }) => step !== 'good'))('$step: $name', ({ step, output, code, message, hint, line }) => {
     const told = explainFailure(output, step as FailedStep, { ...ended, code: `${step as FailedStep}_failed` })
     expect(told.message.toLowerCase()).toContain(message.toLowerCase())
@@ -31,20 +31,20 @@ describe('what tools print is explained', () => {
   })
 })
 
-describe('a good build has no failure in it', () => {
+describe('finds no failure in a successful build', () => {
   test.for(samples.filter(({ step }) => step === 'good'))('$name', ({ output }) => {
     const fitting = output.flatMap((line) => failurePatterns.filter(({ pattern }) => pattern.test(line)).map(({ name }) => `${name}: ${line}`))
     expect(fitting).toEqual([])
   })
 })
 
-describe('what no pattern knows', () => {
-  test('the command’s own end is told, with the last lines as output and without frames', () => {
+describe('output without a known pattern', () => {
+  test('reports how the command ended, with the last lines as output and without stack frames', () => {
     const told = explainFailure(['step 1 ok', 'Error: the flux is off', '    at run (/app/a.js:1:1)', '', 'Node.js v24.21.0'], 'build', ended)
     expect(told).toEqual({ ...ended, hint: 'Look at it. Last output:\nstep 1 ok\nError: the flux is off' })
   })
 
-  test('what the builder of Docker says of its own steps is left out', () => {
+  test('leaves out the progress lines of Docker’s builder', () => {
     const lines = ['[stage-0 1/4] FROM node:24', 'CACHED [stage-0 2/4] WORKDIR /app', '[3/4] COPY . .', '[build 4/4] RUN make', 'flux is off']
     expect(explainFailure(lines, 'build', ended).hint).toBe('Look at it. Last output:\nflux is off')
   })
@@ -53,7 +53,7 @@ describe('what no pattern knows', () => {
     expect(explainFailure([], 'build', ended)).toEqual(ended)
   })
 
-  test('the source that Node shows above an error is not quoted in its place', () => {
+  test('quotes the error, not the source line that Node prints above it', () => {
     const lines = [
       '/app/server.js:2',
       "throw new Error('DATABASE_URL is not set')",
@@ -65,7 +65,7 @@ describe('what no pattern knows', () => {
     expect(explainFailure(lines, 'start', ended).line).toBe('Error: DATABASE_URL is not set')
   })
 
-  test('a line of a megabyte is cut, and no more than five are shown', () => {
+  test('truncates a line of a megabyte, and shows at most five lines', () => {
     const lines = Array.from({ length: 100 }, (_, n) => `line ${n} ${'x'.repeat(1_000_000)}`)
     const { hint } = explainFailure(lines, 'build', ended)
     expect(hint.length).toBeLessThan(1_200)

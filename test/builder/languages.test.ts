@@ -9,7 +9,7 @@ interface LanguageLayout {
   framework: string
   /** The base image of the first stage. */
   from: string
-  /** Lines that the Dockerfile has; the last one starts the app. */
+  /** Lines that the Dockerfile contains; the last one starts the app. */
   lines: string[]
 }
 
@@ -218,13 +218,13 @@ describe('languages without a Dockerfile', () => {
     const text = (plan.work.kind === 'dockerfile' && plan.work.text) || ''
     const written = text.split('\n')
     expect(written[0]).toBe(`FROM ${from}`)
-    // What collects the results is part of the same step.
+    // The command that collects the results is part of the same step.
     for (const line of lines) expect(written.filter((one) => one === line || one.startsWith(`${line} && `))).toHaveLength(1)
     expect(text).toContain(`\n${lines.at(-1)}\n`)
     expect(written).toContain('USER 1000:1000')
   })
 
-  test('a Node server stays one, whatever else its repository has', async () => {
+  test('a Node server stays one, whatever else its repository contains', async () => {
     const files = {
       'package.json': needs({ express: '5' }, { scripts: { start: 'node server.js' } }),
       'requirements.txt': 'flask',
@@ -235,7 +235,7 @@ describe('languages without a Dockerfile', () => {
     expect(await planOf({ 'package.json': needs({ next: '16' }), 'composer.json': '{}' })).toMatchObject({ framework: 'nextjs' })
   })
 
-  test('a go.mod without Go is not an app in Go', async () => {
+  test('a go.mod without Go files is not a Go app', async () => {
     expect(await planOf({ 'go.mod': 'module x', 'requirements.txt': 'flask', 'app.py': '' })).toMatchObject({ framework: 'flask' })
   })
 
@@ -249,14 +249,14 @@ describe('languages without a Dockerfile', () => {
     ['PHP', { 'index.php': '' }, 'COPY --chown=1000:1000 . .'],
     ['Go', { 'go.mod': 'module x\n', 'main.go': '' }, 'COPY --from=build /out /usr/local/bin'],
     ['Rust', { 'Cargo.toml': '[package]\nname = "x"\n\n[dev-dependencies]\ny = "1"\n', 'src/main.rs': '' }, 'COPY --from=build /out /usr/local/bin'],
-  ])('a change of the source of %s repeats nothing that does not depend on it', async (_name, files, last) => {
+  ])('a change of the source of %s repeats only the steps that depend on it', async (_name, files, last) => {
     const { work } = await planOf(files)
     const lines = ((work.kind === 'dockerfile' && work.text) || '').trimEnd().split('\n')
     expect(lines.at(-1)).toBe(last)
     expect(lines.filter((line) => line.endsWith(' . .'))).toHaveLength(1)
   })
 
-  test('commands of the project settings replace the detected ones', async () => {
+  test('commands of the project settings override the detected ones', async () => {
     const settings = { install_command: 'pip install -r prod.txt', build_command: 'python build.py' }
     const { work } = await planOf({ 'requirements.txt': 'flask', 'app.py': 'app = Flask(x)' }, settings)
     expect(work.kind === 'dockerfile' && work.text).toContain('RUN pip install -r prod.txt\n')
@@ -272,12 +272,12 @@ describe('languages without a Dockerfile', () => {
     expect(work.tools.length).toBeGreaterThan(0)
     const commands = [work.install_command, work.build_command, work.start_command].join(' ')
     expect(commands).not.toMatch(/0\.0\.0\.0|(^|\s)\/(out|app|usr)\b/)
-    // The same command starts the app in both ways, apart from its address.
+    // The same command starts the app both ways, apart from its address.
     const start = (lines.at(-1) ?? '').replace(/^CMD /, '').replaceAll('0.0.0.0', '127.0.0.1')
     if (!start.includes('apache2')) expect(work.start_command).toBe(start)
   })
 
-  test('the version that a source asks for becomes a range', async () => {
+  test('the requested version becomes a range', async () => {
     const rangeOf = async (files: Record<string, string>) => {
       const { work } = await planOf(files, {}, { builds_dockerfiles: false })
       return work.kind === 'toolchain' ? work.tools[0] : undefined

@@ -7,13 +7,13 @@ import type { BuildSettings } from '../../server/contract/build-plan.ts'
 
 const auto: BuildSettings = { node_version: 'auto', install_command: 'auto', build_command: 'auto', root_directory: '.' }
 
-/** A package.json that needs these packages. */
+/** A package.json that depends on these packages. */
 export const needs = (dependencies: Record<string, string>, more: object = {}) => JSON.stringify({ name: 'x', dependencies, ...more })
 
 export const isStatic = (output_directory: string, spa_fallback: boolean) => ({ kind: 'static', output_directory, spa_fallback })
 export const isServer = (...start_command: string[]) => ({ kind: 'server', start_command })
 
-/** Plans a source of these files, in a folder that goes with the test. */
+/** Plans a source of these files, in a folder that is removed with the test. */
 export function usePlanOf() {
   let folder: string
   beforeEach(async () => {

@@ -31,7 +31,7 @@ afterAll(async () => {
 })
 
 describe('backup', () => {
-  test('FILE: it lies there and not in the instance too, and the key is spoken of', async () => {
+  test('FILE: writes the file only there, not in the instance, and mentions the key', async () => {
     const { code, out, err } = await run('backup', 'all.tar.gz')
     expect([code, out]).toEqual([0, expect.stringMatching(/^Backed up to .*all\.tar\.gz \([\d.]+ kB\)\.\n$/)])
     expect(err).toContain('The backup does not contain the master key')
@@ -40,7 +40,7 @@ describe('backup', () => {
     expect((await run('backups')).out).not.toMatch(/ full +\d/)
   })
 
-  test('without FILE it stays in the instance; it is listed, fetched and deleted', async () => {
+  test('without FILE it stays in the instance, and can be listed, downloaded and deleted', async () => {
     const { name, path } = (await run.json<{ backup: { name: string; path: string } }>('backup')).backup
     expect(existsSync(path)).toBe(true)
     expect((await run('backups')).out).toMatch(new RegExp(`${name.replaceAll('.', '\\.')} +full +[\\d.]+ kB`))
@@ -57,7 +57,7 @@ describe('backup', () => {
 describe('restore', () => {
   const into = join(folder.path, 'restored')
 
-  test('asks for the folder and for the key', async () => {
+  test('requires the folder and the key', async () => {
     expect((await run('restore', file)).code).toBe(2)
     expect((await run('restore', '--data', into)).code).toBe(2)
     expect((await run('restore', file, '--data', into, '--key', keyFile, '--without-key')).code).toBe(2)
@@ -72,9 +72,9 @@ describe('restore', () => {
     expect((await platform.api('GET', '/v1/projects')).status).toBe(200)
   })
 
-  test('killed in the middle, it is no instance; done again, it serves', async () => {
+  test('a killed restore does not start as an instance; repeated, it completes and serves', async () => {
     const args = ['restore', file, '--data', into, '--key']
-    // A key that it gets once: at the end, where it is read again, it waits, however late we come to kill it.
+    // A key file that can be read once: at the end, where it is read again, the restore blocks until it is killed.
     const onceOnly = join(folder.path, 'once.key')
     execFileSync('mkfifo', [onceOnly])
     const child = spawn(process.execPath, [join(root, 'server/cli/homeport.ts'), ...args, onceOnly], { stdio: 'ignore' })
@@ -97,7 +97,7 @@ describe('restore', () => {
     await again.remove()
   })
 
-  test('--json prints what it restored', async () => {
+  test('--json prints what was restored', async () => {
     const other = join(folder.path, 'json')
     const { code, out } = await run('restore', file, '--data', other, '--without-key', '--json')
     expect(code).toBe(0)
@@ -106,12 +106,12 @@ describe('restore', () => {
   })
 })
 
-test('a platform that is killed while it makes one leaves a draft, which its next start removes', async () => {
+test('a platform killed during a backup leaves a draft, which its next start removes', async () => {
   const data_dir = join(folder.path, 'killed')
   const kept = join(data_dir, 'backups')
   mkdirSync(join(data_dir, 'screenshots'), { recursive: true })
   const other = await startTestPlatform({ runtime: 'process', data_dir })
-  // Nothing but a hole, which takes no room: a machine that stalls is back long before it is read and packed.
+  // A sparse file, which takes no space: even a stalled machine needs long to read and compress it.
   writeFileSync(join(data_dir, 'screenshots', 'large.png'), '')
   truncateSync(join(data_dir, 'screenshots', 'large.png'), 4e9)
   const asked = other.api('POST', '/instance/backups').catch(() => undefined)

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) => runCommand(platform.handle.instance, '.', ['billing', ...args])
 
-test('plan, card and subscription, from none to one that ends', async () => {
+test('plan, card and subscription, from none to a cancellation', async () => {
   expect((await run()).out.split('\n')).toEqual([
     'plan          enterprise',
     'card          none',
@@ -40,7 +40,7 @@ test('plan, card and subscription, from none to one that ends', async () => {
   expect(canceled.out).toBe(`The subscription ends on ${day}. Until then nothing changes.\n`)
   expect((await run()).out).toMatch(/subscription +active, ends on /)
 
-  // The events find their way by the real door, too.
+  // The events arrive through the real webhook too.
   stripe.endPeriod(subscription?.id ?? '')
   for (const event of stripe.events) expect(await stripe.send(platform.handle.api_url, event)).toBe(200)
   expect((await run()).out).toMatch(/^plan +starter, monthly\ncard +visa ending in 4242\nsubscription +canceled\n/)

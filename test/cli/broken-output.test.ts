@@ -12,8 +12,8 @@ import { newSecret } from '../../server/lib/token.ts'
 import { fetchFromEdge, runHomeport, createTempFolder, root } from '../support/instance-process.ts'
 import { until } from '../support/until.ts'
 
-describe('a line of output', () => {
-  test.each(['EPIPE', 'ENOSPC', 'EIO'])('that fails with %s raises nothing', async (code) => {
+describe('a log line', () => {
+  test.each(['EPIPE', 'ENOSPC', 'EIO'])('does not throw when the output fails with %s', async (code) => {
     const stream = new Writable({ write: (_piece, _encoding, done) => done(Object.assign(new Error(code), { code })) })
     const output = createLineWriter(stream)
     const failed = new Promise((resolve) => stream.once('close', resolve))
@@ -22,7 +22,7 @@ describe('a line of output', () => {
     expect(() => output('second')).not.toThrow()
   })
 
-  test('goes to a file as it is, and to a full one not at all', () => {
+  test('is written to a file unchanged, and dropped when the disk is full', () => {
     const folder = createTempFolder('output')
     const path = join(folder.path, 'log')
     const [good, full] = [openSync(path, 'w'), openSync('/dev/full', 'w')]
@@ -33,7 +33,7 @@ describe('a line of output', () => {
     folder.remove()
   })
 
-  test('that throws is dropped', () => {
+  test('is dropped when the stream throws', () => {
     const stream = new PassThrough()
     stream.write = () => {
       throw new Error('write EIO')
@@ -41,7 +41,7 @@ describe('a line of output', () => {
     expect(() => createLineWriter(stream)('first')).not.toThrow()
   })
 
-  test('beyond what a stalled reader may leave waiting is dropped and counted', async () => {
+  test('is dropped and counted beyond the backlog limit of a stalled reader', async () => {
     const stream = new PassThrough()
     const output = createLineWriter(stream)
     for (let line = 0; line < 10_000; line++) output('x'.repeat(1000))
@@ -66,7 +66,7 @@ describe('the log of serve', () => {
     return { err, path: log.path }
   }
 
-  test('is sentences of what is wrong on standard error, and all of it as JSON in a file', () => {
+  test('prints problems as sentences on standard error, and writes everything as JSON to a file', () => {
     const folder = createTempFolder('log')
     const { err, path } = logged({}, folder.path)
     expect(err).toEqual(['Warning: step store failed (deployment dpl_1): The disk is full of svc_••••••.'])
@@ -86,7 +86,7 @@ describe('the log of serve', () => {
   })
 })
 
-/** Closes every connection without an answer, for which the edge logs a warning. */
+/** Closes every connection without a response, for which the edge logs a warning. */
 const closingApp = {
   'package.json': JSON.stringify({ name: 'rude', scripts: { start: 'node server.js' } }),
   'server.js': `require('node:http').createServer((request, response) => {
@@ -99,7 +99,7 @@ describe('homeport serve', () => {
   test.each<[string, (streams: { full: number }) => StdioOptions, 'closed' | 'kept']>([
     ['has no reader any more', () => ['ignore', 'pipe', 'pipe'], 'closed'],
     ['is on a full disk', ({ full }) => ['ignore', full, full], 'kept'],
-  ])('answers, logs on and ends in order when its output %s', async (_name, stdioOf, readers) => {
+  ])('serves, keeps logging and ends in order when its output %s', async (_name, stdioOf, readers) => {
     const folder = createTempFolder('output')
     const data = join(folder.path, 'data')
     const full = openSync('/dev/full', 'w')

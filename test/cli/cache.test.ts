@@ -35,7 +35,7 @@ const fetchPath = async (path: string) => {
   const { port } = new URL(platform.handle.edge_url)
   return (await get(Number(port), path, { host: `counting.localhost:${port}` })).headers['x-cache']
 }
-/** Asks twice, so that it is stored. */
+/** Requests twice, so that it is stored. */
 async function store(...paths: string[]): Promise<void> {
   for (const path of paths) {
     await fetchPath(path)
@@ -72,7 +72,7 @@ describe('homeport cache SLUG', () => {
     expect(lines[3]).toMatch(/ api +purge_tags +2 +a b$/)
   })
 
-  test('inspect says why, and --send asks for real', async () => {
+  test('inspect gives the reason, and --send sends a real request', async () => {
     expect((await run('cache', 'counting', 'inspect', '/i')).out).toMatch(/^MISS {2}http:\/\/counting\.localhost:\d+\/i\n/)
     expect((await run('cache', 'counting', 'inspect', '/i', '--send')).out).toMatch(/^live response +200, MISS, [\d.]+ ms$/m)
     const { out } = await run('cache', 'counting', 'inspect', '/i')
@@ -81,7 +81,7 @@ describe('homeport cache SLUG', () => {
     expect(out).toMatch(/^stored +\d+ s ago, 200, \d+ bytes, in (memory|disk), fresh for \d+ s more$/m)
   })
 
-  test('token prints it alone on standard output, and how to use it beside', async () => {
+  test('token prints only the token on standard output, and how to use it on standard error', async () => {
     const { code, out, err } = await run('cache', 'counting', 'token')
     expect(code).toBe(0)
     expect(out).toMatch(/^hpp_[0-9A-Za-z]{49}\n$/)
@@ -97,7 +97,7 @@ describe('homeport cache SLUG', () => {
     await store('/o')
   })
 
-  test('is refused for what is none', async () => {
+  test('refuses invalid arguments', async () => {
     expect((await run('cache')).code).toBe(2)
     expect((await run('cache', 'counting', 'fly')).code).toBe(2)
     expect((await run('cache', 'counting', 'log', 'more')).code).toBe(2)

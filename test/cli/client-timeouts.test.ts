@@ -8,8 +8,8 @@ import { runCommand } from '../support/command.ts'
 import { fixedClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-// `fetch` ends an answer whose head, or whose next byte, takes 300 s. Here its limits are 100 ms, so that a client that has them shows it:
-// the dispatcher of this process is another one for the time of the test.
+// `fetch` aborts a response whose headers, or whose next byte, take 300 s. Here these limits are 100 ms, so that a client that has them fails:
+// the dispatcher of this process is replaced for the duration of the test.
 const dispatcherSymbol = Symbol.for('undici.globalDispatcher.1')
 interface Dispatcher {
   close(): Promise<void>
@@ -19,14 +19,14 @@ let usual: Dispatcher
 let hasty: Dispatcher
 const globalDispatchers = globalThis as unknown as Record<symbol, Dispatcher>
 
-/** By the end of the path; without one nothing is answered. */
+/** By the end of the path; a path without an entry gets no response. */
 let answers: Record<string, (response: ServerResponse) => Promise<void>>
 const server = createServer((request, response) => {
   request.resume()
   const { pathname } = new URL(request.url ?? '', 'http://a')
   void answers[pathname.slice(pathname.lastIndexOf('/') + 1)]?.(response)
 })
-/** A silence that is longer than the limits of `fetch`: those of one that began as late have passed. */
+/** A silence that exceeds the limits of `fetch`: those of a request that started as late have passed. */
 const fetchNever = () => fetch(`${url()}/never`).catch(() => {})
 async function all<T>(pieces: AsyncIterable<T>): Promise<T[]> {
   const got: T[] = []
@@ -51,7 +51,7 @@ afterEach(async () => {
   await Promise.all([once(server, 'close'), hasty.close()])
 })
 
-test('the limits of fetch are not those of the command line: a head, a file, a stream and an upload may be silent for longer', async () => {
+test('fetch’s own timeouts do not apply: response headers, a download, a stream and an upload may pause for longer', async () => {
   answers = {
     async backups(response) {
       await fetchNever()
@@ -94,7 +94,7 @@ test('the limits of fetch are not those of the command line: a head, a file, a s
   expect(uploaded).toEqual({ deployment_id: 'dep_1' })
 })
 
-test('the last lines of a log are printed however long the stream of them takes to begin', async () => {
+test('prints the last log lines however long the stream takes to begin', async () => {
   const clock = fixedClock('2026-01-31T12:00:00.000Z')
   const line = { seq: 1, ts: '2026-01-31T12:00:00.000Z', stream: 'stdout', line: 'good morning', deployment_id: null }
   answers = {
@@ -114,7 +114,7 @@ test('the last lines of a log are printed however long the stream of them takes 
   })
 })
 
-test('a file that is refused before it is all there: the answer is heard, and the rest is not made', async () => {
+test('a refused upload returns the error without producing the rest of the archive', async () => {
   answers = {
     async upload(response) {
       response.writeHead(413, { 'content-type': 'application/json' }).end('{"error":"payload_too_large","message":"Too large.","request_id":"req_1"}')
@@ -138,7 +138,7 @@ test('a file that is refused before it is all there: the answer is heard, and th
   expect(made).toBeLessThan(10_000)
 })
 
-test('the patience of a call is its own, and an end by hand stays one', async () => {
+test('a call has its own timeout, and a manual abort is reported as one', async () => {
   answers = {}
   const late = await client()
     .call('createBackup', {}, 50)

@@ -39,7 +39,7 @@ const page = async (slug: string, path = '/') => {
 }
 
 describe('deploy', () => {
-  test('a folder goes live, the project is made, the address printed, and each line of the log once', async () => {
+  test('a folder goes live: creates the project, prints the address, and each log line once', async () => {
     const { code, out, err } = await run('deploy', site)
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/Live at http:\/\/my-site\.localhost:\d+/)
@@ -48,13 +48,13 @@ describe('deploy', () => {
     expect(new Set(lines).size).toBe(lines.length)
   })
 
-  test('from a process of its own, found by the data folder', async () => {
+  test('works as a separate process that finds the instance by its data folder', async () => {
     const { code, out, err } = await runHomeport(['deploy', site, '--data', platform.data_dir])
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/Live at/)
   })
 
-  test('--project names it; --json prints project and deployment, and nothing else', async () => {
+  test('--project names it; --json prints only project and deployment', async () => {
     writeFileSync(join(site, 'index.html'), '<h1>second</h1>')
     expect(await run.json('deploy', site, '--project', 'other')).toMatchObject({
       project: { slug: 'other', status: 'live' },
@@ -63,13 +63,13 @@ describe('deploy', () => {
     expect((await page('other')).body).toBe('<h1>second</h1>')
   })
 
-  test('--no-follow comes back at once', async () => {
+  test('--no-follow returns at once', async () => {
     expect(await run.json('deploy', site, '--project', 'other', '--no-follow')).toMatchObject({
       deployment: { id: expect.stringMatching(/^dpl_/) },
     })
   })
 
-  test('a build that fails ends with 1, its error and a hint; its log can be read again', async () => {
+  test('a failed build exits with 1, its error and a hint; its log can be read again', async () => {
     const { code, out, err } = await run('deploy', broken)
     expect(code).toBe(1)
     expect(out).toContain('the sky fell')
@@ -80,13 +80,13 @@ describe('deploy', () => {
     expect([log.code, log.out]).toEqual([0, expect.stringContaining('the sky fell')])
   })
 
-  test('a folder that is not there is a matter of usage', async () => {
+  test('a missing folder is a usage error', async () => {
     expect(await run('deploy', join(folder.path, 'nowhere'))).toMatchObject({ code: 2, err: expect.stringContaining('nowhere') })
   })
 })
 
 describe('projects', () => {
-  test('are made, shown, listed, stopped and deleted', async () => {
+  test('are created, shown, listed, stopped and deleted', async () => {
     expect(await run.json('projects', 'create', 'Große Idee')).toMatchObject({
       project: { slug: 'grosse-idee', name: 'Große Idee', status: 'created' },
     })
@@ -97,7 +97,7 @@ describe('projects', () => {
     expect((await run('projects', 'show', 'grosse-idee')).code).toBe(1)
   })
 
-  test('set changes settings by the names of the API', async () => {
+  test('set changes settings by their API names', async () => {
     const settings = [
       'name=The Site',
       'root_directory=apps/web',
@@ -145,14 +145,14 @@ describe('projects', () => {
     })
   })
 
-  test('open prints the address where no browser is', async () => {
+  test('open prints the address where there is no browser', async () => {
     const { out } = await run('projects', 'open', 'my-site')
     expect(out.trim()).toBe(`http://my-site.localhost:${new URL(platform.handle.edge_url).port}`)
   })
 })
 
 describe('deployments', () => {
-  test('are listed, newest first, and brought back by id alone', async () => {
+  test('are listed newest first, and rolled back by id alone', async () => {
     const deployments = await newest('my-site')
     expect(deployments.length).toBeGreaterThan(1)
     expect(deployments[0]!.created_at >= deployments[1]!.created_at).toBe(true)
@@ -163,7 +163,7 @@ describe('deployments', () => {
     expect((await page('my-site')).body).toBe('<h1>first</h1>')
   })
 
-  test('the source of one, as an archive', async () => {
+  test('downloads the source of one as an archive', async () => {
     const file = join(folder.path, 'taken.tar.gz')
     const { code, out } = await run('deployments', 'source', (await newest('my-site')).at(-1)!.id, '--out', file)
     expect([code, out.trim()]).toEqual([0, `Wrote ${file}.`])
@@ -171,7 +171,7 @@ describe('deployments', () => {
     expect(readdirSync(folder.path).filter((name) => name.endsWith('.part'))).toEqual([])
   })
 
-  test('cancel of one that has ended is refused with its code and request id', async () => {
+  test('cancel of an ended deployment is refused with code and request id', async () => {
     const { code, err } = await run('deployments', 'cancel', 'my-site', (await newest('my-site'))[0]!.id)
     expect(code).toBe(1)
     expect(err).toContain('deployment_terminal')
@@ -180,7 +180,7 @@ describe('deployments', () => {
 })
 
 describe('logs', () => {
-  test('what an app printed, and back to the prompt', async () => {
+  test('prints the output of an app and exits', async () => {
     const talking = join(folder.path, 'talking')
     mkdirSync(talking)
     writeFileSync(join(talking, 'package.json'), JSON.stringify({ name: 'talking', private: true, scripts: { start: 'node server.js' } }))
@@ -189,7 +189,7 @@ describe('logs', () => {
       "console.log('good morning'); console.error('mind the step'); require('node:http').createServer((req, res) => res.end('ok')).listen(process.env.PORT)",
     )
     expect((await run('deploy', talking)).code).toBe(0)
-    // A silence is taken for the end of what is there: it begins once all is there.
+    // A silence counts as the end of the existing lines: it starts once all are read.
     const clock = fixedClock('2026-01-31T12:00:00.000Z')
     const onOutput = (out: string) => void (out.includes('good morning') && out.includes('mind the step') && clock.advance(60_000))
     const logs = (...more: string[]) => runCommand(platform.handle.instance, folder.path, ['logs', 'talking', ...more], { clock, onOutput })
@@ -209,8 +209,8 @@ describe('logs', () => {
   })
 })
 
-describe('people and settings', () => {
-  test('a person is added with a token that works', async () => {
+describe('users and settings', () => {
+  test('a user is added with a working token', async () => {
     const added = await run.json<{ token: string }>('user', 'add', 'Ann@example.com', '--plan', 'basic', '--card')
     expect(added).toMatchObject({
       user: { email: 'ann@example.com', email_verified: true },
@@ -222,7 +222,7 @@ describe('people and settings', () => {
     expect((await run('user', 'add', 'ann@example.com')).err).toContain('email_taken')
   })
 
-  test('a member sees what the owner has, until that is taken back', async () => {
+  test('a team member sees what the owner has, until removed', async () => {
     const { token } = await run.json<{ token: string }>('user', 'add', 'bob@example.com', '--unverified')
     const { users } = await run.json<{ users: { email: string; is_instance_owner: boolean }[] }>('user', 'list')
     const owner = users.find((one) => one.is_instance_owner)!.email
@@ -235,7 +235,7 @@ describe('people and settings', () => {
     expect((await run('user', 'remove', 'bob@example.com')).code).toBe(0)
   })
 
-  test('a person comes in by a link, and into a team by another', async () => {
+  test('a link signs up a new user, and another adds them to a team', async () => {
     expect(await run.json('user', 'invite', 'eve@example.com')).toMatchObject({
       user: { email: 'eve@example.com', email_verified: false },
       was_sent: false,
@@ -268,14 +268,14 @@ describe('people and settings', () => {
     expect((await run('settings', 'set', 'colour', 'red')).code).toBe(2)
   })
 
-  test('the doctor looks at everything', async () => {
+  test('the doctor runs every check', async () => {
     const { code, out } = await run('doctor', '--json')
     expect([0, 1]).toContain(code)
     expect((JSON.parse(out) as { checks: { name: string }[] }).checks.map((check) => check.name)).toContain('database')
   })
 })
 
-describe('refusals', () => {
+describe('errors', () => {
   test('with --json they are one document', async () => {
     const { code, out, err } = await run('projects', 'show', 'nope', '--json')
     expect([code, out]).toEqual([1, ''])
@@ -294,20 +294,20 @@ describe('refusals', () => {
   })
 
   test.each([[['bogus']], [['projects', 'bogus']], [['projects', 'show']], [['deploy', '.', '.']], [['team', 'add', 'a@example.com']], [['logs']]])(
-    '%j is a matter of usage',
+    '%j is a usage error',
     async (args) => {
       expect((await run(...args)).code).toBe(2)
     },
   )
 
-  test('nobody at the address', async () => {
+  test('no instance at the address', async () => {
     expect(await runCommand({ api_url: 'http://127.0.0.1:9', token: 'svc_x' }, '.', ['projects'])).toMatchObject({
       code: 3,
       err: expect.stringContaining('homeport serve'),
     })
   })
 
-  test('no instance on the folder, or only a stale file of one', async () => {
+  test('no instance in the folder, or only a stale instance.json', async () => {
     const empty = createTempFolder('empty')
     try {
       expect(await runHomeport(['projects', '--data', empty.path])).toMatchObject({ code: 3, out: '' })
@@ -318,7 +318,7 @@ describe('refusals', () => {
     }
   })
 
-  test('a redirect never carries the token elsewhere', async () => {
+  test('a redirect never carries the token to another host', async () => {
     const seen: string[] = []
     const server = createServer((req, res) => {
       seen.push(req.url ?? '')
@@ -333,7 +333,7 @@ describe('refusals', () => {
 })
 
 test.each(['serve', 'deploy', 'projects', 'deployments', 'logs', 'open', 'doctor', 'user', 'team', 'settings'])(
-  '%s --help tells how it is used',
+  '%s --help explains its usage',
   async (command) => {
     const { code, out } = await run(command, '--help')
     expect(code).toBe(0)
@@ -342,7 +342,7 @@ test.each(['serve', 'deploy', 'projects', 'deployments', 'logs', 'open', 'doctor
   },
 )
 
-test('registries are added with a password that is asked for, listed without it, and removed', async () => {
+test('registries are added with a prompted password, listed without it, and removed', async () => {
   await run('deploy', site, '--project', 'with-registry')
   const add = ['registries', 'with-registry', 'add', 'ghcr.io', '--username', 'ada']
   const added = await runCommand(platform.handle.instance, folder.path, add, { answers: ['correct horse'] })

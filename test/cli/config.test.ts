@@ -32,7 +32,7 @@ async function run(positionals: string[], { is_json = false, force = false, file
 const compose = 'services:\n  web:\n    build: .\n    ports: ["8080:3000"]\n  db:\n    image: postgres:16\n'
 
 describe('config check', () => {
-  test('says what is read', async () => {
+  test('prints what was read', async () => {
     const { code, out } = await run(['check'], { files: { 'compose.yaml': compose, Dockerfile: 'FROM scratch\nEXPOSE 3000' } })
     expect(code).toBe(0)
     expect(out.split('\n')).toEqual([
@@ -55,7 +55,7 @@ describe('config check', () => {
     ])
   })
 
-  test('names every line that cannot be used', async () => {
+  test('reports every line that cannot be used', async () => {
     const files = { 'homeport.yaml': 'services:\n  web:\n    prot: 80\n  Db: {}\n' }
     expect(await run(['check', '.'], { files })).toEqual({
       code: 1,
@@ -83,7 +83,7 @@ describe('config check', () => {
 })
 
 describe('config init', () => {
-  test('writes what was read, which is read back', async () => {
+  test('writes what was read, and reads it back', async () => {
     const { code, out } = await run(['init'], { files: { 'compose.yaml': compose, 'index.html': 'hi' }, url: 'http://127.0.0.1:4999' })
     expect([code, out]).toEqual([0, 'Wrote homeport.yaml from compose.yaml: web, db.'])
     expect(readFileSync(join(folder, 'homeport.yaml'), 'utf8')).toBe(`# yaml-language-server: $schema=http://127.0.0.1:4999/schemas/homeport.json
@@ -103,7 +103,7 @@ services:
     expect(JSON.parse((await run(['check'], { is_json: true })).out)).toMatchObject({ file: 'homeport.yaml', config: { main: 'web' } })
   })
 
-  test('writes what is detected', async () => {
+  test('writes what was detected', async () => {
     const files = { 'package.json': '{ "dependencies": { "express": "5" }, "scripts": { "start": "node a.js" } }' }
     expect(JSON.parse((await run(['init'], { files, is_json: true })).out)).toEqual({ file: 'homeport.yaml', from: null, services: ['web'] })
     expect(readFileSync(join(folder, 'homeport.yaml'), 'utf8')).toMatch(/\n {2}# Express found [^\n]*\n {2}web:\n {4}build: \.\n$/)

@@ -26,7 +26,7 @@ const json = (text: string) => JSON.parse(text) as Record<string, never>
 const passwordOf = (url: string) => new URL(url).password
 
 describe('homeport db', () => {
-  test('says what is missing', async () => {
+  test('reports a missing argument, an unknown subcommand and a missing database', async () => {
     expect(await run()).toMatchObject({ code: 2, err: expect.stringMatching(/SLUG is missing/) })
     expect(await run('fly', 'shop')).toMatchObject({ code: 2, err: expect.stringMatching(/Unknown subcommand “fly”. Use show, create/) })
     expect(await run('shop')).toMatchObject({ code: 1, err: expect.stringMatching(/^database_not_found: /) })
@@ -49,18 +49,15 @@ describe('homeport db', () => {
     expect(json((await run('url', 'shop', '--json')).out)).toEqual({ connection_string: url })
   })
 
-  test.skipIf(!requires('psql').ok || process.platform !== 'linux')(
-    'psql gets the password, and nobody who looks at the list of processes',
-    async () => {
-      const url = (await run('url', 'shop')).out.trim()
-      const { code, out, err } = await psql('--tuples-only', '--command', 'select current_user')
-      expect([code, out.trim(), err]).toEqual([0, new URL(url).username, ''])
-      const shown = await psql('--quiet', '--command', `\\! tr '\\0' ' ' < /proc/$PPID/cmdline; echo; echo`, '--command', 'select 1')
-      expect(shown.out).toContain('--username')
-      expect(shown.out).not.toContain(passwordOf(url))
-      expect((await psql('--command', 'select nonsense')).code).toBe(1)
-    },
-  )
+  test.skipIf(!requires('psql').ok || process.platform !== 'linux')('psql gets the password, which does not appear in the process list', async () => {
+    const url = (await run('url', 'shop')).out.trim()
+    const { code, out, err } = await psql('--tuples-only', '--command', 'select current_user')
+    expect([code, out.trim(), err]).toEqual([0, new URL(url).username, ''])
+    const shown = await psql('--quiet', '--command', `\\! tr '\\0' ' ' < /proc/$PPID/cmdline; echo; echo`, '--command', 'select 1')
+    expect(shown.out).toContain('--username')
+    expect(shown.out).not.toContain(passwordOf(url))
+    expect((await psql('--command', 'select nonsense')).code).toBe(1)
+  })
 
   test('dump to the instance and to files, restore from each, drop', async () => {
     const seed = join(folder.path, 'seed.sql')
@@ -80,7 +77,7 @@ describe('homeport db', () => {
     expect(statSync(join(folder.path, 'a.sql')).mode & 0o777).toBe(0o600)
 
     const { dumps } = json((await run('dumps', 'shop', '--json')).out) as unknown as { dumps: { id: string; reason: string; file: string }[] }
-    // Those that were taken away as files are not kept twice.
+    // Dumps that were downloaded as files are not kept twice.
     expect(dumps.map((one) => one.reason)).toEqual(['manual', 'restore'])
     expect((await run('dumps', 'shop')).out).toMatch(/ID +REASON +SIZE +CREATED +FILE\ndmp_\w+ +manual/)
 

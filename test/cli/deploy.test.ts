@@ -33,7 +33,7 @@ const page = async (slug: string, path = '/') => {
 }
 
 describe('deploy', () => {
-  test('a folder with a name of one letter', async () => {
+  test('accepts a folder with a one-letter name', async () => {
     for (const [name, git] of [
       ['a', false],
       ['b', true],
@@ -48,7 +48,7 @@ describe('deploy', () => {
     expect(await run.json('projects', 'create', 'C')).toMatchObject({ project: { slug: 'c-app', name: 'C' } })
   })
 
-  test('an empty folder is refused, and no project is made for it', async () => {
+  test('refuses an empty folder, and creates no project for it', async () => {
     for (const [name, git] of [
       ['empty', false],
       ['empty-git', true],
@@ -61,7 +61,7 @@ describe('deploy', () => {
     }
   })
 
-  test('--git deploys the repository of a project, which a folder replaces only after a question or with --replace', async () => {
+  test('--git deploys the repository of a project; a folder replaces it only after confirmation or with --replace', async () => {
     const repository = makeRepository({ 'index.html': 'from git' })
     await run('projects', 'create', 'Linked', '--repo', repository.url)
     expect(await run('deploy', '--git', '--project', 'linked')).toMatchObject({ code: 0, out: expect.stringContaining('✓ Live') })
@@ -73,7 +73,7 @@ describe('deploy', () => {
     expect((await page('linked')).body).toBe('from git')
     expect((await asked('y')).code).toBe(0)
     expect((await page('linked')).body).toBe('from a folder')
-    // It is one of folders from now on.
+    // From now on it is deployed from folders.
     expect((await run('deploy', site, '--project', 'linked')).code).toBe(0)
     expect(await run('deploy', '--git')).toMatchObject({ code: 2, err: expect.stringContaining('--project') })
     expect((await run('deploy', '--git', '--project', 'linked')).code).toBe(0)
@@ -99,7 +99,7 @@ describe('deploy', () => {
     'node_modules/a/x.html': 'dropped',
   }
 
-  test('sends what .gitignore and .dockerignore leave', async () => {
+  test('uploads what .gitignore and .dockerignore leave', async () => {
     for (const [name, content] of Object.entries(files)) {
       mkdirSync(join(plain, name, '..'), { recursive: true })
       writeFileSync(join(plain, name), content)
@@ -124,7 +124,7 @@ describe('deploy', () => {
     expect((await page('plain', '/in.html')).body).toBe('home')
   })
 
-  test('a folder with git is read by the instance itself', async () => {
+  test('the instance reads a folder with git itself', async () => {
     const repository = makeRepository({ 'index.html': 'from git' })
     expect(await run.json('deploy', fileURLToPath(repository.url), '--project', 'with-git')).toMatchObject({
       deployment: { source: 'folder', commit_sha: expect.stringMatching(/^[0-9a-f]{40}$/) },
@@ -133,13 +133,13 @@ describe('deploy', () => {
   })
 })
 
-/** The flags and words that follow `homeport` in a sentence, up to its end or to what is plainly prose. */
+/** The flags and words that follow `homeport` in a sentence, up to its end or to plain prose. */
 const advice = /\bhomeport ((?:(?:--?)?[A-Za-z$][\w$-]*(?:[{][^}]*[}])?(?:[=/.:|][\w{}$/-]+)*[ \n]?)+)/g
-/** What follows the name elsewhere: placeholders, marks in files, an order of reserved names. */
+/** What follows the name elsewhere: placeholders, labels in files, a list of reserved names. */
 const noAdvice = /^(--help|COMMAND|\$.*|begin|end|status|promotion|update)$/
 const prose = /^(again|and|frees|has|lists|says|sets|shows|signs|tells)$/
 
-test('every command that a message, a help page or the README advises is one of the command line, options included', () => {
+test('every command in a message, help page or the README exists, options included', () => {
   const commands: Record<string, CliCommand> = { serve, ...clientCommands, help: createHelpCommand({}, () => '') }
   const files = ['server', 'main', 'renderer', 'resources/package'].flatMap((under) =>
     readdirSync(join(root, under), { recursive: true, encoding: 'utf8' }).map((name) => `${under}/${name}`),

@@ -21,7 +21,7 @@ const running: RunningCommand[] = []
 const git = (...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'init.defaultBranch=main', ...args], { cwd: app, stdio: 'pipe' })
 
-/** A project with Vite, whose production build is a page of its own. */
+/** A project with Vite, whose production build is a different page. */
 beforeAll(async () => {
   mkdirSync(app)
   writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'garden', private: true, type: 'module', scripts: { dev: 'vite' } }))
@@ -63,7 +63,7 @@ async function startDev(cwd: string, ...args: string[]): Promise<{ command: Runn
   return { command, session }
 }
 
-test('an edit arrives over a WebSocket through HTTPS, and SIGKILL brings the production build back', async () => {
+test('an edit arrives over a WebSocket through HTTPS, and SIGKILL switches back to the production build', async () => {
   const { command, session } = await startDev(app)
   expect(session).toMatchObject({ host: 'garden.localhost', is_production_address: true, branch: 'main', framework: 'vite' })
   expect(await page()).toContain('/@vite/client')
@@ -92,7 +92,7 @@ test('an edit arrives over a WebSocket through HTTPS, and SIGKILL brings the pro
   )
 })
 
-test('a linked worktree has an address of its own, and --stop switches both back', async () => {
+test('a linked worktree has its own address, and --stop switches both back', async () => {
   const [main, roses] = await Promise.all([startDev(app), startDev(branch)])
   expect([main.session.host, roses.session.host]).toEqual(['garden.localhost', 'feature-roses--garden.localhost'])
   expect(await page('feature-roses--garden.localhost', '/main.js')).toContain("'one'")
@@ -124,7 +124,7 @@ test('the server gets the variables of the project, and a page says that it is s
   expect(await page()).toContain('production')
 })
 
-test('a program that somebody started gets a name with expose, and loses it with the command', async () => {
+test('expose gives a running program a name until the command ends', async () => {
   const server = createServer((request, response) => response.end(`by hand for ${request.headers.host}`)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const port = String((server.address() as AddressInfo).port)

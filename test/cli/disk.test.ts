@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform.remove())
 
-test('disk shows what takes which room, and what of it can go', async () => {
+test('disk shows usage by kind, and how much can be freed', async () => {
   const { code, out } = await run('disk')
   expect(code).toBe(0)
   expect(out).toMatch(/^KIND +LOCATION +SIZE +RECLAIMABLE$/m)
@@ -26,7 +26,7 @@ test('disk shows what takes which room, and what of it can go', async () => {
   })
 })
 
-test('disk clean frees what nothing needs, of the kinds that are named, and says how much', async () => {
+test('disk clean frees what is unused, of the named kinds, and prints how much', async () => {
   const lost = join(platform.data_dir, 'bundles', 'dpl_lost')
   mkdirSync(lost, { recursive: true })
   writeFileSync(join(lost, 'file'), Buffer.alloc(2_000_000, 1))
@@ -39,7 +39,7 @@ test('disk clean frees what nothing needs, of the kinds that are named, and says
   expect(out).toMatch(/^Freed 2\.0 MB\.$/m)
 })
 
-test('what cannot be cleaned is a usage error that names what can', async () => {
+test('a kind that cannot be cleaned is a usage error that lists those that can', async () => {
   for (const words of [['clean', 'instance_database'], ['wipe']]) {
     const { code, err } = await run('disk', ...words)
     expect(code).toBe(2)

@@ -35,6 +35,6 @@ test.each([
     { 'notes.txt': '' },
     'The source has no package.json, no Dockerfile and no index.html. Add one of them, or set root_directory to the app’s folder.',
   ],
-])('says why there is none: %j', async (files, message) => {
+])('explains why there is none: %j', async (files, message) => {
   expect(await run(files)).toEqual({ code: 1, out: '', err: message })
 })

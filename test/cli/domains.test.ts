@@ -18,7 +18,7 @@ afterAll(async () => {
   await dns.close()
 })
 
-test('a list of resolvers is written with commas', async () => {
+test('a list of resolvers is comma-separated', async () => {
   expect((await run('settings', 'set', 'dns_resolvers', `${dns.address},${dns.address}`)).out).toContain(
     `dns_resolvers is now ${dns.address},${dns.address}.`,
   )
@@ -26,7 +26,7 @@ test('a list of resolvers is written with commas', async () => {
   expect(await run('settings', 'set', 'dns_resolvers', 'dns.example.com')).toMatchObject({ code: 1, err: expect.stringContaining('invalid_input') })
 })
 
-test('a name is added, verified once its record is there, listed and removed', async () => {
+test('a domain is added, verified once its record exists, listed and removed', async () => {
   expect((await run('domains')).out).toContain('No domains yet.')
   const added = await run('domains', 'add', 'shop', 'www.example.com')
   expect(added).toMatchObject({ code: 0, out: expect.stringContaining('www.example.com.  A  127.0.0.1') })
@@ -50,15 +50,15 @@ test('a name is added, verified once its record is there, listed and removed', a
   expect((await platform.fetchEdge('www.example.com')).body).not.toContain('Not deployed yet')
 })
 
-test('usage and refusals', async () => {
+test('usage errors and refusals', async () => {
   expect(await run('domains', 'fold')).toMatchObject({ code: 2, err: expect.stringContaining('Use list, add, verify, remove') })
   expect(await run('domains', 'add', 'shop')).toMatchObject({ code: 2, err: expect.stringContaining('HOST is missing') })
-  // What is not there is refused as the API refuses it: code, message, request id.
+  // An unknown domain is refused as by the API: code, message, request id.
   expect(await run('domains', 'verify', 'nowhere.example.com')).toMatchObject({ code: 1, err: expect.stringMatching(/^domain_not_found: [^]*req_/) })
   expect(await run('domains', 'add', 'shop', '127.1')).toMatchObject({ code: 1, err: expect.stringContaining('IP address') })
 })
 
-test('domains search, buy and transfer, with no network', async () => {
+test('domains search, buy and transfer, offline', async () => {
   expect((await run('domains', 'search', 'garden')).out).toMatch(/garden\.test +available +0\.00 USD a year/)
   expect(await run('domains', 'buy', 'shop', 'garden.test')).toMatchObject({
     code: 0,

@@ -6,7 +6,7 @@ import { forEachSeed } from '../support/seeds.ts'
 
 const corpus = new URL('corpus/seeds.json', import.meta.url)
 
-/* Our reading of .env files is that of the npm package dotenv, which everybody's files are written for. */
+/* Homeport parses .env files like the npm package dotenv, for which most of them are written. */
 
 const ours = (text: string) => Object.fromEntries(parseDotenv(text).map(({ key, value }) => [key, value]))
 
@@ -35,12 +35,12 @@ const file = [
   'TWICE=2',
 ].join('\n')
 
-describe('reading', () => {
-  test('every rule of the format', () => expect(ours(file)).toEqual(parse(file)))
-  test('line ends of Windows', () => expect(ours(file.replaceAll('\n', '\r\n'))).toEqual(parse(file.replaceAll('\n', '\r\n'))))
+describe('parsing', () => {
+  test('follows every rule of the format', () => expect(ours(file)).toEqual(parse(file)))
+  test('accepts Windows line endings', () => expect(ours(file.replaceAll('\n', '\r\n'))).toEqual(parse(file.replaceAll('\n', '\r\n'))))
 
   const piece = fc.constantFrom('A', 'B=', 'KEY=', ' ', '\t', '\n', '\r\n', "'", '"', '`', '\\n', '\\', '#', 'export ', ':', '=', 'x', 'é', '$', '{')
-  test('whatever a file holds', async () => {
+  test('accepts any file content', async () => {
     await forEachSeed(corpus, async (seed) =>
       fc.assert(
         fc.property(fc.array(piece, { maxLength: 24 }), (pieces) => {
@@ -53,7 +53,7 @@ describe('reading', () => {
 })
 
 describe('writing', () => {
-  test('reads back as the same values, or says what it left out', async () => {
+  test('reads back as the same values, or reports what was left out', async () => {
     const value = fc.oneof(
       fc.string({ maxLength: 30 }),
       fc.array(fc.constantFrom('a', ' ', "'", '"', '`', '\n', '\r', '\\n', '#', '\\', '='), { maxLength: 12 }).map((all) => all.join('')),
@@ -72,7 +72,7 @@ describe('writing', () => {
     )
   })
 
-  test('a private key, JSON and an address', () => {
+  test('a private key, JSON and a URL', () => {
     const variables = [
       { key: 'PEM', value: '-----BEGIN KEY-----\nabc\n-----END KEY-----\n' },
       { key: 'JSON', value: '{"a": "it\'s #1"}' },
@@ -84,7 +84,7 @@ describe('writing', () => {
   })
 })
 
-test('each assignment knows its line, and what is none is named by its own', () => {
+test('each assignment has its line number, and so does each invalid line', () => {
   const text = ['\uFEFF', '# ours', '', 'A=1', "B='x", "y'", 'just words', '   ', 'export C=2 # two', 'D', '', 'A=3'].join('\r\n')
   const { entries, invalidLines } = parseDotenvLines(text)
   expect(entries).toEqual([

@@ -11,7 +11,7 @@ test('help lists commands and guides', async () => {
   for (const name of ['deploy', 'doctor', ...helpTopics]) expect(out).toMatch(new RegExp(`^ {2}${name} `, 'm'))
 })
 
-test.each(topics)('help $id prints the whole guide, without marks, in lines that fit', async (topic) => {
+test.each(topics)('help $id prints the whole guide, without markup, wrapped to the width', async (topic) => {
   const { code, out, err } = await help(topic.id)
   expect([code, err]).toEqual([0, ''])
   const said = (text: string) => text.replaceAll(/\s+/g, ' ')
@@ -24,13 +24,13 @@ test.each(topics)('help $id prints the whole guide, without marks, in lines that
   for (const line of guide.split('\n')) if (line.includes(' ') && !line.startsWith('    ')) expect(line.length).toBeLessThanOrEqual(88)
 })
 
-test('help COMMAND prints its usage, and both where a guide has that name', async () => {
+test('help COMMAND prints its usage, and the guide too if one has that name', async () => {
   expect((await help('doctor')).out).toContain('Usage:\n  homeport doctor')
   const { out } = await help('tokens')
   expect(out).toMatch(/Signing in, tokens and limits[\s\S]+Usage:\n {2}homeport tokens/)
 })
 
-test('help finds guides by words, and says when there is none', async () => {
+test('help searches the guides, and says when nothing matches', async () => {
   expect((await help('health', 'check')).out).toContain('`PORT`')
   expect((await help('colima')).out).toContain('engine')
   const { code, err } = await help('zeppelin')

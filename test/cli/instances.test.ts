@@ -14,7 +14,7 @@ afterAll(() => Promise.all([platform.remove(), away.remove()]))
 
 const run = (args: string[], more: { answers?: string[]; remote_token?: string } = {}) => runCommand(platform.handle.instance, '.', args, more)
 
-test('one is added with its token from a pipe, listed, renamed, given another token, and forgotten', async () => {
+test('an instance is added with its token from a pipe, listed, renamed, given another token, and removed', async () => {
   const { api_url, token } = away.handle.instance
   expect(await run(['instances'])).toMatchObject({ code: 0, out: expect.stringContaining('No other instances yet.') })
 
@@ -39,7 +39,7 @@ test('one is added with its token from a pipe, listed, renamed, given another to
   expect(await run(['instances', 'remove', 'Elsewhere'])).toMatchObject({ code: 2, err: expect.stringContaining('There is no instance') })
 })
 
-test('what is refused says why', async () => {
+test('errors give the reason', async () => {
   const { api_url } = away.handle.instance
   expect(await run(['instances', 'add', api_url], { answers: ['svc_wrong'] })).toMatchObject({
     code: 1,
@@ -53,7 +53,7 @@ test('what is refused says why', async () => {
   expect(await run(['instances', 'fold'])).toMatchObject({ code: 2, err: expect.stringContaining('Use list, add, ') })
 })
 
-test('a process of its own reads the token from a pipe or from the environment', async () => {
+test('a separate process reads the token from a pipe or from the environment', async () => {
   const { api_url, token } = away.handle.instance
   const data = ['--data', platform.data_dir]
   const piped = await runHomeport(['instances', 'add', api_url, 'Piped', ...data], { input: `${token}\n` })

@@ -25,14 +25,14 @@ afterAll(async () => {
 })
 
 describe('homeport metrics SLUG', () => {
-  test('shows what was counted', async () => {
+  test('shows the counts', async () => {
     const { code, out, err } = await run('metrics', 'shown')
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/^shown, last 24 hours\n/)
     expect(out).toMatch(/^ {2}requests +12, 0 % failed, \d+\.\d kB sent$/m)
-    // An hour may have begun since.
+    // A new hour may have started meanwhile.
     expect(out).toMatch(/^ +█ ?$/m)
-    // A machine that stalls makes them seconds.
+    // On a stalled machine these are seconds.
     expect(out).toMatch(/^ {2}response time +p50 [\d.]+ m?s, p95 [\d.]+ m?s, p99 [\d.]+ m?s$/m)
     expect(out).toMatch(/^ {2}cold starts +none$/m)
     expect(out).toMatch(/^ {2}cache +12 hits, 0 misses, 0 bypassed, 100 % hit rate$/m)
@@ -46,13 +46,13 @@ describe('homeport metrics SLUG', () => {
     expect(rows.reduce((sum, row) => row.map((cell, i) => cell + (sum[i] ?? 0)), [])).toEqual([12, 9, 3])
   })
 
-  test('--json is the answer of the API', async () => {
+  test('--json is the API response', async () => {
     const response = await run.json<Metrics>('metrics', 'shown', '--range', '30d')
     expect(response).toMatchObject({ range: '30d', totals: { requests: 12 }, cache: { hits: 12 } })
     expect(response.buckets).toHaveLength(metricsBuckets['30d'].count)
   })
 
-  test('says what is wrong', async () => {
+  test('reports an invalid range, a missing slug and an unknown project', async () => {
     expect(await run('metrics', 'shown', '--range', '1h')).toMatchObject({
       code: 2,
       err: expect.stringContaining('--range must be one of 24h, 7d, 30d.'),

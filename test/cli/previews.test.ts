@@ -29,7 +29,7 @@ test('previews lists them, with their addresses', async () => {
   expect((await run('deployments', 'shop')).out).toMatch(/Ready, current +Git push +feature\/cart +/)
 })
 
-test('what a push does is shown and switched', async () => {
+test('shows and changes what a push does', async () => {
   const before = await run('previews', 'watch', 'shop')
   expect(before.out).toMatch(/repository +watched\n/)
   expect(before.out).toMatch(/pushes +on: pushes to the production branch are deployed/)
@@ -45,14 +45,14 @@ test('what a push does is shown and switched', async () => {
   })
 })
 
-test('check looks at the repository, and says what is wrong', async () => {
+test('check looks at the repository, and reports problems', async () => {
   await run('previews', 'pushes', 'shop', 'on')
   expect((await run('previews', 'check', 'shop')).out).toMatch(/checked +\d+ s ago/)
   repository.remove()
   expect((await run('previews', 'check', 'shop')).out).toContain('failing: The folder of the repository does not exist on this machine.')
 })
 
-test('usage: what is no verb, no state, no project', async () => {
+test('usage errors: unknown verb, unknown state, missing project', async () => {
   expect(await run('previews')).toMatchObject({ code: 2, err: expect.stringContaining('SLUG is missing') })
   expect(await run('previews', 'fold', 'shop')).toMatchObject({ code: 2, err: expect.stringContaining('Unknown subcommand “fold”') })
   expect(await run('previews', 'pushes', 'shop', 'maybe')).toMatchObject({ code: 2, err: expect.stringContaining('on or off') })

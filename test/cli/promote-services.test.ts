@@ -28,7 +28,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('promo
     repository.remove()
   })
 
-  test('they are there before the deployment, with passwords of their own, and with their data where that was asked for', async () => {
+  test('the target gets them before the deployment, with new passwords, and with their data if requested', async () => {
     const { code, out, err } = await run(['promote', 'shop', 'Berth', '--volumes', 'managed-redis', '--databases', 'mariadb'])
     expect([code, out], err).toEqual([0, expect.stringMatching(/^shop is live on Berth\.\n/)])
     expect(out).toMatch(/Redis: Added without data\.\n/)
@@ -43,7 +43,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('promo
     expect(body.deployments).toHaveLength(1)
   })
 
-  test('again, the data there is kept', async () => {
+  test('a second promotion keeps the data of the target', async () => {
     await redis(away, 'SET harbour rope')
     const { code, out, err } = await run(['promote', 'shop', 'Berth', '--volumes', 'all', '--databases', 'all'])
     expect(code, err).toBe(0)

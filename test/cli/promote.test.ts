@@ -48,7 +48,7 @@ afterAll(async () => {
   repository.remove()
 })
 
-test('a new project there gets source, settings, services, variables and the volumes that were named; the rest is listed with what to do', async () => {
+test('a new project on the target gets source, settings, services, variables and the selected volumes; the rest is listed with what to do', async () => {
   const { code, out, err } = await run(['promote', 'guests', 'Berth', '--volumes', 'all', '--variables', 'TIDES,BUILD_KEY'])
   expect([code, out], err).toEqual([0, expect.stringMatching(/^guests is live on Berth\.\n/)])
   expect(await read(away)).toMatchObject({ guests: ['Ada'], uploads: ['lantern.png'] })
@@ -74,11 +74,11 @@ test('a new project there gets source, settings, services, variables and the vol
   expect(notCarried).toContain('Variable SEALED: Its value cannot be read. Add it there.')
   expect(notCarried).toContain('Credentials for registry.example.com: Passwords of registries cannot be read.')
   expect(out + err).not.toMatch(/hunter2|swordfish/)
-  // One build, with everything in it.
+  // One build with all changes.
   expect((await away.api<{ deployments: unknown[] }>('GET', '/v1/projects/guests/deployments')).body.deployments).toHaveLength(1)
 })
 
-test('promoting again keeps the data there, until it is to be replaced; then its files are in a snapshot', async () => {
+test('promoting again keeps the data of the target unless told to replace it, and then saves it in a snapshot', async () => {
   await read(away, '/sign/Bob')
   await read(platform, '/upload/rope.png')
   const again = await run(['promote', 'guests', 'Berth', '--volumes', 'all', '--json'])
@@ -93,7 +93,7 @@ test('promoting again keeps the data there, until it is to be replaced; then its
   expect(await read(away)).toMatchObject({ guests: ['Ada', 'Bob'], uploads: ['lantern.png', 'rope.png'] })
 })
 
-test('on a terminal each volume is asked about, with its size; and a project comes back by pull', async () => {
+test('a terminal asks about each volume, with its size; pull brings the project back', async () => {
   const { code, asked, out, err } = await run(['pull', 'guests', 'Berth', '--slug', 'back'], { answers: ['n', 'yes'] })
   expect([code, out], err).toEqual([0, expect.stringMatching(/^back is live on this instance\.\n/)])
   expect(asked.map(({ question }) => question)).toEqual([
@@ -105,7 +105,7 @@ test('on a terminal each volume is asked about, with its size; and a project com
   expect(out).toContain('Files of the volume guests.db: Not selected.')
 })
 
-test('an instance that the list does not have, and names that cannot be copied, are refused before anything is sent', async () => {
+test('an unlisted instance and uncopyable names are refused before anything is sent', async () => {
   expect(await run(['promote', 'guests', 'Nowhere'])).toMatchObject({ code: 2, err: expect.stringContaining('There is no instance “Nowhere”') })
   expect(await run(['promote', 'guests', 'Berth', '--volumes', 'cargo'])).toMatchObject({ code: 2, err: expect.stringContaining('“cargo”') })
   expect(await run(['promote', 'guests', 'Berth', '--variables', 'SEALED', '--slug', 'new'])).toMatchObject({ code: 2 })
@@ -116,7 +116,7 @@ test('an instance that the list does not have, and names that cannot be copied, 
 describe('an instance of an earlier version', () => {
   let older: Server
   beforeAll(async () => {
-    // It has no uploads into volumes, no mail catcher and no settings beyond those of /v1.
+    // It has no uploads into volumes, no mail catcher and only the settings of /v1.
     older = createServer((request, response) => {
       if (/\/(upload\?create|mail$|settings$)/.test(request.url ?? '') && request.url?.startsWith('/instance/')) {
         const body = JSON.stringify({ error: 'route_not_found', message: 'Nothing answers at this address.', request_id: 'req_1' })
@@ -138,7 +138,7 @@ describe('an instance of an earlier version', () => {
   })
   afterAll(() => void older.close())
 
-  test('what it lacks is named, and the rest goes there', async () => {
+  test('gets everything that it supports, and the rest is named', async () => {
     const { code, out, err } = await run(['promote', 'guests', 'Older', '--slug', 'older', '--volumes', 'all'])
     expect([code, out], err).toEqual([0, expect.stringMatching(/^older is live on Older\.\n/)])
     expect(out).toContain('Files of the volume uploads: The version of the other instance takes no archives for volumes. Update it')

@@ -42,13 +42,13 @@ afterAll(async () => {
 type More = NonNullable<Parameters<typeof runCommand>[3]>
 const runWith = (more: More, ...args: string[]) => runCommand(platform.handle.instance, folder.path, args, more)
 const node = (script: string) => ['shop', '--', 'node', '-e', script]
-/** A command that no end but SIGKILL ends, with a text by which it is found in the list of processes. */
+/** A command that only SIGKILL ends, with a text by which it is found in the process list. */
 const stubborn = (mark: string) =>
   node(`process.on('SIGTERM', () => {}); process.on('SIGHUP', () => {}); setInterval(() => '${mark}', 1e6); console.log('up')`)
 const untilGone = (mark: string) => until(() => findProcessesByCommand(mark).length === 0 || undefined, { what: `the end of ${mark}` })
 
 describe('homeport run', () => {
-  test('passes both outputs and the exit code through', async () => {
+  test('passes on both outputs and the exit code', async () => {
     expect(await run('run', ...node(`console.log('one'); console.error('two'); process.exitCode = 7`))).toMatchObject({
       code: 7,
       out: 'one\n',
@@ -61,11 +61,11 @@ describe('homeport run', () => {
     const input = 'äöü\n'.repeat(100_000)
     const count = `let n = 0; process.stdin.on('data', (piece) => (n += piece.length)).on('end', () => console.log(n))`
     expect(await runWith({ input }, 'run', ...node(count))).toMatchObject({ code: 0, out: `${Buffer.byteLength(input)}\n`, err: '' })
-    // A command that reads nothing does not wait for the rest.
+    // A command that does not read its input does not wait for the rest.
     expect(await runWith({ input }, 'run', ...node('process.exit(4)'))).toMatchObject({ code: 4, out: '', err: '' })
   })
 
-  test('--json is one document; after the dashes it belongs to the command', async () => {
+  test('--json prints one document; after -- it belongs to the command', async () => {
     const shown = await run('run', '--json', ...node(`console.log('ä'); console.error('two'); process.exitCode = 5`))
     expect([shown.code, shown.err]).toEqual([5, ''])
     expect(JSON.parse(shown.out)).toEqual({ exit_code: 5, stdout: 'ä\n', stderr: 'two\n' })
@@ -114,8 +114,8 @@ describe('homeport run', () => {
     }
   })
 
-  test('a WebSocket that is refused ends with 1 and the reason, one that reaches no instance with 3', async () => {
-    // What is in between gives out a ticket that the instance does not know.
+  test('a refused WebSocket exits with 1 and the reason, an unreachable instance with 3', async () => {
+    // A proxy in between returns a ticket that the instance does not know.
     const { hostname, port } = new URL(platform.handle.api_url)
     let isReachable = true
     const between = createServer((_request, response) => {
@@ -146,7 +146,7 @@ describe('homeport run', () => {
     }
   })
 
-  test('in a terminal keys and sizes are passed on, and raw mode ends with the command', async () => {
+  test('a terminal passes on keys and sizes, and raw mode ends with the command', async () => {
     const terminal = createFakeTerminal()
     const script = `const show = () => console.log(['size', ...process.stdout.getWindowSize()].join(' ')); show()
       process.stdout.on('resize', show); process.stdin.once('data', () => process.exit(4))`
@@ -155,7 +155,7 @@ describe('homeport run', () => {
     expect(terminal.raw).toEqual([true])
     terminal.resize({ columns: 40, rows: 12 })
     await terminal.see('size 40 12')
-    // Neither of these sizes is one that the API takes.
+    // The API accepts neither of these sizes.
     terminal.resize({ columns: 5000, rows: 0 })
     await terminal.see('size 1000 1')
     terminal.type('\r')
@@ -163,7 +163,7 @@ describe('homeport run', () => {
     expect([terminal.raw, terminal.watchers.size]).toEqual([[true, false], 0])
   })
 
-  test('Ctrl-C before or while it runs leaves nothing behind', async () => {
+  test('Ctrl-C before or during the command leaves nothing behind', async () => {
     const terminal = createFakeTerminal({ columns: 5000, rows: 0 })
     const stop = new AbortController()
     const running = runWith({ io: terminal.io, signal: stop.signal }, 'run', ...stubborn('mark_aborted'))
@@ -176,7 +176,7 @@ describe('homeport run', () => {
     await untilGone('mark_early')
   })
 
-  test('a client that is killed takes the command with it', async () => {
+  test('killing the client ends the command', async () => {
     const [slug = '', , ...command] = stubborn('mark_killed')
     const { socket } = await attachToCommand(platform, { slug, command })
     await until(() => findProcessesByCommand('mark_killed').length > 0 || undefined, { what: 'the command' })
@@ -184,7 +184,7 @@ describe('homeport run', () => {
     await untilGone('mark_killed')
   })
 
-  test('the stop of a project ends the command with a sentence, and refuses the next', async () => {
+  test('stopping the project ends the command with a message, and refuses the next', async () => {
     const terminal = createFakeTerminal()
     const running = runWith({ io: terminal.io }, 'run', 'halted', '--', 'node', '-e', `setInterval(() => {}, 1e6); console.log('up')`)
     await terminal.see('up')
@@ -198,7 +198,7 @@ describe('homeport run', () => {
   })
 })
 
-test('homeport shell ends with the code that was typed', async () => {
+test('homeport shell exits with the code of the shell', async () => {
   const terminal = createFakeTerminal()
   const running = runWith({ io: terminal.io }, 'shell', 'shop')
   terminal.type('echo "$((40 + 2)) $PWD"; ls\r')

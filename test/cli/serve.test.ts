@@ -9,14 +9,14 @@ import { runCommand } from '../support/command.ts'
 import { runHomeport, createTempFolder, type RunningInstance, startInstance } from '../support/instance-process.ts'
 import { fixedClock } from '../support/test-clock.ts'
 
-describe('an instance, from its start to its end', () => {
+describe('the lifecycle of an instance', () => {
   const folder = createTempFolder('serve')
   const fileOf = (name: string) => join(folder.path, name)
   let running: RunningInstance
   beforeAll(async () => void (running = await startInstance({ data: folder.path })))
   afterAll(() => folder.remove())
 
-  test('instance.json tells everything, to its owner alone', () => {
+  test('instance.json contains the addresses, and only its owner can read it', () => {
     const { instance } = running
     expect(statSync(fileOf('instance.json')).mode & 0o777).toBe(0o600)
     expect(statSync(folder.path).mode & 0o077).toBe(0)
@@ -34,7 +34,7 @@ describe('an instance, from its start to its end', () => {
     })
   })
 
-  test('the token opens the API, and the link signs a browser in once', async () => {
+  test('the token authenticates API requests, and the link signs a browser in once', async () => {
     const { instance, fetch: ask } = running
     expect((await ask('/v1/projects')).status).toBe(200)
     const first = await fetch(instance.sign_in_url, { redirect: 'manual' })
@@ -44,7 +44,7 @@ describe('an instance, from its start to its end', () => {
     expect(second.headers.get('set-cookie')).toBeNull()
   })
 
-  test('a link that signs in reaches the browser by a private file, never as an argument', async () => {
+  test('the sign-in link reaches the browser through a private file, never as an argument', async () => {
     const tools = createTempFolder('tools')
     writeFileSync(join(tools.path, 'xdg-open'), `#!/bin/sh\nprintf '%s' "$*" > "${tools.path}/asked"\n`)
     chmodSync(join(tools.path, 'xdg-open'), 0o755)
@@ -57,7 +57,7 @@ describe('an instance, from its start to its end', () => {
     tools.remove()
   })
 
-  test('a second one on the folder ends with 2 and names the first', async () => {
+  test('a second instance on the folder exits with 2 and names the first', async () => {
     const second = await runHomeport(['serve', '--data', folder.path, '--port', '0', '--edge-port', '0'])
     expect(second.code).toBe(2)
     expect(second.err).toContain(String(running.pid))
@@ -65,7 +65,7 @@ describe('an instance, from its start to its end', () => {
     expect((await running.fetch('/v1/projects')).status).toBe(200)
   })
 
-  test('SIGTERM ends it with 0 although a stream is open; a person has read where everything is, and no token', async () => {
+  test('SIGTERM exits with 0 although a stream is open; the output had the addresses but no token', async () => {
     const stream = await running.fetch('/instance/events')
     expect(stream.headers.get('content-type')).toContain('text/event-stream')
     const { code, out, err } = await running.stop()
@@ -98,7 +98,7 @@ describe('another instance', () => {
     folder.remove()
   })
 
-  test('after a kill -9 the next start finds everything in place; SIGINT ends it with 0, and --json has printed the object without the token', async () => {
+  test('after kill -9 the next start recovers everything; SIGINT exits with 0, and --json printed the instance without its token', async () => {
     const first = await start()
     await first.fetch('/v1/projects', {
       method: 'POST',
@@ -116,7 +116,7 @@ describe('another instance', () => {
     expect(out + err).not.toContain(token)
   })
 
-  test('a taken port that was asked for is said, with what to do', async () => {
+  test('reports a taken port that was requested, with what to do', async () => {
     const { port, close } = await occupy(0)
     const { code, err } = await runHomeport(['serve', '--data', folder.path, '--port', String(port), '--edge-port', '0', '--runtime', 'process'])
     await close()
@@ -125,8 +125,8 @@ describe('another instance', () => {
     expect(existsSync(fileOf('instance.json'))).toBe(false)
   })
 
-  test('a taken default port falls over to the next free one and says so', async () => {
-    // Whoever holds it already does as well.
+  test('falls back from a taken default port to the next free one, and says so', async () => {
+    // The port may already be taken by another program.
     const held = await occupy(4600).catch(() => undefined)
     const instance = await start('--edge-port', '0', '--runtime', 'process')
     expect(new URL(instance.instance.api_url).port).not.toBe('4600')
@@ -148,7 +148,7 @@ describe('another instance', () => {
     expect(await refused(...args)).toMatchObject({ code: 2, err: expect.stringContaining(word) })
   })
 
-  test('a key in the desktop’s keychain is not replaced by another', async () => {
+  test('does not replace a key in the desktop’s keychain', async () => {
     writeFileSync(fileOf('master.key.sealed'), 'wrapped')
     expect(await refused('--port', '0')).toMatchObject({ code: 1, err: expect.stringContaining('keychain') })
     expect(existsSync(fileOf('homeport.db'))).toBe(false)
@@ -166,7 +166,7 @@ async function occupy(port: number): Promise<{ port: number; close(): Promise<vo
   return { port: address.port, close: () => new Promise((resolve) => server.close(() => resolve())) }
 }
 
-test('garbage is collected once the platform is idle, when it is worth it, and not again right after', async () => {
+test('collects garbage once the platform is idle, if worthwhile, and not again right after', async () => {
   const clock = fixedClock('2026-01-31')
   let [busy, used_mb, collected] = [0, 50, 0]
   const collect = () => {
@@ -185,7 +185,7 @@ test('garbage is collected once the platform is idle, when it is worth it, and n
   expect(await after(1_000, { busy: 0 })).toBe(2)
   expect(await after(9_000, { used_mb: 90 })).toBe(2)
   expect(await after(1_000)).toBe(3)
-  // Whatever was worked on: when it was over for ten seconds, once.
+  // After any work: once, when it has been over for ten seconds.
   expect(await after(1_000, { busy: 0.5 })).toBe(3)
   expect(await after(9_000, { busy: 0 })).toBe(3)
   expect(await after(60_000)).toBe(4)
@@ -193,7 +193,7 @@ test('garbage is collected once the platform is idle, when it is worth it, and n
   expect(await after(60_000, { used_mb: 90 })).toBe(4)
 })
 
-test('garbage of small buffers is collected before it is as large as an upload', async () => {
+test('collects garbage of small buffers before it grows to the size of an upload', async () => {
   const program = `
     const { limitYoungGeneration } = await import(${JSON.stringify(import.meta.resolve('../../server/cli/idle-garbage-collection.ts'))})
     limitYoungGeneration()

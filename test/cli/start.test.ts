@@ -14,7 +14,7 @@ let folder: ReturnType<typeof createTempFolder>
 beforeEach(() => void (folder = createTempFolder('start')))
 afterEach(() => folder.remove())
 
-/** The environment of a person, without what a test runner or npm adds. */
+/** A user's environment, without what a test runner or npm adds. */
 function environment(more: Record<string, string>): NodeJS.ProcessEnv {
   const own = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(HOMEPORT_|VITEST|DISPLAY$|WAYLAND_DISPLAY$|ELECTRON_|npm_)/.test(name)),
@@ -61,7 +61,7 @@ describe('changed dependencies', () => {
 })
 
 describe('npm start', () => {
-  test('without a display: the same platform headless, one sentence why, and where to sign in', async () => {
+  test('without a display: headless, with the reason in one sentence and the sign-in address', async () => {
     const child = spawn(process.execPath, [join(root, 'main/start.mjs'), '--port', '0', '--edge-port', '0', '--runtime', 'process', '--no-open'], {
       env: environment({}),
     })
@@ -76,7 +76,7 @@ describe('npm start', () => {
       expect(err.match(/Homeport runs without a window: .+\./g)).toHaveLength(1)
       const instance = readInstanceFile(join(folder.path, 'data'))
       expect(out).toContain(instance?.sign_in_url)
-      // What decides how memory is kept reached the platform itself.
+      // The memory settings reached the platform process.
       if (process.platform === 'linux') {
         expect(readFileSync(`/proc/${instance?.pid}/cmdline`, 'utf8')).toContain('--max-semi-space-size=4')
         expect(readFileSync(`/proc/${instance?.pid}/environ`, 'utf8')).toContain('MALLOC_MMAP_THRESHOLD_=65536')
@@ -85,7 +85,7 @@ describe('npm start', () => {
       expect(((await told.json()) as { checks: object[] }).checks).toContainEqual(
         expect.objectContaining({ name: 'window', status: 'warning', message: 'Homeport runs without a window: this machine has no display.' }),
       )
-      // Deep below its root, as who comes by a link: the addresses in it must hold there too.
+      // Deep below its root, as from a link: its relative URLs must work there too.
       const deep = new URL('projects/some', instance!.dashboard_url)
       const page = await (await fetch(deep)).text()
       const script = new URL(/type="module"[^>]* src="([^"]+\.js)"/.exec(page)?.[1] ?? 'no-script', deep)
@@ -96,17 +96,17 @@ describe('npm start', () => {
     expect((await ended)[0]).toBe(0)
   })
 
-  test('with a display and the binary: the desktop, with the options passed on', () => {
+  test('with a display and the binary: the desktop, with the given options', () => {
     const dist = join(folder.path, 'dist')
     mkdirSync(dist)
-    // A stand-in for Electron's binary that says what it was asked to do.
+    // A fake of Electron's binary that reports its arguments.
     writeFileSync(
       join(dist, 'electron'),
       `#!/bin/sh\nprintf '%s\\n' "$@" "as node: $ELECTRON_RUN_AS_NODE" "apps: $HOMEPORT_NODE" > "${folder.path}/asked"\n`,
     )
     chmodSync(join(dist, 'electron'), 0o755)
     const { status } = spawnSync(process.execPath, [join(root, 'main/start.mjs'), '--port', '0'], {
-      // As a terminal within an editor has it.
+      // As in a terminal within an editor.
       env: environment({ DISPLAY: ':99', ELECTRON_OVERRIDE_DIST_PATH: dist, ELECTRON_RUN_AS_NODE: '1' }),
     })
     expect(status).toBe(0)
@@ -114,7 +114,7 @@ describe('npm start', () => {
     expect(asked.filter((word) => word !== '--no-sandbox')).toEqual([root, '--port', '0', 'as node: ', expect.stringMatching(/^apps: \/.*node$/)])
   })
 
-  test('with a binary that cannot run here: headless, and it says so', async () => {
+  test('with a binary that cannot run here: headless, with the reason', async () => {
     const dist = join(folder.path, 'dist')
     mkdirSync(dist)
     writeFileSync(join(dist, 'electron'), '#!/bin/sh\necho "error while loading shared libraries" >&2\nexit 127\n')
@@ -130,7 +130,7 @@ describe('npm start', () => {
     expect(code).toBe(2)
   })
 
-  test('with a display but no binary, and a release host that does not answer: headless, and it says which host', async () => {
+  test('with a display but no binary, and an unreachable release host: headless, naming the host', async () => {
     const child = spawn(process.execPath, [join(root, 'main/start.mjs'), '--port', 'none'], {
       env: environment({ DISPLAY: ':99', ELECTRON_OVERRIDE_DIST_PATH: join(folder.path, 'nothing'), ELECTRON_MIRROR: 'http://127.0.0.1:9/' }),
     })
@@ -138,31 +138,28 @@ describe('npm start', () => {
     child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
     const [code] = (await once(child, 'close')) as [number]
     expect(err).toContain('127.0.0.1:9 does not respond')
-    // The flag that `serve` refuses shows that it was asked.
+    // The flag that `serve` refuses shows that it was called.
     expect(code).toBe(2)
   })
 })
 
-test.runIf(process.platform === 'linux')(
-  'a platform that is started by its command has the flags of the heap, and the thresholds of the C library',
-  async () => {
-    const data = join(folder.path, 'data')
-    const words = ['serve', '--data', data, '--port', '0', '--edge-port', '0', '--runtime', 'process', '--no-open']
-    const child = spawn(process.execPath, [join(root, 'server/cli/homeport.mjs'), ...words], { env: environment({}), stdio: 'ignore' })
-    const gone = once(child, 'exit')
-    try {
-      await until(() => child.exitCode !== null || readInstanceFile(data)?.pid === child.pid || undefined, { what: 'instance.json' })
-      const read = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, 'utf8').split('\0')
-      expect(read('cmdline')).toEqual(expect.arrayContaining(nodeFlags))
-      expect(read('environ')).toContain('MALLOC_MMAP_THRESHOLD_=65536')
-    } finally {
-      child.kill('SIGTERM')
-      await gone
-    }
-  },
-)
+test.runIf(process.platform === 'linux')('the command starts the platform with the heap flags and the malloc thresholds', async () => {
+  const data = join(folder.path, 'data')
+  const words = ['serve', '--data', data, '--port', '0', '--edge-port', '0', '--runtime', 'process', '--no-open']
+  const child = spawn(process.execPath, [join(root, 'server/cli/homeport.mjs'), ...words], { env: environment({}), stdio: 'ignore' })
+  const gone = once(child, 'exit')
+  try {
+    await until(() => child.exitCode !== null || readInstanceFile(data)?.pid === child.pid || undefined, { what: 'instance.json' })
+    const read = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, 'utf8').split('\0')
+    expect(read('cmdline')).toEqual(expect.arrayContaining(nodeFlags))
+    expect(read('environ')).toContain('MALLOC_MMAP_THRESHOLD_=65536')
+  } finally {
+    child.kill('SIGTERM')
+    await gone
+  }
+})
 
-test('a program that takes no signals is asked to end by a message', async () => {
+test('a program without signals is asked to end by a message', async () => {
   const program = `process.on('message', (word) => { console.log(word); process.exit(3) }); console.log('up')`
   const script = `import { become } from './server/cli/prepare.mjs'; become(process.execPath, ['-e', ${JSON.stringify(program)}], undefined, true)`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -175,7 +172,7 @@ test('a program that takes no signals is asked to end by a message', async () =>
   expect([code, out]).toEqual([3, 'up\nquit\n'])
 })
 
-describe('where Electron’s binary has to be fetched', () => {
+describe('when Electron’s binary has to be downloaded', () => {
   const host = createServer((_request, response) => void held.push(() => response.end()))
   let held: (() => void)[] = []
   beforeEach(async () => {
@@ -189,7 +186,7 @@ describe('where Electron’s binary has to be fetched', () => {
   })
   const env = () => ({ DISPLAY: ':99', ELECTRON_MIRROR: `http://127.0.0.1:${(host.address() as { port: number }).port}/` })
 
-  /** Electron's package, whose script is cut off so many times, and says how it gets on. */
+  /** Electron's package, whose install script is interrupted a number of times, and reports its progress. */
   function createElectron(cuts: number) {
     const write = (path: string, text: string) => writeFileSync(join(folder.path, path), text)
     mkdirSync(join(folder.path, 'dist'))
@@ -211,7 +208,7 @@ writeFileSync('path.txt', 'electron')`,
   const find = (said: string[] = []) =>
     findElectron({ folder: folder.path, node: process.execPath, say: (line) => said.push(line), env: env(), platform: 'linux' })
 
-  test('one that was cut off is fetched again, at once and at the next start', async () => {
+  test('an interrupted download is repeated, at once and at the next start', async () => {
     const runs = createElectron(3)
     const said: string[] = []
     const first = find(said)
@@ -222,11 +219,11 @@ writeFileSync('path.txt', 'electron')`,
     ;(await until(() => held.shift(), { what: 'the question for the release' }))()
     expect(await second).toEqual({ binary: join(folder.path, 'dist', 'electron') })
     expect(runs()).toBe(4)
-    // It is there wholly: nobody is asked.
+    // It is complete, so no download is requested.
     expect(await find()).toEqual({ binary: join(folder.path, 'dist', 'electron') })
   })
 
-  test('the release host is waited for ten seconds', async () => {
+  test('waits ten seconds for the release host', async () => {
     createElectron(0)
     const patience = new AbortController()
     const limit = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(patience.signal)
@@ -237,7 +234,7 @@ writeFileSync('path.txt', 'electron')`,
     expect(await found).toEqual({ reason: expect.stringContaining('does not respond') })
   })
 
-  test('what its script says of the progress is shown', async () => {
+  test('shows the progress that the install script prints', async () => {
     createElectron(0)
     const script = `import { findElectron } from ${JSON.stringify(join(root, 'main/electron-binary.mjs'))}
 await findElectron({ folder: ${JSON.stringify(folder.path)}, node: process.execPath, say: console.error, platform: 'linux' })`
@@ -265,8 +262,8 @@ test.each([
   expect(electronBinary(folder.path, {})).toBe(isThere ? join(folder.path, 'dist', 'electron') : undefined)
 })
 
-test('where the package of Node cannot be installed, the machine’s own Node does', () => {
-  // A checkout of its own with an npm that has every package but that one.
+test('uses the machine’s Node where the Node package cannot be installed', () => {
+  // A checkout of its own with an npm that has every package except that one.
   mkdirSync(join(folder.path, 'server/cli'), { recursive: true })
   cpSync(join(root, 'server/cli/prepare.mjs'), join(folder.path, 'server/cli/prepare.mjs'))
   const lock = '{"packages":{"node_modules/node":{"version":"24.0.0"}}}'

@@ -5,22 +5,22 @@ import { slugify } from '../../server/lib/slug.ts'
 
 const on = (has_colour: boolean): Terminal => ({ out: () => {}, err: () => {}, flush: async () => {}, is_interactive: false, has_colour })
 
-describe('what an app printed', () => {
-  test('keeps its colours where they are wanted', () => {
+describe('the output of an app', () => {
+  test('keeps its colors where they are supported', () => {
     expect(sanitizeLine(on(true), '\x1b[31mred\x1b[0m plain')).toBe('\x1b[31mred\x1b[0m plain\x1b[0m')
     expect(sanitizeLine(on(false), '\x1b[31mred\x1b[0m plain')).toBe('red plain')
   })
   test.each(['\x1b]0;title\x07', '\x1b]52;c;ZXZpbA==\x07', '\x1b[2J', '\x1b[10;10H', '\x07', '\x9b31m', '\x1b]8;;https://evil.example\x07'])(
-    'cannot steer the terminal: %j',
+    'cannot control the terminal: %j',
     (sequence) => {
       for (const colour of [true, false]) {
         const shown = sanitizeLine(on(colour), `a\x1b[1m${sequence}b`)
-        // oxlint-disable-next-line no-control-regex -- what is left may only be colours
+        // oxlint-disable-next-line no-control-regex -- only color codes may remain
         expect(shown.replace(/\x1b\[[0-9;]*m/g, '')).toMatch(/^a(31m)?b$/)
       }
     },
   )
-  test('shows the last state of a line that was drawn over', () => {
+  test('shows the final state of an overwritten line', () => {
     expect(sanitizeLine(on(false), '10 %\r50 %\r100 %')).toBe('100 %')
     expect(sanitizeLine(on(false), 'done\r')).toBe('done')
   })
@@ -39,7 +39,7 @@ test('a table is as wide as its cells', () => {
   ).toEqual(['A         B', 'long one  x', 's         y'])
 })
 
-test('times in words', () => {
+test('formats times', () => {
   const now = Date.parse('2026-01-31T12:00:00.000Z')
   expect(formatRelativeTime('2026-01-31T11:59:30.000Z', now)).toBe('30 s ago')
   expect(formatRelativeTime('2026-01-31T11:00:01.000Z', now)).toBe('59 min ago')

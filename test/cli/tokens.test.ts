@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform.remove())
 
-test('one is made, alone on standard output, signs in, is listed and revoked', async () => {
+test('a token is created, printed alone on standard output, works, is listed and revoked', async () => {
   const made = await run('tokens', 'create', 'from the shell', '--days', '30')
   expect(made).toMatchObject({ code: 0, err: expect.stringMatching(/^Created tok_\w{26}\. The token is shown only once:$/m) })
   const token = made.out.trim()
@@ -33,13 +33,13 @@ test('one is made, alone on standard output, signs in, is listed and revoked', a
   expect(await run('tokens', 'revoke', id)).toMatchObject({ code: 1, err: expect.stringContaining('token_not_found') })
 })
 
-test('as JSON: the record with the token', async () => {
+test('--json prints the record with the token', async () => {
   const { out, code } = await run('tokens', 'create', 'ci', '--json')
   expect(code).toBe(0)
   expect(JSON.parse(out)).toMatchObject({ token: expect.stringMatching(/^svc_/), api_token: { name: 'ci', expires_at: null } })
 })
 
-test('usage: what is no verb, no name, no number of days', async () => {
+test('usage errors: unknown verb, missing name, invalid number of days', async () => {
   expect(await run('tokens', 'fold')).toMatchObject({ code: 2, err: expect.stringContaining('Use list, create or revoke.') })
   expect(await run('tokens', 'create')).toMatchObject({ code: 2, err: expect.stringContaining('NAME is missing') })
   for (const days of ['0', '366', 'x', '1.5', '-1'])

@@ -3,7 +3,7 @@ import { createEventStreamParser } from '../../server/client/event-stream.ts'
 
 const stream = 'id: 1\r\nevent: log\r\ndata: {"line":"a"}\r\n\r\n: still here\n\nevent: step\ndata: one\ndata: two\n\nid: 3\rdata:last\r\r'
 
-it('reads a stream the same, in whatever pieces it comes', () => {
+it('parses a stream the same however it is split', () => {
   const whole = createEventStreamParser()(`${stream}\n`)
   expect(whole).toEqual([
     { event: 'log', id: '1', data: '{"line":"a"}' },
@@ -25,7 +25,7 @@ it('waits for the end of an event', () => {
   expect(parse('\n')).toEqual([{ event: undefined, id: undefined, data: 'half and half' }])
 })
 
-it('refuses an event that is longer than allowed', () => {
+it('refuses an event over the size limit', () => {
   const parse = createEventStreamParser({ max_chars: 10 })
   expect(parse('data: one\n\n')).toHaveLength(1)
   expect(parse('data: a line without an end')).toEqual([])

@@ -35,7 +35,7 @@ const names: fc.Arbitrary<VariableScope[]> = fc.array(
 )
 
 describe('settings', () => {
-  it('stand beside what a new project would begin with', () => {
+  it('are compared with the defaults of a new project', () => {
     const rows = compareSettings(here, null)
     expect(rows.filter(({ difference }) => difference === 'differs').map(({ setting, source, target }) => [setting, source, target])).toEqual([
       ['root_directory', 'apps/web', '.'],
@@ -48,13 +48,13 @@ describe('settings', () => {
     expect(rows[0]).toMatchObject({ setting: 'name', difference: 'same' })
   })
 
-  it('change there only what differs and was chosen', () => {
+  it('only selected differences are changed', () => {
     const rows = compareSettings(here, { ...here, name: 'Berth', memory_limit_mb: 256 })
     expect(selectedChanges(rows, new Set<SettingName>(['memory_limit_mb', 'node_version']))).toEqual({ updateProject: { memory_limit_mb: 1024 } })
     expect(selectedChanges(rows, new Set())).toEqual({})
   })
 
-  it('are the same after all of the differences were taken along, whatever they were', async () => {
+  it('are equal after every difference is applied', async () => {
     await forEachSeed(corpus, async (seed) =>
       fc.assert(
         fc.property(settings, fc.option(settings), (ours, theirs) => {
@@ -74,7 +74,7 @@ describe('settings', () => {
 })
 
 describe('variables', () => {
-  it('are told by name: missing there, for other environments, only there', () => {
+  it('are compared by name: missing in the target, for other environments, only in the target', () => {
     const ours: VariableScope[] = [
       { key: 'API_URL', environment: null },
       { key: 'TOKEN', environment: 'preview' },
@@ -94,12 +94,12 @@ describe('variables', () => {
     ])
   })
 
-  it('look at nothing but names: a value is in no row', () => {
+  it('compares only names: no row contains a value', () => {
     const withValues = [{ id: 'env_1', key: 'TOKEN', value: 'hunter2', environment: null, is_sensitive: true, created_at: '', updated_at: '' }]
     expect(JSON.stringify(compareVariables(withValues, []))).not.toContain('hunter2')
   })
 
-  it('are each in one row, from either side the same, and in no order of their own', async () => {
+  it('have one row each, symmetric in both directions and in a stable order', async () => {
     const turned = { same: 'same', differs: 'differs', only_here: 'only_there', only_there: 'only_here' } as const
     await forEachSeed(corpus, async (seed) =>
       fc.assert(

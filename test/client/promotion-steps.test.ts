@@ -21,7 +21,7 @@ afterAll(async () => {
   repository.remove()
 })
 
-test('a canceled promotion brings back what served, although the build of its variables was ready before it was canceled', async () => {
+test('canceling a promotion restores the previous version, even if the build for its variables had finished', async () => {
   await platform.createProject({ slug: 'berth' })
   await platform.createProject({ slug: 'quay', repo_url: repository.url })
   await platform.api('POST', '/v1/projects/berth/env-vars', { vars: [{ key: 'BROUGHT', value: 'by mistake' }] })
@@ -39,7 +39,7 @@ test('a canceled promotion brings back what served, although the build of its va
   const client: PromotionClient = {
     ...real,
     async call(id, input) {
-      // The build is quicker than the request to cancel it.
+      // The build finishes before the request to cancel it arrives.
       if (id === 'cancelDeployment') for (const one of await deployments()) await platform.waitForEnd('quay', one.id)
       return real.call(id, input)
     },

@@ -1,4 +1,4 @@
-/** The rows of databases and what is promised about them, on drivers in memory. */
+/** The rows of databases and their queued drops, on drivers in memory. */
 import { type RuntimeName, runtimeNames } from '../../server/contract/runtimes.ts'
 import type { DomainEvent } from '../../server/contract/domain-events.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -21,11 +21,11 @@ const { signal } = new AbortController()
 let folder: string
 let store: Store
 let dumped: string[]
-/** Those of new databases. */
+/** Servers for new databases. */
 let servers: Record<RuntimeName, FakeServer>
 let older: Record<RuntimeName, FakeServer>
 
-/** As each run of the platform makes them. */
+/** Created again for each run of the platform. */
 const open = () =>
   createDatabaseService({
     db: store.db,
@@ -62,7 +62,7 @@ async function* text(sql: string) {
   yield Buffer.from(sql)
 }
 
-test('what a server that is away could not make is undone: no row, and a promised drop', async () => {
+test('a creation that fails because the server is down is undone: no row, and a queued drop', async () => {
   servers.process.is_away = true
   await expect(databases.create(project)).rejects.toThrow('It is away.')
   expect(await databases.find(project)).toBeUndefined()
@@ -73,13 +73,13 @@ test('what a server that is away could not make is undone: no row, and a promise
   expect(servers.process.databases.size).toBe(1)
 })
 
-test('of many that are asked for at once, one is made', async () => {
+test('of concurrent creations exactly one succeeds', async () => {
   const made = await Promise.all(Array.from({ length: 20 }, () => databases.create(project)))
   expect(made.filter((one) => one !== undefined)).toHaveLength(1)
   expect(servers.process.databases.size).toBe(1)
 })
 
-test('what the last run began and did not finish is undone by the next, and can be made again', async () => {
+test('the next run undoes an unfinished creation, and the database can be created again', async () => {
   const { row } = (await databases.create(project))!
   store.db.writeSync((tx) => tx.statement('UPDATE databases SET is_ready = 0').run())
   databases = open()
@@ -89,7 +89,7 @@ test('what the last run began and did not finish is undone by the next, and can 
   expect((await databases.create(project))?.row.db_name).not.toBe(row.db_name)
 })
 
-test('an app gets the address of a database that it reaches, and else a note; what its logs must not show is said in any case', async () => {
+test('an app gets the URL of a database that it can reach, otherwise a note; the log mask gets the secrets either way', async () => {
   expect(await databases.variablesFor(project, 'production', 'main', 'process')).toEqual({ variables: {}, secrets: [], note: null })
   const { row } = (await databases.create(project))!
   const { password } = databases.open(row).spec
@@ -107,7 +107,7 @@ test('an app gets the address of a database that it reaches, and else a note; wh
   expect((await databases.variablesFor(project, 'preview', 'main', 'process')).variables).toEqual({})
 })
 
-test('a preview gets a copy once; one that cannot be filled is undone, and says why', async () => {
+test('a preview gets a copy once; a copy that cannot be filled is undone with the reason', async () => {
   expect(await databases.copyForPreview(project, 'feature', signal)).toBe(false)
   const { row } = (await databases.create(project))!
   servers.process.databases.set(row.db_name, 'its rows')
@@ -125,7 +125,7 @@ test('a preview gets a copy once; one that cannot be filled is undone, and says 
   expect(drops()).toContain(copy.db_name)
 })
 
-test('a project that goes has its own dumped and all of its databases dropped', async () => {
+test('deleting a project dumps its own database and drops all of its databases', async () => {
   const { row } = (await databases.create(project))!
   await databases.copyForPreview(project, 'feature', signal)
   await databases.forgetProject(project)
@@ -134,7 +134,7 @@ test('a project that goes has its own dumped and all of its databases dropped', 
   expect(await databases.find(project)).toBeUndefined()
 })
 
-test('the server goes with its last database, and not before', async () => {
+test('the server is removed with its last database, and not before', async () => {
   const { row } = (await databases.create(project))!
   await databases.copyForPreview(project, 'feature', signal)
   const copy = (await databases.find(project, 'feature'))!
@@ -146,7 +146,7 @@ test('the server goes with its last database, and not before', async () => {
   expect([servers.process.retired, servers.docker.retired]).toEqual([1, 0])
 })
 
-test('a restored database is made where a server is to be had, and filled', async () => {
+test('a restored database is created and filled on an available server', async () => {
   const { row } = (await databases.create(project))!
   servers.process.is_away = true
   await databases.restoreDump(row.db_name, text('restored'), signal)
@@ -158,7 +158,7 @@ test('a restored database is made where a server is to be had, and filled', asyn
   ])
 })
 
-test('a database of an earlier version stays on its server, and a backup of it is restored to a newer one where that has none', async () => {
+test('a database of an earlier version stays on its server, and its backup is restored to a newer server if that one is unavailable', async () => {
   const { row } = (await databases.create(project))!
   store.db.writeSync((tx) => tx.statement('UPDATE databases SET version = 15').run())
   await databases.restoreDump(row.db_name, text('restored'), signal)
@@ -168,7 +168,7 @@ test('a database of an earlier version stays on its server, and a backup of it i
   expect([servers.process.databases.get(row.db_name), (await databases.find(project))?.version]).toEqual(['restored again', 18])
 })
 
-test('a drop that is due later leaves the name alone where an upgrade has made it anew', async () => {
+test('a delayed drop spares a database that an upgrade created under the same name', async () => {
   const { row } = (await databases.create(project))!
   const drop = { kind: 'database', driver: 'process', db_name: row.db_name } as const
   older.process.databases.set(row.db_name, 'kept')

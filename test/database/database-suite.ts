@@ -6,14 +6,14 @@ import { type TestPlatform, until } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { queryDatabase, guestBookFiles, queryError } from './guest-book-app.ts'
 
-/** What a database must be, whatever runs it: one suite for every driver. */
+/** Requirements for a database on any server: one suite for every driver. */
 export function databaseSuite(getPlatform: () => TestPlatform): void {
   describe('a database', () => {
     let platform: TestPlatform
     let packed: Repository
-    /** Of one project alone: each that has a repository makes previews of its branches. */
+    /** Of one project: each project with a repository creates previews of its branches. */
     let branched: Repository
-    /** Of a database that stays: where it is seen which roles and databases the server has. */
+    /** Of a database that stays, through which the server's roles and databases are listed. */
     let witness: Database
 
     beforeAll(async () => {
@@ -49,7 +49,7 @@ export function databaseSuite(getPlatform: () => TestPlatform): void {
       )
     const app = async (slug: string, at = '/') => (await platform.fetchEdge(`${slug}.localhost`, at)).body
 
-    test('an app uses its database through DATABASE_URL, the person through connection_string; without it the app has none', async () => {
+    test('an app uses its database through DATABASE_URL, its owner through connection_string; without a database DATABASE_URL is unset', async () => {
       await project('guests')
       await live('guests', (await platform.deploy('guests')).id)
       expect(await app('guests', '/url')).toBe('none')
@@ -76,14 +76,14 @@ export function databaseSuite(getPlatform: () => TestPlatform): void {
       expect(shown.status).toBe(200)
       expect(shown.body.database).toEqual({ ...database, size_bytes: expect.any(Number) })
 
-      // Printed by the app itself, seen by nobody.
+      // Printed by the app itself, and masked.
       const { body } = await platform.api<{ deployments: Deployment[] }>('GET', '/v1/projects/guests/deployments')
       expect(body.deployments).toHaveLength(2)
       expect(again.build_log).toContain('my database is ••••••')
       for (const text of [again.build_log, platform.log.join('\n')]) expect(text).not.toContain(database.password)
     })
 
-    test('a role can connect to nothing but its own database, and do nothing but use it', async () => {
+    test('a role can connect only to its own database, and only use it', async () => {
       await platform.createProject({ slug: 'mine' })
       const { database: mine } = await make('mine')
       const theirs = witness
@@ -138,7 +138,7 @@ export function databaseSuite(getPlatform: () => TestPlatform): void {
           sql,
           expect.stringMatching(/permission denied|must be|not available|No such file|is not trusted|access to library/),
         ])
-      // What its owner may: schemas, and the extensions that PostgreSQL itself trusts.
+      // What its owner may do: create schemas, and the extensions that PostgreSQL trusts.
       await queryDatabase(mine.connection_string, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE TABLE t (a int)').catch(
         (error: unknown) => {
           throw new Error('its own schema is not its own', { cause: error })
@@ -146,7 +146,7 @@ export function databaseSuite(getPlatform: () => TestPlatform): void {
       )
     })
 
-    test('the extensions that PostgreSQL trusts are there, and a build step reaches the database, as migrations do', async () => {
+    test('the extensions that PostgreSQL trusts are available, and a build step can reach the database, as migrations do', async () => {
       await project('built')
       const { database } = await make('built')
       for (const name of ['pgcrypto', 'citext', 'pg_trgm', 'hstore', 'uuid-ossp', 'unaccent'])
@@ -167,7 +167,7 @@ client.connect().then(() => client.query("CREATE TABLE guests (name text); INSER
       }
     })
 
-    test('DELETE leaves no role, and the app is deployed without it; the variable of its owner holds again', async () => {
+    test('DELETE removes the role, and redeploys the app without it; a DATABASE_URL set by its owner takes effect again', async () => {
       await project('short')
       const own = { key: 'DATABASE_URL', value: 'postgresql://elsewhere/db' }
       expect((await platform.api('POST', '/v1/projects/short/env-vars', own)).status).toBe(201)
@@ -181,7 +181,7 @@ client.connect().then(() => client.query("CREATE TABLE guests (name text); INSER
       expect(await queryError(database.connection_string, 'SELECT 1')).toMatch(/password authentication failed|does not exist|pg_hba/)
     })
 
-    test('a preview has none; where it is wanted, a copy of the project’s own with a role of its own, which goes with it', async () => {
+    test('a preview has none by default; on request it gets its own copy of the project’s database with its own role, which is dropped with it', async () => {
       await platform.createProject({ slug: 'views', repo_url: branched.url, pushes: true })
       await waitForFirstCheck(platform, 'views')
       const { database } = await make('views')
@@ -203,7 +203,7 @@ client.connect().then(() => client.query("CREATE TABLE guests (name text); INSER
       const url = new URL(await own('/url'))
       expect([url.username === database.db_user, url.password === database.password]).toEqual([false, false])
 
-      // The next commit finds what the one before left.
+      // The next commit finds the rows that the previous one left.
       expect(await (await preview('own', { 'b.txt': 'c' }))('/all')).toBe('ada,bea')
 
       createGit(branched.folder)('branch', '--delete', '--force', 'own')

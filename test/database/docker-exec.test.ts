@@ -6,7 +6,7 @@ import { execInContainer } from '../../server/database/docker-exec.ts'
 /** A frame of the engine on standard output. */
 const frame = (text: string) => Buffer.concat([Buffer.from([1, 0, 0, 0, 0, 0, 0, text.length]), Buffer.from(text)])
 
-test('an engine that hears of the end of a program after its last word is asked again', async () => {
+test('an engine that learns of a program’s exit after its last output is asked again', async () => {
   const looks = [
     { Running: true, ExitCode: null },
     { Running: true, ExitCode: null },
@@ -14,7 +14,7 @@ test('an engine that hears of the end of a program after its last word is asked 
   ]
   const exec = {
     async start() {
-      // What it says is not what it is told.
+      // The actual state differs from the reported one.
       const said = Object.assign(new PassThrough(), { end: () => {} })
       said.write(frame('a word'))
       said.push(null)

@@ -6,7 +6,7 @@ import { createDockerEngine } from '../../server/runtime/docker/engine.ts'
 import { loadDockerode } from '../../server/runtime/docker/load-dockerode.ts'
 import { type ListeningServer, startApp } from '../support/edge.ts'
 
-/* Responses that a real engine gives only when its address ranges are used up, or when requests cross. */
+/* Responses that a real engine gives only when its address ranges are used up, or for concurrent requests. */
 
 const engine = createDockerEngine({ instance_id: 'ins_test', data_dir: '/nowhere', log: silentLog, node_path: '', npm_cli_path: '' })
 const name = engine.getDatabaseNetworkName('prj_1')
@@ -37,7 +37,7 @@ const subnets = () => requests.map(({ body }) => body.IPAM?.Config[0]?.Subnet)
 const overlap: [number, object] = [403, { message: 'Pool overlaps with other one on this address space' }]
 
 describe('the network of a project’s database', () => {
-  test('is internal and bears the labels of its project', async () => {
+  test('is internal and has the labels of its project', async () => {
     expect(await ensure()).toBe(name)
     expect(requests).toMatchObject([
       { line: 'POST /networks/create', body: { Name: name, Internal: true, Labels: { 'homeport.role': 'database', 'homeport.project': 'prj_1' } } },
@@ -51,13 +51,13 @@ describe('the network of a project’s database', () => {
     expect(requests).toHaveLength(2)
   })
 
-  test('that exists already is used', async () => {
+  test('an existing one is used', async () => {
     responses = [[409, { message: 'network exists' }]]
     expect(await ensure()).toBe(name)
     expect(requests).toHaveLength(1)
   })
 
-  test('gets a range of sixteen addresses, and the next one while they overlap', async () => {
+  test('gets a range of sixteen addresses, and the next range while they overlap', async () => {
     responses = [overlap, overlap]
     expect(await ensure()).toBe(name)
     const tried = subnets()
@@ -70,13 +70,13 @@ describe('the network of a project’s database', () => {
     expect(blocks.slice(1).map((block, i) => (block - blocks[i]! + 4096) % 4096)).toEqual([31, 31])
   })
 
-  test('is used when somebody else created it meanwhile', async () => {
+  test('is used when another process created it meanwhile', async () => {
     responses = [overlap, [409, { message: 'network exists' }]]
     expect(await ensure()).toBe(name)
     expect(requests).toHaveLength(2)
   })
 
-  test('is refused with what to do when every range is in use, after each was tried once', async () => {
+  test('every range in use: each is tried once, and the error says what to do', async () => {
     responses = Array.from({ length: 4096 }, () => overlap)
     await expect(ensure()).rejects.toMatchObject({ message: expect.stringContaining('no free address range') })
     expect(new Set(subnets()).size).toBe(4096)
@@ -105,7 +105,7 @@ describe('the server in the network', () => {
   test.each<[string, number, string]>([
     ['connected already', 403, 'endpoint is connected'],
     ['connected already, by its message', 500, 'endpoint with name x already exists in network'],
-  ])('%s is no error', async (_, status, message) => {
+  ])('%s is ignored', async (_, status, message) => {
     responses = [[status, { message }]]
     await connectServer(docker, name, 'homeport-databases', 15)
     expect(responses).toEqual([])
@@ -118,7 +118,7 @@ describe('the server in the network', () => {
 })
 
 describe('removal', () => {
-  test('disconnects containers that still run, then removes the network', async () => {
+  test('disconnects running containers, then removes the network', async () => {
     responses = [[200, { Containers: { a: {}, b: {} } }]]
     await removeProjectNetwork(engine, docker, 'prj_1')
     expect(requests.map(({ line }) => line)).toEqual([
@@ -129,7 +129,7 @@ describe('removal', () => {
     ])
   })
 
-  test('of a network that does not exist is no error; any other refusal is', async () => {
+  test('a missing network is ignored; any other refusal is an error', async () => {
     const gone: [number, object] = [404, { message: 'no such network' }]
     responses = [gone, gone]
     await removeProjectNetwork(engine, docker, 'prj_1')

@@ -2,7 +2,7 @@ import type Docker from 'dockerode'
 import { instanceIdOf, createDockerView } from '../support/docker.ts'
 import type { Client } from '../support/platform.ts'
 
-/** What the engine holds of a platform. */
+/** Objects of a platform in the engine. */
 export async function dockerViewOf(platform: Pick<Client, 'api'>) {
   const { body } = await platform.api<{ user: { id: string } }>('GET', '/instance/session')
   const instance_id = instanceIdOf(body.user.id)

@@ -30,7 +30,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
       ;({ docker } = await dockerViewOf(getPlatform()))
     })
 
-    test('an app of a project without a database does not reach it, nor does one of another project reach this network', async () => {
+    test('is reachable neither by an app of a project without a database nor by one of another project', async () => {
       const platform = getPlatform()
       const repository = makeRepository(guestBookFiles())
       for (const slug of ['book', 'none', 'another']) await platform.createProject({ slug, repo_url: repository.url })
@@ -44,7 +44,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
       expect(await reach('book', host)).toBe('open')
       expect(await reach('none', host)).toMatch(/ENOTFOUND|EAI_AGAIN/)
       const open: Record<string, string[]> = { book: [], none: [], another: [] }
-      // All at once: what is shut says nothing, and is waited for.
+      // Concurrently, because a blocked connection is silent and times out.
       await Promise.all(
         Object.keys(open).flatMap((slug) =>
           Object.entries(NetworkSettings.Networks).map(async ([name, { IPAddress }]) => {
@@ -57,7 +57,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
       repository.remove()
     })
 
-    test('removed by somebody, it is made again over its volume, at the same port', async () => {
+    test('removed externally, it is created again with its volume, on the same port', async () => {
       await queryDatabase(database.connection_string, 'CREATE TABLE kept (a int)')
       await (await server()).remove({ force: true })
       const { body } = await getPlatform().api<{ database: Database }>('GET', '/v1/projects/book/database')
@@ -72,7 +72,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
 describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
   const docker = new Docker({ socketPath: dockerSocket })
   const containers = new Map<string, string>()
-  /** Found once: a platform that was killed can't be asked. */
+  /** Looked up once, because a killed platform cannot be asked. */
   const containerOf = async (platform: Parameters<typeof dockerViewOf>[0] & { data_dir: string }) => {
     const known = containers.get(platform.data_dir) ?? (await findDatabaseContainer(docker, (await dockerViewOf(platform)).instance_id))!.Id
     containers.set(platform.data_dir, known)
@@ -81,16 +81,16 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
   restartSuite('docker', {
     async kill(platform) {
       const container = await containerOf(platform)
-      // Between two lives its number is 0, which to a signal means: everybody of my own group.
+      // Between two runs its pid is 0, which for a signal means the own process group.
       const pid = await until(async () => (await container.inspect()).State.Pid || undefined, { what: 'a server to kill' })
-      // As a crash does it: after docker kill the engine would not start it again.
+      // Like a crash: after docker kill the engine would not restart it.
       process.kill(pid, 'SIGKILL')
       await until(async () => ((await container.inspect()).State.Pid === pid ? undefined : true), { what: 'the end of postgres' })
     },
     runs: async (platform) => (await (await containerOf(platform)).inspect()).State.Running,
   })
 
-  test('a server that the engine restarts again and again does not count as running', async () => {
+  test('a server that the engine keeps restarting does not count as running', async () => {
     const options = await runtimeOptions()
     const engine = createDockerEngine(options)
     const server = createDockerDatabaseServer({ runtime: 'docker', version: 15, engine, data_dir: options.data_dir, log: options.log })
@@ -103,7 +103,7 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
     })
     try {
       await container.start()
-      // The pauses of the engine double: after a few they are long enough to look in one.
+      // The engine doubles its restart delay: after a few it is long enough to inspect one.
       await until(async () => ((await container.inspect()).RestartCount >= 4 ? true : undefined), { what: 'four restarts' })
       expect(await server.state()).toMatchObject({ running: false, message: expect.stringContaining('is restarting') })
     } finally {
@@ -113,7 +113,7 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
     }
   })
 
-  test('a network that many ask for at once is one', async () => {
+  test('concurrent requests create one network', async () => {
     const options = await runtimeOptions()
     const engine = createDockerEngine(options)
     const name = engine.getDatabaseNetworkName('prj_busy')

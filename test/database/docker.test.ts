@@ -1,4 +1,4 @@
-/** One story of the server in Docker; the whole suite runs there in the full tier. */
+/** One test of the server in Docker; the whole suite runs there in the full tier. */
 import type { ContainerInspectInfo } from 'dockerode'
 import { describe, expect, test } from 'vitest'
 import type { Database, DatabaseDump } from '../../server/contract/databases.ts'
@@ -11,7 +11,7 @@ import { queryDatabase, guestBookFiles, usePlatform } from './guest-book-app.ts'
 describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
   const getPlatform = usePlatform('docker')
 
-  test('a database in Docker: shut in, used by an app in a container, dumped and restored, and gone with its project', async () => {
+  test('a database in Docker is isolated, used by an app in a container, dumped and restored, and removed with its project', async () => {
     const platform = getPlatform()
     const { docker, instance_id } = await dockerViewOf(platform)
     const repository = makeRepository(guestBookFiles())
@@ -39,7 +39,7 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
     await until(async () => ((await roles()).length === 0 ? true : undefined), { what: 'its role to go' })
     repository.remove()
 
-    // With the last database goes the server; what was in it is in its dump, for the next one.
+    // The server is removed with the last database, whose dump keeps the content for the next one.
     const server = await container.inspect()
     const volume = docker.getVolume(server.Mounts[0]!.Name!)
     await queryDatabase(witness.connection_string, 'CREATE TABLE kept AS SELECT 1 AS a')

@@ -20,15 +20,15 @@ interface Restored {
   message?: string
 }
 
-/** What a run that was cut off left in a data folder; the platform under test starts on it. */
+/** Leftovers of an interrupted run in a data folder, on which the platform under test starts. */
 export function createPartialDump(data_dir: string): void {
   mkdirSync(join(data_dir, 'dumps'))
   writeFileSync(join(data_dir, 'dumps', 'dmp_of-a-run-that-was-cut-off.sql.gz.part'), 'half')
 }
 
 /**
- * Dumps and restores are one code for both drivers; the servers behind are not. `rows`: how large the largest table is;
- * a large one is of the full tier, which also takes the other form of pg_dump.
+ * Both drivers share the code of dumps and restores, but not the servers. `rows`: the size of the largest table;
+ * a large one is for the full tier, which also takes the other format of pg_dump.
  */
 export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: number }): void {
   describe('dumps of a database', () => {
@@ -36,7 +36,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
     let rich: Database
     let small: Database
     let seen: unknown[][]
-    /** Of the rich one. */
+    /** Of the project `rich`. */
     let made: DatabaseDump
 
     const make = async (slug: string): Promise<Database> => {
@@ -83,7 +83,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       await queryDatabase(small.connection_string, 'CREATE TABLE kept AS SELECT 1 AS a')
     })
 
-    test('a dump is a file that nobody else may read, is listed, and is downloaded', async () => {
+    test('a dump is a private file, is listed, and can be downloaded', async () => {
       made = await dump('rich')
       expect(made).toEqual({
         id: expect.stringMatching(/^dmp_/),
@@ -102,7 +102,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       expect((await platform.api<{ dumps: DatabaseDump[] }>('GET', '/instance/dumps')).body.dumps).toContainEqual(made)
     })
 
-    test('one of everything comes back', async () => {
+    test('restores one object of every kind', async () => {
       await queryDatabase(
         rich.connection_string,
         "DROP TABLE egg CASCADE; UPDATE many SET hash = id::text; CREATE TABLE new_one (a int); SELECT nextval('odd')",
@@ -117,7 +117,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       expect(gunzipSync(readFileSync(pathOf(back.body.dump))).toString()).toContain('CREATE TABLE public.new_one')
     })
 
-    test.skipIf(!requires('psql').ok)('psql reads our dumps, and we read those of pg_dump, owners, grants and all', async () => {
+    test.skipIf(!requires('psql').ok)('psql reads our dumps, and a restore reads those of pg_dump, with owners and grants', async () => {
       const plain = join(platform.data_dir, 'plain.sql')
       writeFileSync(plain, gunzipSync(readFileSync(pathOf(made))))
       const byPsql = await make('by-psql')
@@ -125,7 +125,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       expect(await queryDatabase(byPsql.connection_string, fingerprint)).toEqual(seen)
 
       const pgDump = async (...args: string[]) => (await run('pg_dump', [...args, '--dbname', rich.connection_string], { maxBuffer: 2 ** 30 })).stdout
-      // An older pg_dump refuses this server; of a database of PostgreSQL 15, `upgrade-suite.ts` reads its dump.
+      // An older pg_dump refuses this server; `upgrade-suite.ts` restores the dump of a database of PostgreSQL 15.
       if (Number(/\d+/.exec((await run('pg_dump', ['--version'])).stdout)?.[0]) < Number.parseInt(rich.engine_version)) return
       const theirs = await pgDump()
       expect(theirs).toContain(`OWNER TO ${rich.db_user}`)
@@ -137,12 +137,12 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       expect(await queryDatabase(byPsql.connection_string, 'SELECT count(*) FROM people')).toEqual([['4']])
     })
 
-    test('a delete writes a dump first, which a new database takes', async () => {
+    test('a delete writes a dump first, which a new database can restore', async () => {
       expect((await platform.api('DELETE', '/v1/projects/rich/database')).status).toBe(204)
       const [last] = await list('rich')
       expect(last).toMatchObject({ reason: 'drop', project_slug: 'rich' })
       expect(platform.log.join('\n')).toContain(last!.file)
-      // It is of what was restored, and says the very same.
+      // It is a dump of the restored database, with the same text.
       expect(gunzipSync(readFileSync(pathOf(last!)))).toEqual(gunzipSync(readFileSync(pathOf(made))))
       expect((await platform.api('POST', `${dumpsAt('rich')}/${last?.id}/restore`)).body).toMatchObject({ error: 'database_not_found' })
       const { body } = await platform.api<{ database: Database }>('POST', '/v1/projects/rich/database')
@@ -150,7 +150,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       expect(body.database.db_user).not.toBe(rich.db_user)
       rich = body.database
       expect(await queryDatabase(rich.connection_string, fingerprint)).toEqual(seen)
-      // The app goes on as it did: triggers, policies, identities, references.
+      // The app works as before: triggers, policies, identities, references.
       const name = "SELECT name FROM people WHERE mail = 'new@b.c'"
       await queryDatabase(rich.connection_string, "INSERT INTO people (name, mail) VALUES ('eve', 'new@b.c')")
       expect(await queryDatabase(rich.connection_string, name)).toEqual([['eve!']])
@@ -164,7 +164,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
         'application/gzip',
         /truncated/,
       ],
-    ])('409 for a file %s: everything is as it was, and a dump of that is there', async (_what, file, type, message) => {
+    ])('409 for a file %s: nothing changes, and a dump of the previous state exists', async (_what, file, type, message) => {
       const before = await list('small')
       const { status, body } = await send('small', file, type)
       expect([status, body]).toEqual([409, expect.objectContaining({ error: 'restore_failed', message: expect.stringMatching(message) })])
@@ -173,7 +173,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       expect(halves()).toEqual([])
     })
 
-    test('409 for a file that arrives after a later one was put in: the last wish counts, not the slowest line', async () => {
+    test('409 for a file that finishes after a later one: the last request wins, not the slowest upload', async () => {
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
       const line = writable.getWriter()
       const slow = send('small', readable)
@@ -186,7 +186,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       expect(await queryDatabase(small.connection_string, "SELECT to_regclass('slow'), (SELECT a FROM kept)")).toEqual([[null, 2]])
     })
 
-    test('sessions of the app are ended for a restore, and nobody sees half of it', async () => {
+    test('a restore ends the sessions of the app, and is never visible in part', async () => {
       const app = new Client({ connectionString: rich.connection_string })
       const ended = new Promise<void>((resolve) => app.once('end', resolve))
       app.on('error', () => {})
@@ -200,7 +200,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       ])
     })
 
-    test('a project that is deleted takes its database along and leaves a dump, which its owner finds and deletes', async () => {
+    test('deleting a project drops its database and leaves a dump, which its owner can list and delete', async () => {
       const { connection_string, db_user } = await make('gone')
       await queryDatabase(connection_string, "CREATE TABLE t (a text); INSERT INTO t VALUES ('kept')")
       expect((await platform.api('DELETE', '/v1/projects/gone')).status).toBe(204)

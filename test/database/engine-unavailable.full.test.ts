@@ -8,13 +8,13 @@ import { queryDatabase } from './guest-book-app.ts'
 
 type Answer = { database: Database; error?: string; message?: string }
 
-/** The real engine is behind a gate that can be shut and can hang. */
-describe.skipIf(!requires('docker').ok)('databases, when the engine is away', () => {
+/** A proxy in front of the real engine, which can be closed and can hang. */
+describe.skipIf(!requires('docker').ok)('databases while the engine is unavailable', () => {
   let faultProxy: DockerFaultProxy
   let platform: TestPlatform
 
   const ask = (method: string, slug: string) => platform.api<Answer>(method, `/v1/projects/${slug}/database`)
-  /** The engine is there again: whoever asks before it was found anew is told to try again. */
+  /** The engine is available again: until it is found, requests are told to retry. */
   const askAgain = (method: string, slug: string) =>
     until(
       async () => {
@@ -37,18 +37,18 @@ describe.skipIf(!requires('docker').ok)('databases, when the engine is away', ()
     await faultProxy.remove()
   })
 
-  test('503 names Docker and what to do; nothing half made is left, and it works as soon as the engine is there', async () => {
+  test('503 names Docker and what to do; leaves no partial state, and succeeds once the engine is back', async () => {
     expect(await ask('POST', 'early')).toMatchObject(away)
     expect(await ask('GET', 'early')).toMatchObject({ status: 404, body: { error: 'database_not_found' } })
     await faultProxy.open()
     expect((await askAgain('POST', 'early')).status).toBe(201)
-    // The name of the attempt that failed is cleaned up behind it, and nothing of it is on the server.
+    // The role and database of the failed attempt are cleaned up, and nothing of it is on the server.
     const { body } = await ask('GET', 'early')
     const roles = () => queryDatabase(body.database.connection_string, `SELECT 1 FROM pg_roles WHERE rolname LIKE 'p\\_%'`)
     await until(async () => ((await roles()).length === 1 ? true : undefined), { what: 'one role' })
   })
 
-  test('503 for GET and DELETE while it is away; the database itself goes on, and so does the answer when it is back', async () => {
+  test('503 for GET and DELETE while it is unavailable; the database keeps running, and responses resume once it is back', async () => {
     const before = (await ask('GET', 'early')).body.database
     await queryDatabase(before.connection_string, 'CREATE TABLE kept (a int)')
     await faultProxy.close()
@@ -61,7 +61,7 @@ describe.skipIf(!requires('docker').ok)('databases, when the engine is away', ()
     expect((await askAgain('GET', 'early')).body.database).toEqual({ ...before, size_bytes: expect.any(Number) })
   })
 
-  test('an engine that hangs does not keep the answer for ever', async () => {
+  test('a hanging engine does not block the response forever', async () => {
     faultProxy.hang()
     expect(await ask('GET', 'early')).toMatchObject(away)
     expect(await ask('POST', 'late')).toMatchObject(away)

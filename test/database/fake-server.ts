@@ -2,11 +2,11 @@ import type { PostgresVersion } from '../../server/contract/postgres-versions.ts
 import type { RuntimeName } from '../../server/contract/runtimes.ts'
 import { type DatabaseServer, DatabaseUnavailableError } from '../../server/database/database-server.ts'
 
-/** A driver in memory: for each database the SQL that it was filled with. `is_away`: nothing can be had. */
+/** A driver in memory: for each database the SQL that it was filled with. `is_away`: the server is unavailable. */
 export interface FakeServer extends DatabaseServer {
   databases: Map<string, string>
   is_away: boolean
-  /** How often it was removed, empty. */
+  /** How often the empty server was removed. */
   retired: number
 }
 

@@ -7,7 +7,7 @@ import { fetchPrograms } from '../../server/database/fetch-programs.ts'
 const root = mkdtempSync(join(tmpdir(), 'homeport-programs-'))
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-test('programs of an earlier version are installed once, with the digest of a lock file and without scripts', async () => {
+test('programs of an earlier version are installed once, verified by a lock file and without install scripts', async () => {
   const runs: string[][] = []
   const runNpm = async (args: string[], folder: string) => {
     runs.push(args)

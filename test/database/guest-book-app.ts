@@ -7,7 +7,7 @@ import { root } from '../support/instance-process.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import type { PlatformSettings } from '../support/platform-process.ts'
 
-/** One platform for all the suites of a file. */
+/** One platform for all suites of a file. */
 export function usePlatform(runtime: PlatformSettings['runtime'], prepare: (data_dir: string) => void = () => {}): () => TestPlatform {
   let platform: TestPlatform
   beforeAll(async () => {
@@ -48,7 +48,7 @@ http.createServer(async (request, response) => {
 process.on('SIGTERM', () => process.exit(0))
 `
 
-/** A guest book that keeps its names in the database; with its dependencies beside it, so that nothing is fetched. */
+/** A guest book that stores its names in the database, with its dependencies included, so that nothing is downloaded. */
 export function guestBookFiles(): Record<string, string> {
   const files: Record<string, string> = {
     'package.json': JSON.stringify({ name: 'guest-book', private: true, scripts: { start: 'node server.js' } }),

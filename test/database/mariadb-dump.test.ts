@@ -46,7 +46,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('dumps
     rmSync(cwd, { recursive: true })
   })
 
-  test('a dump holds everything, and brings it back after it was lost', async () => {
+  test('a dump contains everything, and restores it after it was lost', async () => {
     const before = await sql(fingerprint)
     const dumped = await homeport('db', 'dump', 'shop', '--service', 'mariadb', '--json')
     expect(dumped).toMatchObject({ code: 0, err: '' })
@@ -62,14 +62,14 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('dumps
     expect(restored).toMatchObject({ code: 0, err: '' })
     expect(await sql(fingerprint)).toBe(before)
     expect(await sql("SHOW TABLES LIKE 'new_one'")).toBe('')
-    // What was there before is in a dump of its own, and nothing is left of the database that was loaded first.
+    // The previous data is in a separate dump, and nothing remains of the database that was loaded first.
     expect((await list()).map(({ reason }) => reason)).toEqual(['restore', 'manual'])
     expect(await sql('SHOW DATABASES')).not.toContain('homeport_restore')
-    // Those of PostgreSQL are others.
+    // PostgreSQL's dumps are listed separately.
     expect((await platform.api('GET', '/instance/projects/shop/database/dumps')).body).toEqual({ dumps: [] })
   })
 
-  test('a file is dumped to and read from; one with an error changes nothing', async () => {
+  test('dumps to a file and restores from one; a file with an error changes nothing', async () => {
     const before = await sql(fingerprint)
     expect(await homeport('db', 'dump', 'shop', 'shop.sql', '--service', 'mariadb')).toMatchObject({ code: 0, err: '' })
     const file = readFileSync(join(cwd, 'shop.sql'), 'utf8')
@@ -95,7 +95,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('dumps
     expect(await manageServices(platform, 'shop').run('mariadb', 'ls /tmp')).not.toContain('mark')
   })
 
-  test('others than MariaDB say what their dump is, and a service that is not there says so', async () => {
+  test('other services say what their dump is, and an unknown service is reported', async () => {
     expect((await homeport('db', 'dump', 'shop', '--service', 'redis')).err).toMatch(
       /A snapshot of its volume is the dump of Redis: homeport volumes snapshot/,
     )

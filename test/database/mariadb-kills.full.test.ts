@@ -7,7 +7,7 @@ import { makeRepository, type Repository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { runProgram } from '../support/runtime.ts'
 
-/** A parent and a child, a view, a trigger and a procedure; every row says which content it belongs to. */
+/** A parent and a child table, a view, a trigger and a procedure; every row names the content to which it belongs. */
 const content = (text: string) => `
 SET FOREIGN_KEY_CHECKS = 0; DROP VIEW IF EXISTS named; DROP PROCEDURE IF EXISTS tidy; DROP TABLE IF EXISTS child, parent, only_${text}; SET FOREIGN_KEY_CHECKS = 1;
 CREATE TABLE parent (id INT PRIMARY KEY, text VARCHAR(20));
@@ -43,7 +43,7 @@ const steps = [
   ],
 ] as const
 
-describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('a restore of MariaDB that is killed', () => {
+describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('a killed MariaDB restore', () => {
   let platform: TestPlatform
   let repository: Repository
   const sql = (statements: string) => manageServices(platform, 'shop').run('mariadb', mariadbScript, statements)
@@ -54,19 +54,19 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('a res
   }
   const runScript = async (script: string, input: string) =>
     spawnSync('docker', ['exec', '-i', await findContainer(), 'bash', '-c', script], { encoding: 'utf8', input })
-  /** Until the app can use it again; it is started with the platform's clock. */
+  /** Until the app can use it again; the platform's clock starts it. */
   const readAgain = () =>
     until(
       async () => {
         await platform.advance(5_000)
-        // Otherwise the environment falls asleep by the moved clock.
+        // Otherwise the advanced clock would put the environment to sleep.
         await platform.fetchEdge('shop.localhost')
         return sql(fingerprint).catch(() => undefined)
       },
       { what: 'MariaDB to answer' },
     )
   const expectNothingLeft = async () => {
-    // The server answers a moment before the health check tidies up.
+    // The server responds a moment before the health check has cleaned up.
     await until(async () => !(await sql('SHOW DATABASES')).includes('homeport_restore') || undefined, { what: 'homeport_restore to be dropped' })
     const left = `sql --execute="SELECT table_schema, table_name FROM information_schema.tables WHERE table_name LIKE '%homeport%'; SELECT db FROM mysql.db WHERE db LIKE 'homeport%'"`
     expect(await runScript(`${restoreFunctions}\n${left}`, '')).toMatchObject({ status: 0, stdout: '' })
@@ -84,7 +84,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('a res
     repository.remove()
   })
 
-  test('restores completely without a kill, and changes nothing with half of a file', async () => {
+  test('completes without a kill, and changes nothing when only half of the file arrives', async () => {
     await sql(content('old'))
     const before = await sql(fingerprint)
     const file = content('new')

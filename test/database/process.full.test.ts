@@ -37,7 +37,7 @@ restartSuite('process', {
 })
 
 test.skipIf(!requires('docker').ok)(
-  'a database stays where it was made: a container does not reach the embedded server, a process reaches one in Docker',
+  'a database stays on its server: a container does not reach the embedded one, a process reaches one in Docker',
   async () => {
     const data_dir = mkdtempSync(join(tmpdir(), 'homeport-two-runtimes-'))
     const repository = makeRepository(guestBookFiles())

@@ -8,16 +8,16 @@ import { makeRepository, type Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 import { queryDatabase, guestBookFiles } from './guest-book-app.ts'
 
-/** What ends a server behind the platform's back, and whether one runs. */
+/** Kills a server behind the platform's back, and tells whether one runs. */
 export interface DatabaseServerControl {
-  /** Kills it as a crash would, and waits for its end. */
+  /** Kills it like a crash, and waits for its exit. */
   kill(platform: TestPlatform): Promise<void>
   runs(platform: TestPlatform): Promise<boolean>
 }
 
-/** Databases outlive the end of everything around them: one suite for every driver. */
+/** Databases survive every kind of restart: one suite for every driver. */
 export function restartSuite(runtime: 'process' | 'docker', view: DatabaseServerControl): void {
-  describe('over restarts', () => {
+  describe('across restarts', () => {
     const data_dir = mkdtempSync(join(tmpdir(), 'homeport-database-'))
     let platform: TestPlatform
     let repository: Repository
@@ -59,7 +59,7 @@ export function restartSuite(runtime: 'process' | 'docker', view: DatabaseServer
       await isSame()
     })
 
-    test('kill -9 of the server: it comes back by itself, and the app goes on', async () => {
+    test('kill -9 of the server: it restarts by itself, and the app continues', async () => {
       await view.kill(platform)
       await platform.advance(500)
       expect(await guests()).toBe('ada')
@@ -74,7 +74,7 @@ export function restartSuite(runtime: 'process' | 'docker', view: DatabaseServer
       await isSame()
     })
 
-    test('an orderly end: a server in Docker stays for its apps, an embedded one ends with its apps; both come back', async () => {
+    test('an orderly stop: a server in Docker keeps running for its apps, an embedded one ends with its apps; both come back', async () => {
       expect(await view.runs(platform)).toBe(true)
       await platform.handle.stop()
       expect(await view.runs(platform)).toBe(runtime === 'docker')
@@ -82,7 +82,7 @@ export function restartSuite(runtime: 'process' | 'docker', view: DatabaseServer
       expect(await guests()).toBe('ada,bea')
     })
 
-    test('on_exit stop ends the server with the rest', async () => {
+    test('on_exit stop ends the server too', async () => {
       await onExit('stop')
       await platform.handle.stop()
       expect(await view.runs(platform)).toBe(false)

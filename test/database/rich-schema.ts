@@ -1,4 +1,4 @@
-/** A schema with one of everything that a role of ours may make, in the orders that make a dump hard. */
+/** A schema with one object of every kind that our roles may create, in an order that makes a dump difficult. */
 export const richSchema = (rows: number) => `
 CREATE EXTENSION pgcrypto;
 CREATE EXTENSION citext;
@@ -88,8 +88,8 @@ SELECT lo_create(0);
 `
 
 /**
- * What two databases must have alike: each row of each table, the sequences, the large objects, and what functions answer. PostgreSQL 18 lists NOT NULL as
- * a constraint, which earlier versions do not.
+ * What two databases must have in common: each row of each table, the sequences, the large objects, and the results of functions. PostgreSQL 18 lists
+ * NOT NULL as a constraint, which earlier versions do not.
  */
 export const fingerprint = `
 SELECT kind COLLATE "C", value COLLATE "C" FROM (

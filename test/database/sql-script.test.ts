@@ -13,7 +13,7 @@ async function* inPieces(text: string, sizes: number[]): AsyncGenerator<Uint8Arr
   }
 }
 
-/** Statements as texts; rows of a copy joined to one, however they came. */
+/** Statements as texts; the rows of a COPY are joined to one. */
 async function read(text: string, sizes = [1 << 20]): Promise<string[]> {
   const steps: SqlScriptStep[] = []
   for await (const step of parseSqlScript(inPieces(text, sizes))) steps.push(step)
@@ -29,7 +29,7 @@ async function read(text: string, sizes = [1 << 20]): Promise<string[]> {
   return out
 }
 
-describe('a file of SQL is cut where PostgreSQL would', () => {
+describe('splits SQL as PostgreSQL does', () => {
   test.each<[string, string, string[]]>([
     ['semicolons', 'SELECT 1; SELECT 2;', ['SELECT 1', 'SELECT 2']],
     ['nothing but semicolons', ' ;;\n; ', []],
@@ -68,7 +68,7 @@ describe('a file of SQL is cut where PostgreSQL would', () => {
     expect(await read(text, [1])).toEqual(expected)
   })
 
-  test('in whatever pieces it comes', async () => {
+  test('however the input is split', async () => {
     const text = `${richSchema(1)}\nCOPY t FROM stdin;\na\tb\n\\\\.\n\\N\n\\.\nSELECT 1;\n`
     const whole = await read(text)
     expect(whole.length).toBeGreaterThan(50)
@@ -78,7 +78,7 @@ describe('a file of SQL is cut where PostgreSQL would', () => {
     await forEachSeed(new URL('corpus/script.json', import.meta.url), (seed) => fc.assert(property, { seed, numRuns: 30 }))
   })
 
-  test('statements know their line', async () => {
+  test('statements have line numbers', async () => {
     const lines: number[] = []
     for await (const step of parseSqlScript(inPieces('\n-- x\nSELECT\n1;\nCOPY t FROM stdin;\na\nb\n\\.\n\nSELECT 2;', [3])))
       if ('line' in step) lines.push(step.line)
@@ -91,7 +91,7 @@ describe('a file of SQL is cut where PostgreSQL would', () => {
     ['COPY t FROM stdin;\n1\n', /inside the rows/],
     ['SELECT 1;\n\\copy t from x\n', /Line 2: \\copy is a psql command, not SQL\.$/],
     ['\\c other\n', /--create/],
-  ])('%j is refused', async (text, message) => {
+  ])('refuses %j', async (text, message) => {
     await expect(read(text)).rejects.toThrow(message)
     await expect(read(text, [1])).rejects.toThrow(message)
   })

@@ -51,7 +51,7 @@ export function upgradeSuite(runtime: 'process' | 'docker', data_dir: string): v
       repository.remove()
     })
 
-    test('stays on its server beside a new one, and dumps go from one to the other in both directions', async () => {
+    test('stays on its server next to a new one, and dumps move in both directions', async () => {
       expect(await upgradeOf('book')).toEqual({ version: 15, upgrade_to: 18, previous_version: null, is_upgrading: false })
       expect((await read('book')).engine_version).toMatch(/^15\./)
       await until(async () => ((await app('book', '/sign?name=bea')) === 'ada,bea' ? true : undefined), { what: 'the app to reach its database' })
@@ -87,7 +87,7 @@ export function upgradeSuite(runtime: 'process' | 'docker', data_dir: string): v
       for (const slug of ['book', 'fresh']) expect(await contentOf(await read(slug))).toEqual(filled)
     })
 
-    test('a role of one server is nobody on the other', async () => {
+    test('a role of one server cannot log in on the other', async () => {
       const [book, fresh] = [await read('book'), await read('fresh')]
       expect(book.port).not.toBe(fresh.port)
       const swapped = book.connection_string.replace(`:${book.port}/`, `:${fresh.port}/`)
@@ -95,9 +95,9 @@ export function upgradeSuite(runtime: 'process' | 'docker', data_dir: string): v
       expect(await queryError(swapped.replace(/[^/]+$/, fresh.db_name), 'SELECT 1')).toMatch(/password authentication failed|pg_hba\.conf entry/)
     })
 
-    test('an upgrade that is cut off by a kill changes nothing, and the app goes on with its database', async () => {
+    test('a killed upgrade changes nothing, and the app continues with its database', async () => {
       const before = await read('book')
-      // Enough to be in the middle of it.
+      // Long enough to be interrupted in the middle.
       await queryDatabase(before.connection_string, 'CREATE TABLE large AS SELECT g, repeat(md5(g::text), 20) FROM generate_series(1, 200000) g')
       const request = platform.api('POST', path('book', '/upgrade')).catch(() => undefined)
       await until(async () => ((await upgradeOf('book')).is_upgrading ? true : undefined), { what: 'the upgrade to start' })
@@ -116,7 +116,7 @@ export function upgradeSuite(runtime: 'process' | 'docker', data_dir: string): v
       })
     })
 
-    test('moves to the current version with everything in it; its data from before is kept, and is gone back to', async () => {
+    test('moves to the current version with everything in it; the previous data is kept and can be restored', async () => {
       const before = await read('book')
       const names = await queryDatabase(before.connection_string, 'SELECT name FROM guests ORDER BY 1')
       const homeport = (...args: string[]) => runCommand({ api_url: platform.handle.api_url, token: platform.handle.instance.token }, '/', args)
@@ -129,7 +129,7 @@ export function upgradeSuite(runtime: 'process' | 'docker', data_dir: string): v
       expect(await contentOf(database)).toEqual(filled)
       expect(await queryDatabase(database.connection_string, 'SELECT name FROM guests ORDER BY 1')).toEqual(names)
       expect(await app('book', '/sign?name=dan')).toContain('dan')
-      // Nobody can write to what is kept.
+      // The kept data is read-only.
       expect(await queryError(before.connection_string, 'SELECT 1')).toMatch(/password authentication failed/)
 
       const reverted = (await platform.api<Changed>('POST', path('book', '/upgrade/revert'))).body
@@ -140,7 +140,7 @@ export function upgradeSuite(runtime: 'process' | 'docker', data_dir: string): v
       expect(dumps[0]?.reason).toBe('drop')
       expect(await platform.api('DELETE', path('book', '/upgrade'))).toMatchObject({ status: 409, body: { error: 'upgrade_unavailable' } })
 
-      // Again, for good.
+      // Again, this time to its end.
       const again = (await platform.api<Changed>('POST', path('book', '/upgrade'))).body
       await live('book', again.deployment_id)
       expect((await homeport('db', 'upgrade', 'book', '--finish')).out).toBe('Deleted the data of book from before the upgrade.\n')

@@ -47,11 +47,11 @@ export const createHelpers = (context: DeploymentContext) => ({
   },
 })
 
-/** Volumes of a project without a configuration file. `is_short`: only the first story. */
+/** Volumes of a project without a configuration file. `is_short`: only the first test. */
 export function addedVolumesSuite(context: DeploymentContext, { is_short = false } = {}): void {
   const { read, listVolumes, listFiles, homeport, add } = createHelpers(context)
 
-  test('a path is kept with its files: a folder, and one file of the app’s own folder', async () => {
+  test('a path is kept with its files: a folder, and a single file in the app’s own folder', async () => {
     const repository = await context.projectWith('kept', guestbook('one'))
     await context.deployReady('kept')
     await read('kept', '/upload/before.png')
@@ -61,7 +61,7 @@ export function addedVolumesSuite(context: DeploymentContext, { is_short = false
     expect(uploads).toMatchObject({ name: 'uploads', deployment: { status: 'ready', error: null } })
     expect(uploads.deployment.build_log).toContain('The volume “uploads” starts with the files that the live version has at /app/public/uploads.')
     expect((await read('kept')).uploads).toEqual(['before.png'])
-    // The database was not kept, and the new version began with an empty one.
+    // The database file was lost, and the new version started with an empty one.
     expect((await read('kept', '/sign/Bob')).guests).toEqual(['Bob'])
     expect((await add('kept', './guests.db')).deployment).toMatchObject({ status: 'ready', error: null })
     expect((await read('kept', '/sign/Cleo')).guests).toEqual(['Bob', 'Cleo'])
@@ -77,7 +77,7 @@ export function addedVolumesSuite(context: DeploymentContext, { is_short = false
   })
   if (is_short) return
 
-  test('a version from before a volume was added gets it in a rollback, and its build stays usable', async () => {
+  test('rolling back to a version from before a volume was added mounts it, and its build stays usable', async () => {
     const { body } = await context.platform.api<{ deployments: { id: string; can_rollback: boolean }[] }>('GET', '/v1/projects/kept/deployments')
     const oldest = body.deployments.findLast(({ can_rollback }) => can_rollback)
     const { status, body: answer } = await context.platform.api<{ deployment: { id: string } }>(
@@ -89,7 +89,7 @@ export function addedVolumesSuite(context: DeploymentContext, { is_short = false
     expect(await read('kept')).toEqual({ version: 'one', guests: ['Bob', 'Cleo'], uploads: ['after.png', 'before.png'] })
   })
 
-  test('a detached volume keeps its files, which come back with it', async () => {
+  test('a detached volume keeps its files, which return when it is attached again', async () => {
     const detached = await homeport('volumes', 'detach', 'kept', 'uploads', '--json')
     expect(detached).toMatchObject({ code: 0, err: '' })
     await context.platform.waitForEnd('kept', (JSON.parse(detached.out) as { deployment_id: string }).deployment_id)
@@ -102,8 +102,8 @@ export function addedVolumesSuite(context: DeploymentContext, { is_short = false
     expect((await read('kept')).uploads).toEqual(['after.png', 'before.png'])
   })
 
-  test('a deployment that fails leaves the live version with its files, and the next one takes them again', async () => {
-    // Adding a volume builds the source of the live version again, which fails because of a variable.
+  test('a failed deployment leaves the live version with its files, and the next one gets them', async () => {
+    // Adding a volume rebuilds the source of the live version, which fails because of a variable.
     await context.projectWith('careful', guestbook('one', 'if (process.env.FAILS) process.exit(3)'))
     await context.deployReady('careful')
     await read('careful', '/sign/Bob')
@@ -119,7 +119,7 @@ export function addedVolumesSuite(context: DeploymentContext, { is_short = false
     expect((await read('careful')).guests).toEqual(['Bob', 'Cleo'])
   })
 
-  test('paths that cannot be kept are refused with the reason', async () => {
+  test('a path that cannot be kept is refused with the reason', async () => {
     const request = async (body: object) =>
       (await context.platform.api<{ error: string; message: string }>('POST', '/instance/projects/kept/volumes', body)).body
     for (const path of ['.', '/', '/app', '..', '../x', '/etc/passwd', '/proc', 'a/../..', 'node_modules/x'])

@@ -15,17 +15,17 @@ describe('the name of a preview', () => {
     expect(first(branch)).toBe(label)
   })
 
-  test.each([['日本'], ['xn'], ['a'.repeat(56)], [`${'long-'.repeat(40)}end`]])('%s has a hash in it', (branch) => {
+  test.each([['日本'], ['xn'], ['a'.repeat(56)], [`${'long-'.repeat(40)}end`]])('%s gets a hash in its name', (branch) => {
     expect(first(branch)).toMatch(/^([a-z0-9-]+-)?[0-9a-f]{6}--my-app$/)
   })
 
-  test('another branch with the same label gets another name', () => {
+  test('another branch with the same label gets a different name', () => {
     const [one, other] = [createHostLabels('feature/x', 'my-app'), createHostLabels('feature-x', 'my-app')]
     expect(one[0]).toBe(other[0])
     expect(one[1]).not.toBe(other[1])
   })
 
-  test('every one is a label of DNS, whatever the branch and the slug', () => {
+  test('every name is a valid DNS label, whatever the branch and the slug', () => {
     const branches = ['a', '日本', 'x'.repeat(255), 'a/b/c', 'ends-with-', '1', 'A--B', 'é'.repeat(100)]
     for (const slug of ['abc', 'a'.repeat(20), 'a'.repeat(50)])
       for (const branch of branches)

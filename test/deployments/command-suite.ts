@@ -39,7 +39,7 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
     repository.remove()
   })
 
-  test('a command over the memory limit of its service is killed, and its end says why', async () => {
+  test('a command over the memory limit of its service is killed, with the reason', async () => {
     const command = await attach(['node', '-e', `const all = []; setInterval(() => all.push(Buffer.alloc(20e6, 1)), 20)`])
     expect(await command.ended).toMatchObject({ type: 'exited', code: 137, out_of_memory: true })
     expect((await platform.fetchEdge('shell.localhost')).body).toBe('served')
@@ -50,7 +50,7 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
   const see = (command: AttachedCommand, text: string) =>
     until(() => command.output.includes(text) || undefined, { what: `“${text}” in: ${command.output}` })
 
-  test('a command has the files and variables of the app, two outputs, and an exit code', async () => {
+  test('a command gets the files and variables of the app, and returns two outputs and an exit code', async () => {
     const command = await attach([
       'node',
       '-e',
@@ -61,7 +61,7 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
     expect((await platform.fetchEdge('shell.localhost')).body).toBe('served')
   })
 
-  test('input is piped to its end, and megabytes come back whole', async () => {
+  test('input is piped to its end, and megabytes are echoed completely', async () => {
     const command = await attach(['node', 'echo.js'])
     const line = `${'x'.repeat(1023)}\n`
     for (let sent = 0; sent < 3 * 1024; sent += 16) {
@@ -91,7 +91,7 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
     expect(await shell.ended).toMatchObject({ type: 'exited', code: 9 })
   })
 
-  test('a client that reads nothing stops the command, and its memory does not grow', async () => {
+  test('a client that does not read stops the command, and memory use stays bounded', async () => {
     const { body, status } = await prepareCommand(platform, { slug: 'shell', command: ['yes'], terminal: { columns: 80, rows: 24 } })
     expect(status).toBe(201)
     const socket = openCommandSocket(platform, body.command.ticket)
@@ -103,7 +103,7 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
     socket.terminate()
   })
 
-  test('a ticket is valid once, and never for another site', async () => {
+  test('a ticket is valid once, and never for another origin', async () => {
     const ticketOf = async () => (await prepareCommand(platform, { slug: 'shell', command: ['node', 'echo.js'] })).body.command.ticket
     const ticket = await ticketOf()
     const first = openCommandSocket(platform, ticket)
@@ -129,9 +129,9 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
   })
 }
 
-/** A platform that is killed has ended no command; the next one finds and ends it. */
+/** A killed platform has not ended its commands; the next one finds and ends them. */
 export function commandKillTest(runtime: 'process' | 'docker'): void {
-  test('a command of a platform that was killed is gone after the next start', async () => {
+  test('a command of a killed platform is gone after the next start', async () => {
     const data_dir = mkdtempSync(join(tmpdir(), 'homeport-command-kill-'))
     const repository = makeRepository(files)
     const mark = `mark_${runtime}_${process.pid}`
@@ -140,7 +140,7 @@ export function commandKillTest(runtime: 'process' | 'docker'): void {
     try {
       await platform.createProject({ slug: 'shell', repo_url: repository.url, previews: false })
       expect(await platform.waitForEnd('shell', (await platform.deploy('shell')).id)).toMatchObject({ status: 'ready', error: null })
-      // Neither the end of its input nor of its terminal ends it.
+      // Ignores the end of its input and of its terminal.
       const script = `process.on('SIGTERM', () => {}); process.on('SIGHUP', () => {}); setInterval(() => '${mark}', 1e6); console.log('up')`
       const command = await attachToCommand(platform, { slug: 'shell', command: ['node', '-e', script], terminal: { columns: 80, rows: 24 } })
       await until(() => command.output.includes('up') || undefined, { what: 'the command' })

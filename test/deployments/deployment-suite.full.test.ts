@@ -8,7 +8,7 @@ const long = { redeploys: 20, cancel_ms: 2_000 }
 describe('deployments on process', () => extendedDeploymentSuite(useDeploymentContext('process'), long))
 describe.skipIf(!requires('docker').ok)('deployments on Docker', () => extendedDeploymentSuite(useDeploymentContext('docker'), long))
 
-// It publishes the ports of its containers, as engines in a virtual machine do.
+// It publishes the ports of its containers, like engines in a virtual machine.
 describe.skipIf(!requires('docker').ok)('deployments on an engine reached over TCP', async () => {
   const faultProxy = createDockerFaultProxy()
   afterAll(() => faultProxy.remove())

@@ -13,11 +13,11 @@ import { measureActiveTime } from '../support/active-time.ts'
 export interface DeploymentContext {
   platform: TestPlatform
   projectWith(slug: string, files: Record<string, string>): Promise<Repository>
-  /** Deploys and expects it to be ready. */
+  /** Deploys and expects success. */
   deployReady(slug: string): ReturnType<TestPlatform['waitForEnd']>
-  /** Deploys and returns how it ended. */
+  /** Deploys and returns the result. */
   deployAndWait(slug: string): ReturnType<TestPlatform['waitForEnd']>
-  /** A repository that goes with the scene. */
+  /** A repository that is removed with the context. */
   createRepository(files: Record<string, string>): Repository
 }
 
@@ -64,7 +64,7 @@ const endlessBuild = (mark = '') => ({
 })
 const server = (text: string, extra = '') => ({ 'server.js': tinyServer(text, extra)['server.js'] ?? '' })
 
-/** What every deployment must do. `is_short`: only the stories that both runtimes have in the default tier. */
+/** Requirements for every deployment. `is_short`: only the tests that both runtimes run in the default tier. */
 export function coreDeploymentSuite(context: DeploymentContext, { is_short = false } = {}): void {
   const { projectWith, deployReady: live, deployAndWait: deployed } = context
 
@@ -101,7 +101,7 @@ export function coreDeploymentSuite(context: DeploymentContext, { is_short = fal
     expect(await context.platform.getProject('first')).toMatchObject({ status: 'live', is_connected: true })
   })
 
-  test('a failing build leaves the old version serving and the project live', async () => {
+  test('a failed build leaves the old version serving and the project live', async () => {
     const repository = await projectWith('careful', tinyServer('good'))
     await live('careful')
     repository.commit({
@@ -145,7 +145,7 @@ export function coreDeploymentSuite(context: DeploymentContext, { is_short = fal
     expect((await context.platform.fetchEdge('returning.localhost')).body).toBe('new')
   })
 
-  test('an app on a port of its own is found there: again after it ended, and in its next version', async () => {
+  test('an app on a port of its own choice is found there, also after a restart and in its next version', async () => {
     const port = 20_000 + (process.pid % 10_000)
     const version = (text: string) => ({
       'server.js': `require('node:http').createServer((q, r) => (q.url === '/exit' ? process.exit() : r.end('${text}'))).listen(${port}, process.env.HOST, () => console.log('listens'))`,
@@ -174,7 +174,7 @@ export function coreDeploymentSuite(context: DeploymentContext, { is_short = fal
     repository.commit(version('moved'))
     expect(await found()).toMatchObject({ status: 'ready', error: null })
     await answers('moved')
-    // What fails to take the port over gives it back.
+    // The failed version returns the port.
     repository.commit({ 'server.js': `${version('never')['server.js']}.on('listening', () => process.exit(3))` })
     expect((await context.deployAndWait('elsewhere')).error).toMatchObject({ code: 'start_failed' })
     await answers('moved')
@@ -212,7 +212,7 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
     expect([...answers.keys()]).toEqual(['v0', ...versions])
   })
 
-  test('an app that exits while it starts: start_failed with its output in the log, and the old version serves', async () => {
+  test('an app that exits during startup: start_failed with its output in the log, and the old version serves', async () => {
     const repository = await projectWith('unsteady', tinyServer('good'))
     await live('unsteady')
     repository.commit({ 'server.js': "console.error('no database here'); process.exit(7)" })
@@ -227,7 +227,7 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
     expect((await context.platform.getProject('unsteady')).status).toBe('live')
   })
 
-  test('cancel of a running build leaves nothing', async () => {
+  test('canceling a running build leaves nothing behind', async () => {
     const mark = `homeport-test-${context.platform.pid}`
     await projectWith('slow', endlessBuild(mark))
     const { id } = await context.platform.deploy('slow')
@@ -246,7 +246,7 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
     expect((await context.platform.getProject('slow')).status).toBe('created')
   })
 
-  test('a newer queued deployment replaces an older queued one; a build past its time fails with timeout', async () => {
+  test('a newer queued deployment replaces an older queued one; a build past its time limit fails with timeout', async () => {
     const repository = await projectWith('eager', endlessBuild())
     const running = await context.platform.deploy('eager')
     await begun('eager', running.id)
@@ -260,7 +260,7 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
     expect((await context.platform.waitForEnd('eager', newer.id)).status).toBe('ready')
   })
 
-  test('stop takes a project offline, can be repeated, and a deployment brings it back', async () => {
+  test('stop takes a project offline, can be repeated, and a deployment starts it again', async () => {
     await projectWith('resting', tinyServer('here'))
     await live('resting')
     for (let i = 0; i < 2; i++)
@@ -271,7 +271,7 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
     expect((await context.platform.getProject('resting')).status).toBe('live')
   })
 
-  test('a folder is deployed with uncommitted changes; a retry starts from what it was then', async () => {
+  test('a folder is deployed with uncommitted changes; a retry uses the same snapshot', async () => {
     const repository = context.createRepository(tinyServer('committed'))
     const write = (text: string) => writeFileSync(join(repository.folder, 'server.js'), server(text)['server.js'])
     write('uncommitted')
@@ -294,7 +294,7 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
     expect((await context.platform.fetchEdge('folder.localhost')).body).toBe('uncommitted')
   })
 
-  test('an uploaded archive goes live, and comes back by retry and rollback', async () => {
+  test('an uploaded archive goes live, and is deployed again by retry and rollback', async () => {
     await context.platform.createProject({ slug: 'uploaded' })
     const ended = async (status: number, json: Record<string, unknown>) => {
       expect(status).toBe(201)
@@ -333,7 +333,7 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
     expect(await served()).toBe('second')
   })
 
-  test('an app that keeps exiting is restarted with growing pauses, then is crashed; a good deployment repairs it', async () => {
+  test('an app that keeps exiting is restarted with growing delays, then counts as crashed; a good deployment repairs it', async () => {
     const repository = await projectWith(
       'fragile',
       tinyServer('x', `setImmediate(() => server.on('request', ({ url }) => url === '/fall' && setImmediate(() => process.exit(1))))`),
@@ -360,7 +360,7 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
     log.close()
   })
 
-  test('an app over its memory limit is ended, and the log says so', async () => {
+  test('an app over its memory limit is killed, and the log says so', async () => {
     const eat = 'const eaten = []; const eat = () => setInterval(() => eaten.push(Buffer.alloc(8e6, 1)), 5)'
     await projectWith('hungry', tinyServer('fed', `${eat}\nsetImmediate(() => server.on('request', ({ url }) => url === '/eat' && eat()))`))
     await context.platform.api('PATCH', '/v1/projects/hungry', { memory_limit_mb: 96 })
@@ -372,7 +372,7 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
     expect((await context.platform.api('POST', '/v1/projects/hungry/stop')).status).toBe(200)
   })
 
-  test('delete: 204, the name is free at once, and nothing is left', async () => {
+  test('delete: 204, the slug is free at once, and nothing is left', async () => {
     await projectWith('leaving', tinyServer('bye'))
     const { id } = await live('leaving')
     expect((await context.platform.api('DELETE', '/v1/projects/leaving')).status).toBe(204)
@@ -383,7 +383,7 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
   })
 }
 
-/** What a deployment has left on this machine: folders of the data folder, containers and images of the engine. */
+/** Everything of a deployment on this machine: folders of the data folder, containers and images of the engine. */
 async function leftovers(platform: TestPlatform, deploymentId: string): Promise<string[]> {
   const folders = ['bundles', 'work', 'sources'].map((name) => join(platform.data_dir, name, deploymentId)).filter((path) => existsSync(path))
   return [...folders, ...(platform.runtime === 'docker' ? await listDockerLeftovers(deploymentId) : [])]

@@ -3,7 +3,7 @@ import { requires } from '../support/requirements.ts'
 import { tinyServer } from '../support/repository.ts'
 import { useDeploymentContext } from './deployment-suite.ts'
 
-/** Fetches the URL in its query from inside of its container. */
+/** Fetches the URL in its query from inside the container. */
 const caller = {
   'package.json': JSON.stringify({ name: 'caller', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `
@@ -19,11 +19,11 @@ require('node:http').createServer(async (request, response) => {
 `,
 }
 
-describe.skipIf(!requires('docker').ok)('the edge, from inside of a container', () => {
+describe.skipIf(!requires('docker').ok)('the edge, from inside a container', () => {
   const context = useDeploymentContext('docker')
   const ask = async (url: string) => (await context.platform.fetchEdge('caller.localhost', `/?url=${encodeURIComponent(url)}`)).body
 
-  test('an app reaches other projects of its account and itself by their public names, and neither the API nor names of other accounts', async () => {
+  test('an app reaches itself and other projects of its account by their public hostnames, but neither the API nor hostnames of other accounts', async () => {
     const { platform } = context
     await context.projectWith('neighbour', tinyServer('from the neighbour'))
     await context.deployReady('neighbour')

@@ -9,10 +9,10 @@ import { useDeploymentContext } from './deployment-suite.ts'
 
 const image = `homeport-test-ready-${process.pid}:1`
 
-describe.skipIf(!requires('docker').ok)('a project whose whole source is an image', () => {
+describe.skipIf(!requires('docker').ok)('a project whose source is an image', () => {
   const context = useDeploymentContext('docker')
 
-  test('goes live with deploy --image, on the port in PORT or on the one that is named', async () => {
+  test('goes live with deploy --image, on the port in PORT or on the specified one', async () => {
     const source = mkdtempSync(join(tmpdir(), 'homeport-image-'))
     const server = `require('http').createServer((q, r) => r.end('port ' + process.env.PORT)).listen(process.env.PORT)`
     writeFileSync(join(source, 'Dockerfile'), `FROM node:24-bookworm-slim\nCMD ${JSON.stringify(['node', '-e', server])}\n`)

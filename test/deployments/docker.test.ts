@@ -11,7 +11,7 @@ describe.skipIf(!requires('docker').ok)('deployments on Docker', () => {
   const context = useDeploymentContext('docker', [dockerProxy.address])
   afterAll(() => dockerProxy.remove())
 
-  test('without an engine deployments wait, and run in their order once it is there', async () => {
+  test('without an engine deployments wait, and run in order once it is available', async () => {
     const slugs = ['one', 'two']
     await context.platform.api('PATCH', '/instance/settings', { build_concurrency: 1 })
     const ids: string[] = []
@@ -29,13 +29,13 @@ describe.skipIf(!requires('docker').ok)('deployments on Docker', () => {
     for (const slug of slugs) expect((await context.platform.fetchEdge(`${slug}.localhost`)).body).toBe(slug)
   })
 
-  test('a variable that is a build secret is mounted into the steps of a Dockerfile, and its log does not show it', async () => {
+  test('a build secret is mounted into the steps of a Dockerfile, and the log does not show it', async () => {
     const secret = 'HPSENT_of_the_build'
     await context.projectWith('sealed', {
       Dockerfile: [
         'FROM node:24-bookworm-slim',
         'COPY server.js .',
-        // A step that the engine has in its cache prints nothing.
+        // A cached step of the engine prints nothing.
         `RUN --mount=type=secret,id=SECRET : ${newId('evt')}; cat /run/secrets/SECRET && wc -c < /run/secrets/SECRET > /length`,
         'CMD ["node", "server.js"]',
       ].join('\n'),

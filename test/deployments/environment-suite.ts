@@ -40,7 +40,7 @@ export function environmentSuite(runtime: 'process' | 'docker'): void {
   const listServices = async (slug: string) => (await platform.api<Services>('GET', `/instance/projects/${slug}/services`)).body
   const readHome = async (slug: string) => JSON.parse((await platform.fetchEdge(`${slug}.localhost`)).body) as Record<string, string>
 
-  test('services are listed with status and address, have a log of their own, and are restarted alone', async () => {
+  test('services are listed with status and address, have separate logs, and are restarted individually', async () => {
     await live('listed', shop('one'))
     const { services, release_command } = await listServices('listed')
     expect(release_command).toBe('node release.js')
@@ -72,7 +72,7 @@ export function environmentSuite(runtime: 'process' | 'docker'): void {
     expect(await readHome('tired')).toMatchObject({ api: 'api one' })
   })
 
-  test('a cron service runs when it is due and on demand, never twice at once, and says how it ended', async () => {
+  test('a cron service runs when due and on demand, never twice at once, and reports how it ended', async () => {
     const cron = (script: string) => ({
       ...shop('one'),
       'job.js': script,
@@ -120,7 +120,7 @@ volumes: { state: {} }
     expect((await runs())[0]).toMatchObject({ status: 'failed', exit_code: 9, message: 'It exited with code 9.' })
   })
 
-  test('a volume is listed with its size, saved, restored and downloaded; files of the moment are kept before a restore', async () => {
+  test('a volume is listed with its size, saved, restored and downloaded; a restore saves the current files first', async () => {
     await live('kept', shop('one'))
     const base = '/instance/projects/kept/volumes'
     const list = async () => (await platform.api<{ volumes: Volume[] }>('GET', base)).body.volumes
@@ -169,7 +169,7 @@ volumes: { state: {} }
     for (const name of ['..', '%2e%2e%2fstate', 'other']) expect((await platform.api('GET', `${base}/${name}/files`)).status, name).toBe(404)
   })
 
-  test('a volume that the live version no longer has is deleted after a snapshot, from which it comes back', async () => {
+  test('a volume that the live version no longer uses is deleted after a snapshot, which can be restored', async () => {
     const repository = await live('former', shop('one'))
     await until(async () => (await readHome('former')).worker === 'hello one;' || undefined, { what: 'the worker' })
     const base = '/instance/projects/former/volumes'
@@ -194,7 +194,7 @@ volumes: { state: {} }
     expect((await platform.api<{ entries: VolumeEntry[] }>('GET', `${base}/state/files`)).body.entries.map(({ name }) => name)).toContain('worker')
   })
 
-  test('a new preview begins with a snapshot of production’s volumes if the project says so, and goes its own way from there', async () => {
+  test('a new preview starts with a snapshot of production’s volumes if the project says so, and diverges from there', async () => {
     const repository = makeRepository(shop('one'))
     repositories.push(repository)
     await platform.createProject({ slug: 'origin', repo_url: repository.url, pushes: true })
@@ -211,13 +211,13 @@ volumes: { state: {} }
     expect((await platform.api('PATCH', '/instance/projects/origin/settings', { preview_volumes: 'snapshot' })).status).toBe(200)
     await push('copied', 'one')
     await waitForWorker('copied', 'hello one;hello one;')
-    // The next version of the preview keeps its files, and production has its own.
+    // The next version of the preview keeps its files, separate from production's.
     await push('copied', 'two')
     await waitForWorker('copied', 'hello one;hello one;hello one;')
     expect((await readHome('origin')).worker).toBe('hello one;')
   })
 
-  test('a backup has every volume, and a restored instance begins with its files', async () => {
+  test('a backup has every volume, and a restored instance starts with its files', async () => {
     await live('saved', shop('one'))
     await until(async () => (await readHome('saved')).worker === 'hello one;' || undefined, { what: 'the worker' })
     const { status, body } = await platform.api<{ backup: Backup; left_out: string[] }>('POST', '/instance/backups')
@@ -227,7 +227,7 @@ volumes: { state: {} }
     await restore(body.backup.path, into, { key_file: join(platform.data_dir, 'master.key') })
     const again = await startTestPlatform({ runtime, data_dir: into })
     try {
-      // Images are built again; the worker of the new instance writes one line more.
+      // Images are rebuilt; the worker of the new instance appends one line.
       await until(
         async () => {
           const response = await again.fetchEdge('saved.localhost')
@@ -241,7 +241,7 @@ volumes: { state: {} }
     }
   })
 
-  test('after the platform was killed, every service is there again', async () => {
+  test('after the platform was killed, every service is restored', async () => {
     await live('killed', shop('one'))
     const { data_dir } = platform
     await platform.kill()
@@ -253,7 +253,7 @@ volumes: { state: {} }
       },
       { what: 'the services to run again' },
     )
-    // Docker’s containers outlived the platform; processes were started again.
+    // Docker's containers survived the platform; processes were started again.
     const worker = runtime === 'docker' ? 'hello one;' : 'hello one;hello one;'
     await until(async () => (await readHome('killed')).worker === worker || undefined, { what: 'the worker' })
     expect(await readHome('killed')).toMatchObject({ version: 'one', api: 'api one' })

@@ -13,9 +13,9 @@ import { notebook } from './fork-suite.ts'
 
 const rounds = 8
 
-/** Kills the platform at any moment of a copy: the branch has its old data or the whole new copy, and nothing else is left. */
+/** Kills the platform at random moments of a copy: the branch has its old data or the complete new copy, and nothing else remains. */
 function killSuite(runtime: 'process' | 'docker'): void {
-  test(`${rounds} kills in the middle of a copy leave the old data or the whole new copy`, { timeout: 900_000 }, async () => {
+  test(`${rounds} kills during a copy leave the old data or the complete new copy`, { timeout: 900_000 }, async () => {
     const seed = Number(process.env.HOMEPORT_TEST_SEED ?? Date.now() % 1e9)
     console.log(`seed ${seed}`)
     const random = createSeededRandom(seed)

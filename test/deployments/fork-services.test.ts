@@ -21,7 +21,7 @@ const files = {
   'server.js': `require('node:http').createServer((_, response) => response.end(JSON.stringify(process.env))).listen(process.env.PORT, process.env.HOST)`,
 }
 
-/** Sends commands to Redis and returns its answers as they came. */
+/** Sends commands to Redis and returns the raw replies. */
 const askRedis = ({ REDIS_HOST, REDIS_PORT, REDIS_PASSWORD }: Variables, ...commands: string[]): Promise<string> =>
   new Promise((resolve, reject) => {
     let answers = ''
@@ -32,8 +32,8 @@ const askRedis = ({ REDIS_HOST, REDIS_PORT, REDIS_PASSWORD }: Variables, ...comm
     socket.write([`AUTH ${REDIS_PASSWORD}`, ...commands, 'QUIT'].map((line) => `${line}\r\n`).join(''))
   })
 
-/** Development servers of branches whose data is a copy: Redis, MariaDB and S3 storage that no preview runs. */
-describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('services of a fork', () => {
+/** Development servers of branches with a copy of the data: Redis, MariaDB and S3 storage that no preview runs. */
+describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('services of a forked branch', () => {
   const data_dir = mkdtempSync(join(tmpdir(), 'homeport-fork-services-'))
   let platform: TestPlatform
   let repository: Repository
@@ -110,7 +110,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('servi
     await endSession(session)
   })
 
-  test('a branch with a copy has services of its own: the same data, other passwords, and nothing reaches production', async () => {
+  test('a branch with a copy has its own services: the same data, other passwords, and nothing reaches production', async () => {
     const { body } = await fork('trial')
     expect(body.fork.volumes.map(({ name }) => name).sort()).toEqual(['managed-mariadb', 'managed-redis', 'managed-s3'])
     expect(await listContainers('redis')).toHaveLength(1)
@@ -130,7 +130,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('servi
     expect(await sql(production, 'SELECT GROUP_CONCAT(name) FROM guests')).toBe('Ada')
     await expect(sql({ ...variables, MYSQL_PASSWORD: production.MYSQL_PASSWORD ?? '' }, 'SELECT 1')).rejects.toThrow()
 
-    // A browser reaches the storage by the address of the branch.
+    // A browser reaches the storage at the address of the branch.
     expect(variables.S3_PUBLIC_ENDPOINT).toBe(`http://s3--trial--shop.localhost:${new URL(session.url).port}`)
     const object = { Bucket: 'app', Key: 'note' }
     await createS3Client(variables, variables.S3_PUBLIC_ENDPOINT).send(new PutObjectCommand({ ...object, Body: 'of trial' }))
@@ -140,7 +140,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('servi
     ] as const)
       expect(await (await createS3Client(env, env.S3_ENDPOINT).send(new GetObjectCommand(object))).Body?.transformToString()).toBe(text)
 
-    // A second worktree of the branch has an address of its own, and the same services.
+    // A second worktree of the branch has its own address, and the same services.
     const second = await openSession({ branch: 'trial', folder: '/srv/another' })
     expect([second.session.host, second.variables.REDIS_URL]).toEqual([expect.stringMatching(/^trial-\w+--shop\.localhost$/), variables.REDIS_URL])
     expect(await listContainers('redis')).toHaveLength(2)
@@ -161,7 +161,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('servi
     await endSession(session)
   })
 
-  test('copies of several branches are open at once, also one of another branch', async () => {
+  test('copies of several branches run at once, including one of another branch', async () => {
     expect((await fork('second', 'trial')).status).toBe(200)
     const opened = await Promise.all([openSession({ branch: 'trial' }), openSession({ branch: 'second' })])
     const [trial, second] = opened
@@ -172,7 +172,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('servi
     await until(async () => ((await listContainers('mariadb')).length === 1 ? true : undefined), { what: 'the end of the services' })
   })
 
-  test('the preview of the branch takes over the services that run', async () => {
+  test('the preview of the branch takes over the running services', async () => {
     const { session, variables } = await openSession({ branch: 'trial' })
     const before = await listContainers('redis')
     await waitForPreview(platform, 'shop', 'trial', commitToBranch(repository.folder, 'trial', { 'note.txt': 'one' }))
@@ -183,7 +183,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('servi
     expect(await askRedis(variables, 'GET visits')).toContain('42')
   })
 
-  test('a kill leaves no service of a branch behind, and its data stays', async () => {
+  test('after a kill no service of a branch is left, and its data stays', async () => {
     const { variables } = await openSession({ branch: 'second' })
     await askRedis(variables, 'SET visits 101')
     await until(async () => ((await askRedis(variables, 'INFO persistence')).includes('aof_pending_bio_fsync:0') ? true : undefined), {

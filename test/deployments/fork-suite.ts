@@ -7,7 +7,7 @@ import { commitToBranch, createGit, waitForFirstCheck, waitForPreview } from '..
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 
-/** An app that keeps a text in a volume, and says which database it has. */
+/** An app that stores a text in a volume, and reports its database. */
 export const notebook = {
   'package.json': JSON.stringify({ name: 'notebook', private: true, scripts: { start: 'node server.js' } }),
   'homeport.yaml': `
@@ -42,7 +42,7 @@ interface ForkAnswer {
   deployment_id: string | null
 }
 
-/** Branches with their own copy of production's data, on every runtime. */
+/** Branches with a copy of production's data, on every runtime. */
 export function forkSuite(runtime: 'process' | 'docker'): void {
   let platform: TestPlatform
   let repository: Repository
@@ -82,7 +82,7 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
     return (await queryDatabase(own.href, 'SELECT name FROM guests ORDER BY name')).flat()
   }
 
-  test('the data waits for the preview of its branch, which goes its own way from there', async () => {
+  test('the data waits for the preview of its branch, which diverges from there', async () => {
     const { fork, replaced, dump_id, deployment_id } = await copyTo('trial')
     expect(fork).toMatchObject({ branch: 'trial', from_branch: null, is_copying: false, url: null, database_bytes: expect.any(Number) })
     expect(fork.volumes.map(({ name }) => name)).toEqual(['notes'])
@@ -102,7 +102,7 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
     expect([(await read('notebook')).text, await guestsOf(database.connection_string)]).toEqual(['production;', ['ada']])
   })
 
-  test('a second copy replaces the first, of which a snapshot and a dump are kept; the preview keeps its address', async () => {
+  test('a second copy replaces the first and keeps a snapshot and a dump of it; the preview keeps its address', async () => {
     const before = await read('trial--notebook')
     const { fork, replaced, dump_id } = await copyTo('trial')
     expect(fork.url).toMatch(/^http:\/\/trial--notebook\.localhost:\d+$/)
@@ -118,7 +118,7 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
     expect((await read('trial--notebook')).text).toBe('production;trial;')
   })
 
-  test('a branch gets the data of another branch; a live preview that had no database is deployed again with it', async () => {
+  test('a branch gets the data of another branch; a live preview without a database is redeployed with it', async () => {
     await push('second', 'one')
     expect(await read('second--notebook')).toMatchObject({ text: '', url: null })
     const { fork, deployment_id } = await copyTo('second', 'trial')
@@ -129,7 +129,7 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
     expect(await guestsOf(url)).toEqual(['ada'])
   })
 
-  test('a copy that is removed leaves the preview without data; a closed preview takes its copy along', async () => {
+  test('removing a copy leaves the preview without data; closing the preview removes its copy', async () => {
     const { status, body } = await platform.api<{ deployment_id: string }>('DELETE', `${forks}?branch=trial`)
     expect(status).toBe(200)
     expect(await platform.waitForEnd('notebook', body.deployment_id)).toMatchObject({ status: 'ready', error: null })
@@ -142,7 +142,7 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
     await until(async () => ((await list()).forks.length === 0 ? true : undefined), { what: 'the copy to go with its preview' })
   })
 
-  test('the command prints what was copied, and what is wrong with a request', async () => {
+  test('the command prints what was copied, and reports an invalid request', async () => {
     const { api_url, instance } = platform.handle
     const homeport = (...args: string[]) => runCommand({ api_url, token: instance.token }, '/', args)
     const copied = await homeport('fork', 'notebook', 'printed')

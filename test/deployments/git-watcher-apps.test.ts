@@ -6,7 +6,7 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
-/* Previews of apps with a process: what they are told, how they sleep, what outlives a stop, a restart and a crash. */
+/* Previews of apps with a process: their variables, sleep, and what survives a stop, a restart and a crash. */
 
 const app = (version: string): Record<string, string> => ({
   'package.json': JSON.stringify({ name: 'told', private: true, scripts: { start: 'node server.js' } }),
@@ -36,7 +36,7 @@ const ask = async (host: string, path = '/'): Promise<ReportedEnvironment> => {
   expect(response.status, response.body).toBe(200)
   return JSON.parse(response.body) as ReportedEnvironment
 }
-/** Asks until the answer comes from the cache. The app's own clock stays behind when the platform's is advanced: hence the long life. */
+/** Retries until the response comes from the cache. The app's clock lags behind the advanced platform clock, hence the long max-age. */
 const stored = (host: string) =>
   until(
     async () => {
@@ -70,7 +70,7 @@ afterAll(async () => {
 })
 
 describe('an app of a preview', () => {
-  test('gets the variables of previews, its own address, and what it is', async () => {
+  test('gets the variables of previews, its own address, and its environment name', async () => {
     const { body } = await platform.api<{ deployment_id: string }>('POST', `/v1/projects/${slug}/env-vars`, {
       vars: [
         { key: 'GREETING', value: 'to all' },
@@ -78,7 +78,7 @@ describe('an app of a preview', () => {
         { key: 'ONLY', value: 'in production', environment: 'production' },
       ],
     })
-    // They come to production with a deployment of their own.
+    // They reach production with its next deployment.
     expect(await platform.waitForEnd(slug, body.deployment_id)).toMatchObject({ status: 'ready', error: null })
     const sha = push('told', 'preview 1')
     const preview = await waitForPreview(platform, slug, 'told', sha)
@@ -93,7 +93,7 @@ describe('an app of a preview', () => {
     expect((await ask(`${slug}.localhost`)).told).toMatchObject({ GREETING: 'to all', ONLY: 'in production', HOMEPORT_ENVIRONMENT: 'production' })
   })
 
-  test('has a log of its own, and production’s has nothing of it', async () => {
+  test('has its own log, separate from production’s', async () => {
     const preview = await waitForPreview(platform, slug, 'spoken', push('spoken', 'a voice of its own'))
     expect(preview.status).toBe('ready')
     const [own, production] = [follow('&branch=spoken'), follow('')]
@@ -104,7 +104,7 @@ describe('an app of a preview', () => {
     production.close()
   })
 
-  test('sleeps and wakes by itself; visits of a preview are not those of production', async () => {
+  test('sleeps and wakes independently; requests to a preview do not count for production', async () => {
     const preview = await waitForPreview(platform, slug, 'sleepy', push('sleepy', 'sleepy'))
     await platform.api('PATCH', '/instance/settings', { sleep_after_s: 60 })
     await platform.advanceInSteps(61_000)
@@ -119,7 +119,7 @@ describe('an app of a preview', () => {
     expect(await platform.getProject(slug)).toMatchObject({ is_cold: true, last_request_at: before })
   })
 
-  test('what is stored of production stays when a preview is swapped, and a preview’s goes with its own swap', async () => {
+  test('deploying a preview purges its own cached responses, and none of production’s', async () => {
     const preview = await waitForPreview(platform, slug, 'kept', push('kept', 'kept 1'))
     const [production, before] = [await stored(`${slug}.localhost`), await stored(preview.host)]
     expect(before.version).toBe('kept 1')
@@ -130,7 +130,7 @@ describe('an app of a preview', () => {
 })
 
 describe('a project', () => {
-  test('that is stopped stops its previews, and no push starts it; deployed again, its previews come back', async () => {
+  test('stopping it stops its previews, and no push starts it; deploying it restores its previews', async () => {
     const preview = await waitForPreview(platform, slug, 'back', push('back', 'back'))
     expect((await platform.api('POST', `/v1/projects/${slug}/stop`)).body).toMatchObject({ status: 'inactive' })
     expect((await platform.fetchEdge(preview.host)).status).toBe(503)
@@ -145,7 +145,7 @@ describe('a project', () => {
     await version(`told--${slug}.localhost`, 'preview 1')
   })
 
-  test('a platform that was killed brings its previews back, and finds what was pushed and deleted meanwhile', async () => {
+  test('a killed platform restores its previews, and notices branches pushed and deleted meanwhile', async () => {
     const stays = await waitForPreview(platform, slug, 'stays', push('stays', 'stays'))
     const leaves = await waitForPreview(platform, slug, 'leaves', push('leaves', 'leaves'))
     await platform.kill()
@@ -160,7 +160,7 @@ describe('a project', () => {
     await until(async () => ((await platform.fetchEdge(leaves.host)).status === 404 ? true : undefined), { what: 'the end of the deleted branch' })
   })
 
-  test('a branch that is deleted while it is built, and pushed again, serves its second life', async () => {
+  test('a branch deleted during its build and pushed again serves the new version', async () => {
     const slow = {
       ...app('first life'),
       'package.json': JSON.stringify({ name: 'slow', private: true, scripts: { build: 'sleep 600', start: 'node server.js' } }),
@@ -182,7 +182,7 @@ describe('a project', () => {
     expect((await ask(preview.host)).version).toBe('second life')
   })
 
-  test('that is deleted takes its previews along', async () => {
+  test('deleting it deletes its previews', async () => {
     const open = await listPreviews(platform, slug)
     expect(open.length).toBeGreaterThan(2)
     expect((await platform.api('DELETE', `/v1/projects/${slug}`)).status).toBe(204)

@@ -10,14 +10,14 @@ import { signalFileIn, startTestPlatform, type TestPlatform } from '../support/p
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
-/* A repository on another host is asked for its branches every minute. */
+/* The branches of a repository on another host are checked every minute. */
 
 const minute = 60_000
 
 let platform: TestPlatform
 let repository: Repository
 let host: GitServer
-/** Answers in the host's place. */
+/** Responds in place of the host. */
 let trouble: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
 const slug = 'remote'
 
@@ -40,10 +40,10 @@ const refuse = (status: number) => (_: IncomingMessage, response: ServerResponse
   response.writeHead(status, status === 401 ? { 'www-authenticate': 'Basic realm="x"' } : {}).end('a page that nobody should see')
   return true
 }
-/** The platform has begun another look at the remote repository. */
+/** Waits until the platform has started another check of the remote repository. */
 const askedAfter = (count: number) => until(() => host.requested_paths.length > count || undefined, { what: 'the next look' })
 
-test('a minute later the pushed branch has its preview', async () => {
+test('the preview of a pushed branch appears a minute later', async () => {
   const sha = push('feature', 'from afar')
   await platform.advance(1.2 * minute)
   const preview = await waitForPreview(platform, slug, 'feature', sha)
@@ -56,7 +56,7 @@ test.each([
   ['hangs up', (request: IncomingMessage) => request.socket.destroy() !== undefined, ''],
   ['answers nonsense', refuse(200), 'not with the git protocol'],
   ['has a page for everything', (_: IncomingMessage, response: ServerResponse) => response.end('<html>\n<body>\nSign in\n') !== undefined, ''],
-])('a host that %s closes nothing and is reported; once it is well again pushes are seen', async (name, answer, words) => {
+])('a host that %s closes no previews and is reported; once it recovers, pushes are detected', async (name, answer, words) => {
   const shown = async () => (await listPreviews(platform, slug)).map(({ branch, deployment_id, url }) => ({ branch, deployment_id, url }))
   const before = await shown()
   trouble = answer
@@ -75,7 +75,7 @@ test.each([
   await waitForPreview(platform, slug, 'feature', sha)
 })
 
-test('a host that fails is asked ever less often, at least every 15 minutes, and soon after the machine slept', async () => {
+test('a failing host is polled less and less often, but at least every 15 minutes, and soon after the machine slept', async () => {
   await platform.createProject({ slug: 'well', repo_url: repository.url, pushes: true })
   await waitForFirstCheck(platform, 'well')
   trouble = refuse(503)
@@ -83,21 +83,21 @@ test('a host that fails is asked ever less often, at least every 15 minutes, and
     for (let i = 0; i < failures; i++) await checkRepository(platform, slug)
     return host.requested_paths.length
   }
-  /** So much later there was no look; the repository that is well is looked at every minute, in the same turn. */
+  /** No check of the failing host after this time; the working repository is checked every minute, in the same round. */
   const isLeftAlone = async (minutes: number) => {
     const [asked, before] = [host.requested_paths.length, (await watching('well')).checked_at]
     await platform.advance(minutes * minute)
     await until(async () => (await watching('well')).checked_at !== before || undefined, { what: 'the look at the other repository' })
     expect(host.requested_paths.length).toBe(asked)
   }
-  // After the first failure two minutes, give or take a tenth; after many fifteen.
+  // After the first failure two minutes, plus or minus a tenth; after many fifteen.
   const first = await fail(1)
   await isLeftAlone(1.5)
   await platform.advance(0.8 * minute)
   await askedAfter(first)
   const later = await fail(4)
   await isLeftAlone(12.5)
-  // The machine sleeps while the host is being asked.
+  // The machine sleeps during the request to the host.
   const asked = Promise.withResolvers<() => unknown>()
   trouble = (_, response) => {
     asked.resolve(() => response.writeHead(503).end())
@@ -126,7 +126,7 @@ test('a commit that is deployed manually is not deployed again by its push', asy
   expect(body.deployments.filter((one) => one.target === 'production').map((one) => one.id)).toEqual([id])
 })
 
-test('a repository that has lost all its branches has no previews; production goes on', async () => {
+test('a repository that lost all its branches has no previews; production continues', async () => {
   const [preview] = await listPreviews(platform, slug)
   const git = createGit(repository.folder)
   git('checkout', '--quiet', '--detach')
@@ -138,7 +138,7 @@ test('a repository that has lost all its branches has no previews; production go
   expect(await platform.getProject(slug)).toMatchObject({ status: 'live' })
 })
 
-test('a repository at a private address is not asked for an account that may not go there', async () => {
+test('a repository at a private address is not polled for an account without access', async () => {
   const { body } = await platform.api<{ token: string }>('POST', '/instance/users', { email: 'stranger@example.com' })
   await platform.api('POST', '/v1/projects', { name: 'theirs', slug: 'theirs', repo_url: host.url('x') }, body.token)
   const asked = host.requested_paths.length

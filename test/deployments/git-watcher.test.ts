@@ -7,7 +7,7 @@ import { signalFileIn, startTestPlatform, type TestPlatform } from '../support/p
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
-/* Repositories of this machine are watched: by file events, on the process runtime, with static sites, which are quick to build. */
+/* Local repositories are watched: by file events, on the process runtime, with static sites, which build quickly. */
 
 const page = (text: string) => ({ 'index.html': `<h1>${text}</h1>` })
 
@@ -29,7 +29,7 @@ function made(): Repository {
   return repository
 }
 
-/** A project with a repository that was looked at. */
+/** A project whose repository was checked once. */
 async function linked(repository = made()): Promise<{ slug: string; repository: Repository }> {
   const slug = `site-${++count}`
   await platform.createProject({ slug, repo_url: repository.url, pushes: true })
@@ -42,7 +42,7 @@ const deploymentsOf = async (slug: string, query = '') =>
 
 const change = (slug: string, body: object) => platform.api<{ watching: Watching }>('PATCH', `/instance/projects/${slug}/watching`, body)
 
-/** A build that goes on until `open`. */
+/** A build that runs until `open`. */
 function gated(): { files: Record<string, string>; open(): void } {
   const signalFile = signalFileIn(platform.data_dir, `gate-${++count}`)
   const build = `until [ -e ${signalFile} ]; do sleep 0.05; done; mkdir -p dist && cp index.html dist`
@@ -61,12 +61,12 @@ const gone = (slug: string, branch: string) =>
     what: `the end of the preview of ${branch}`,
   })
 
-/** The edge hears of the end of a preview once that is safe on the disk, which is after the list has lost it. */
+/** The edge learns of a closed preview once that is on disk, which is after it has disappeared from the list. */
 const leadsNowhere = (host: string) =>
   until(async () => ((await platform.fetchEdge(host)).status === 404 ? true : undefined), { what: `${host} to lead nowhere` })
 
 describe('a branch', () => {
-  test('gets a preview with its first commit, another version with its next, and none any more once it is deleted', async () => {
+  test('gets a preview with its first commit, a new version with the next, and none once it is deleted', async () => {
     const { slug, repository } = await linked()
     const first = commitToBranch(repository.folder, 'feature/One', page('one'))
     const preview = await waitForPreview(platform, slug, 'feature/One', first)
@@ -93,7 +93,7 @@ describe('a branch', () => {
     ])
   })
 
-  test('that was there when the repository was linked gets its preview with its next commit', async () => {
+  test('that existed when the repository was linked gets its preview with its next commit', async () => {
     const repository = made()
     commitToBranch(repository.folder, 'older', page('before'))
     const { slug } = await linked(repository)
@@ -103,7 +103,7 @@ describe('a branch', () => {
     await waitForPreview(platform, slug, 'older', next)
   })
 
-  test('with the label of another gets a name of its own', async () => {
+  test('with the same label as another gets a different name', async () => {
     const { slug, repository } = await linked()
     const one = await waitForPreview(platform, slug, 'a/b', commitToBranch(repository.folder, 'a/b', page('slash')))
     const other = await waitForPreview(platform, slug, 'a-b', commitToBranch(repository.folder, 'a-b', page('hyphen')))
@@ -113,7 +113,7 @@ describe('a branch', () => {
     expect((await platform.fetchEdge(other.host)).body).toContain('hyphen')
   })
 
-  test('that is pushed again and again while it is built is deployed once more, for its last commit', async () => {
+  test('pushed repeatedly during a build is deployed once more, for its last commit', async () => {
     const { slug, repository } = await linked()
     const { files, open } = gated()
     commitToBranch(repository.folder, 'busy', { ...page('commit 0'), ...files })
@@ -131,7 +131,7 @@ describe('a branch', () => {
     expect(all.filter((one) => one.is_current)).toHaveLength(1)
   })
 
-  test('a build that fails leaves what serves, and the project, as they are', async () => {
+  test('a failed build leaves the serving version and the project unchanged', async () => {
     const { slug, repository } = await linked()
     repository.commit(page('production'))
     await shows(slug, 'production')
@@ -146,7 +146,7 @@ describe('a branch', () => {
 })
 
 describe('the production branch', () => {
-  test('is deployed by a push, and no commit twice', async () => {
+  test('is deployed by a push, and no commit is deployed twice', async () => {
     const { slug, repository } = await linked()
     const sha = repository.commit(page('pushed'))
     await shows(slug, 'pushed')
@@ -157,7 +157,7 @@ describe('the production branch', () => {
     expect(await deploymentsOf(slug)).toHaveLength(1)
   })
 
-  test('a rollback stays until the next push', async () => {
+  test('a rollback stays current until the next push', async () => {
     const { slug, repository } = await linked()
     repository.commit(page('old'))
     await shows(slug, 'old')
@@ -173,7 +173,7 @@ describe('the production branch', () => {
     await shows(slug, 'newest')
   })
 
-  test('another one: its preview closes, and its next push deploys production', async () => {
+  test('changing it closes the preview of the new one, whose next push deploys production', async () => {
     const { slug, repository } = await linked()
     const preview = await waitForPreview(platform, slug, 'next', commitToBranch(repository.folder, 'next', page('next one')))
     await platform.api('PATCH', `/v1/projects/${slug}`, { repo_branch: 'next' })
@@ -187,8 +187,8 @@ describe('the production branch', () => {
   })
 })
 
-describe('what a push does', () => {
-  test('nothing to production when that is off; from then on the next one does', async () => {
+describe('the effect of a push', () => {
+  test('none on production while that is off; once it is on, the next push deploys', async () => {
     const { slug, repository } = await linked()
     expect((await change(slug, { deploys_pushes: false })).body.watching).toMatchObject({ deploys_pushes: false, previews: true, state: 'watching' })
     repository.commit(page('not deployed'))
@@ -200,7 +200,7 @@ describe('what a push does', () => {
     await shows(slug, 'deployed')
   })
 
-  test('previews that are switched off are closed, and come with the next commit once they are on again', async () => {
+  test('turning previews off closes them; once on again, they return with the next commit', async () => {
     const { slug, repository } = await linked()
     const preview = await waitForPreview(platform, slug, 'side', commitToBranch(repository.folder, 'side', page('side')))
     await change(slug, { previews: false })
@@ -214,7 +214,7 @@ describe('what a push does', () => {
     await waitForPreview(platform, slug, 'side', commitToBranch(repository.folder, 'side', page('seen')))
   })
 
-  test('both off: nothing is watched', async () => {
+  test('with both off nothing is watched', async () => {
     const { slug, repository } = await linked()
     const off = await change(slug, { previews: false, deploys_pushes: false })
     expect(off.body.watching).toMatchObject({ state: 'off', message: null, checked_at: null })
@@ -227,7 +227,7 @@ describe('what a push does', () => {
 })
 
 describe('many branches at once', () => {
-  test('wait in the queue, a few are built at a time, and production goes before them', async () => {
+  test('are queued, a few build at a time, and production goes first', async () => {
     const { slug, repository } = await linked()
     await platform.api('PATCH', '/instance/settings', { build_concurrency: 2 })
     const git = createGit(repository.folder)
@@ -259,8 +259,8 @@ describe('many branches at once', () => {
   })
 })
 
-describe('another repository', () => {
-  test('the previews of the old one close, the branches of the new one are taken as they are', async () => {
+describe('linking another repository', () => {
+  test('closes the previews of the old one, and takes the branches of the new one as known', async () => {
     const { slug, repository } = await linked()
     await waitForPreview(platform, slug, 'side', commitToBranch(repository.folder, 'side', page('old side')))
     const other = made()

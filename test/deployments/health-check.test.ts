@@ -29,7 +29,7 @@ const instanceAt = (port: number, more: Partial<Replica> = {}): Replica => ({
   ...more,
 })
 
-/** How a health check ends, on a clock that is moved until it does, and when, in seconds of that clock. */
+/** The result of a health check, on a clock that advances until it ends, and when it ended, in seconds of that clock. */
 async function checkHealth(check: Pick<HealthCheckOptions, 'replica' | 'known_port'>) {
   const clock = createTestClock({ frozen_at: 0 })
   let outcome: { answering?: HealthyEndpoint; error?: Error } | undefined
@@ -47,7 +47,7 @@ async function checkHealth(check: Pick<HealthCheckOptions, 'replica' | 'known_po
   return { ...outcome, after_s: Math.floor(clock.monotonic() / 1_000) }
 }
 
-/** How often the HEALTHCHECK of an app was run that answers with this status. The last result is repeated. */
+/** How often the HEALTHCHECK runs for an app that answers with this status. The last result is repeated. */
 async function healthOf(status: number, results: HealthcheckResult[] | null) {
   let asked = 0
   const runHealthcheck = results && { runHealthcheck: async () => results[Math.min(asked++, results.length - 1)]! }
@@ -64,7 +64,7 @@ const at = (port: number, more: Partial<ListeningPort> = {}): ListeningPort => (
   ...more,
 })
 
-/** What comes of an app that leaves PORT alone and listens on these ports. */
+/** The result for an app that ignores PORT and listens on these ports. */
 async function foundOn(ports: ListeningPort[], known_port: number | null = null) {
   const unused = await listen(200)
   servers.pop()?.close()
@@ -74,7 +74,7 @@ async function foundOn(ports: ListeningPort[], known_port: number | null = null)
 const passed = { passed: true, output: '' }
 const failed = { passed: false, output: 'no migrations yet' }
 
-test('a HEALTHCHECK is asked until it passes, whatever / says', async () => {
+test('a HEALTHCHECK runs until it passes, whatever / returns', async () => {
   expect(await healthOf(200, [failed, failed, passed])).toBe(3)
   expect(await healthOf(500, [passed])).toBe(1)
 })
@@ -87,12 +87,12 @@ test('one that never passes fails with its last output', async () => {
   })
 })
 
-test('without one / decides', async () => {
+test('without one the response to / decides', async () => {
   expect(await healthOf(404, null)).toBe(0)
   await expect(healthOf(500, null)).rejects.toMatchObject({ code: 'health_check_failed', message: expect.stringContaining('500') })
 })
 
-test('an app on another port is found there; a debugger beside it is not taken for it', async () => {
+test('finds an app on another port, and does not mistake a debugger for it', async () => {
   const [app, debugger_] = [await listen(200), await listen(400)]
   const { answering, after_s } = await foundOn([at(debugger_), at(app)])
   expect(answering).toEqual({ endpoint: { host: '127.0.0.1', port: app }, listen_port: app })
@@ -100,7 +100,7 @@ test('an app on another port is found there; a debugger beside it is not taken f
   expect((await foundOn([at(debugger_)])).after_s).toBeGreaterThanOrEqual(20)
 })
 
-test('a port that is known from the last start or by EXPOSE is taken at once, before others', async () => {
+test('uses a port known from the last start or from EXPOSE at once, before others', async () => {
   const [metrics, app] = [await listen(200), await listen(404)]
   for (const found of [await foundOn([at(metrics), at(app)], app), await foundOn([at(metrics), at(app, { is_exposed: true })])]) {
     expect(found.answering?.listen_port).toBe(app)
@@ -108,17 +108,17 @@ test('a port that is known from the last start or by EXPOSE is taken at once, be
   }
 })
 
-test('IPv6 alone is reached where it can be', async () => {
+test('reaches an app that listens only on IPv6 where possible', async () => {
   const port = await listen(200, '::1')
   const endpoint = { host: '::1', port }
   expect((await foundOn([at(port, { endpoints: [{ host: '127.0.0.1', port }, endpoint] })])).answering).toEqual({ endpoint, listen_port: port })
 })
 
-test('a port that the engine has yet to publish is named for another start', async () => {
+test('a port that the engine has not published is returned for another start', async () => {
   expect((await foundOn([at(3000, { endpoints: [] })])).answering).toEqual({ endpoint: null, listen_port: 3000 })
 })
 
-test('what cannot be reached or speaks no HTTP fails, and the error says which port it is', async () => {
+test('an unreachable port, or one that does not speak HTTP, fails with the port in the error', async () => {
   const shutIn = await foundOn([at(3000, { endpoints: [], loopback_only: true })])
   expect(shutIn.error).toMatchObject({ code: 'port_not_detected', message: expect.stringContaining('127.0.0.1 (port 3000)') })
   expect(shutIn.after_s).toBeLessThan(60)
@@ -128,6 +128,6 @@ test('what cannot be reached or speaks no HTTP fails, and the error says which p
   const { port } = silent.address() as AddressInfo
   const { error, after_s } = await foundOn([at(port)])
   expect(error?.message).toContain(`listens on port ${port}, but did not respond to GET /`)
-  // Late is not never: PORT may still be opened.
+  // It waits its full time, because the app may still open PORT.
   expect(after_s).toBeGreaterThanOrEqual(60)
 })

@@ -7,7 +7,7 @@ import { createTestClock } from '../support/test-clock.ts'
 
 const hours = 3_600_000
 
-/** One app that is idle from the start, and a clock that can also jump, as it does when the machine sleeps. */
+/** One app that is idle from the start, and a clock that can also jump, as when the machine sleeps. */
 function createContext() {
   const ticking = createTestClock({ frozen_at: '2026-01-01' })
   let jumped = 0
@@ -55,7 +55,7 @@ function createContext() {
   return { advance: (ms: number) => ticking.advance(ms), jump: (ms: number) => void (jumped += ms), watch, app, done }
 }
 
-test('an app is frozen when its idle time is over and no sooner, and stopped when its frozen time is over', async () => {
+test('an app is frozen exactly when its idle time is over, and stopped when its frozen time is over', async () => {
   const { advance, done } = createContext()
   await advance(59_000)
   expect(done).toEqual([])
@@ -67,7 +67,7 @@ test('an app is frozen when its idle time is over and no sooner, and stopped whe
   expect(done).toEqual(['freeze', 'stop'])
 })
 
-test('time in which the machine slept is not idle time, and not frozen time', async () => {
+test('time during which the machine slept counts neither as idle nor as frozen time', async () => {
   const { advance, jump, done } = createContext()
   await advance(30_000)
   jump(8 * hours)
@@ -82,7 +82,7 @@ test('time in which the machine slept is not idle time, and not frozen time', as
   expect(done).toEqual(['freeze', 'stop'])
 })
 
-test('resync counts idle time anew, and a visit thaws', async () => {
+test('resync restarts the idle time, and a visit thaws', async () => {
   const { advance, watch, app, done } = createContext()
   await advance(59_000)
   watch.resync()

@@ -17,7 +17,7 @@ const files = {
   'server.js': server,
 }
 
-/** A web service, a ready image and a worker, which all write where files would be lost. */
+/** A web service, a ready image and a worker, which all write to paths that are lost. */
 const shop = (version: string) => {
   const write = `require('node:fs').mkdirSync('/srv/uploads', { recursive: true }); require('node:fs').appendFileSync('/srv/uploads/note', 'x')`
   const cache = `${write}; require('node:http').createServer((request, response) => response.end('cache')).listen(6379)`
@@ -64,14 +64,14 @@ describe.skipIf(!requires('docker').ok)('a folder that the image declares as a v
     expect(await read()).toBe('x')
   })
 
-  test('files of an image that keeps running are not saved, and the image answers on', async () => {
+  test('files of an image that keeps running are not saved, and the image keeps responding', async () => {
     const repository = await context.projectWith('going-on', shop('one'))
     await context.deployReady('going-on')
     repository.commit(shop('two'))
     await context.deployReady('going-on')
     const list = async () =>
       (await context.platform.api<{ unsaved_files: UnsavedFiles[] }>('GET', '/instance/projects/going-on/unsaved-files')).body.unsaved_files
-    // Services are looked at in the order of the file, so that the image was before the worker.
+    // Services are inspected in the order of the file, so that the image was before the worker.
     await until(async () => (await list()).find(({ service, saved }) => service === 'worker' && saved !== null), { what: 'the files of the worker' })
     expect((await list()).map(({ service }) => service)).toEqual(['worker'])
     expect((await context.platform.fetchEdge('going-on.localhost')).body).toBe('two cache')

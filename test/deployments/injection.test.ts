@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer, type Repository } from '../support/repository.ts'
 
-/** server/SECURITY.md, T1 and T6: what a client writes is data, never a command, an option or a way out. */
+/** server/SECURITY.md, T1 and T6: input of a client is data, never a command, an option or a path out of its folder. */
 let platform: TestPlatform
 let repository: Repository
 const marker = join(tmpdir(), `hp-pwn-${process.pid}`)
@@ -24,7 +24,7 @@ afterAll(async () => {
   repository.remove()
 })
 
-/** Refused at once, or a deployment that fails; in no case is anything run. */
+/** Refused at once, or a failed deployment; in no case is anything executed. */
 async function attempt(change: Record<string, unknown>): Promise<string> {
   const { status, body } = await platform.api<{ error?: string }>('PATCH', '/v1/projects/target', change)
   expect(existsSync(marker)).toBe(false)
@@ -67,7 +67,7 @@ test.for([
   '@{-1}',
 ])('repo_branch %s', async (repo_branch) => expect(['refused', 'failed']).toContain(await attempt({ repo_branch })))
 
-test('a branch that git allows and a shell would run is only a branch that is not there', async () => {
+test('a branch name with shell characters is just a branch that does not exist', async () => {
   const answer = await attempt({ repo_branch: `a;touch\${IFS}${marker.slice(1).replaceAll('/', '-')}` })
   expect(answer).toBe('failed')
 })
@@ -77,7 +77,7 @@ test.for(['/etc', '../..', 'a/../../b', '..\\..', '.git', 'sub/.git/hooks', 'C:\
   async (root_directory) => expect(['refused', 'failed']).toContain(await attempt({ root_directory })),
 )
 
-test('a root_directory that is a link out of the repository fails, and shows nothing of what it leads to', async () => {
+test('a root_directory that is a symlink out of the repository fails, and reveals nothing of its target', async () => {
   symlinkSync('/etc', join(repository.folder, 'outside'))
   repository.commit({}, 'A link')
   await platform.api('PATCH', '/v1/projects/target', { root_directory: 'outside' })
@@ -88,7 +88,7 @@ test('a root_directory that is a link out of the repository fails, and shows not
   expect(deployment.build_log).not.toContain(readFileSync('/etc/passwd', 'utf8').split('\n')[0])
 })
 
-test('hooks and submodules of a repository run nothing', async () => {
+test('hooks and submodules of a repository execute nothing', async () => {
   mkdirSync(join(repository.folder, '.git', 'hooks'), { recursive: true })
   writeFileSync(join(repository.folder, '.git', 'hooks', 'post-checkout'), `#!/bin/sh\n${command}\n`, { mode: 0o755 })
   repository.commit(
@@ -100,7 +100,7 @@ test('hooks and submodules of a repository run nothing', async () => {
   expect(deployment.status).toBe('ready')
 })
 
-test('a member of the team cannot make the platform ask a private address, not even for a project of the owner', async () => {
+test('a team member cannot make the platform request a private address, even for a project of the owner', async () => {
   let asked = 0
   const canary = createServer((_request, response) => {
     asked++
@@ -123,7 +123,7 @@ test('a member of the team cannot make the platform ask a private address, not e
     expect(JSON.stringify(ended)).not.toContain('inner service')
   }
   expect(asked).toBe(0)
-  // The owner may: one's own machine is one's own.
+  // The owner may, because it is their own machine.
   await platform.api('PATCH', '/v1/projects/target', { repo_url: `http://127.0.0.1:${port}/y.git` })
   await platform.waitForEnd('target', (await platform.deploy('target')).id)
   expect(asked).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-/** Accounts other than that of the instance's owner: what they may not deploy where apps are processes of this machine. */
+/** Accounts other than the instance owner's: what they may not deploy where apps are processes of this machine. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { makeRepository, tinyServer } from '../support/repository.ts'
 let platform: TestPlatform
 /** Of the other account. */
 let token: string
-/** Of the project that the owner has deployed, and that is another account's by now: as one from before this rule. */
+/** Of a project that the owner has deployed, and that now belongs to another account, like one from before this rule. */
 let deployment: string
 let variable: string
 const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 
 const archive = new Uint8Array(createTarGz([{ name: 'index.html', data: 'x' }]))
-/** These are about something that only a deployment makes, which such a project does not have. */
+/** Operations on something that only a deployment creates, which such a project does not have. */
 const withoutObject = ['deploySkippedPush', 'revertDatabaseUpgrade', 'upgradeDatabase']
 const operations = (Object.entries(allOperations) as [string, OperationSpec][]).filter(
   ([id, spec]) => spec.errors.includes('runtime_not_isolated') && !withoutObject.includes(id),
@@ -61,7 +61,7 @@ const bodies: Record<string, () => object> = {
   updateWatching: () => ({ pull_requests: true }),
 }
 
-test('every operation that deploys is among those that are asked', () => {
+test('the list covers every operation that deploys', () => {
   expect(operations.map(([id]) => id).toSorted()).toEqual([
     'addManagedService',
     'addVolume',
@@ -95,7 +95,7 @@ test.each(operations)('%s is 403 runtime_not_isolated, and changes nothing', asy
   const response = await fetch(api_url + path, {
     method: spec.method,
     headers: {
-      // A folder of this machine is deployed by the owner of the instance alone: here into a project of an account whose team has that owner.
+      // Only the instance owner deploys a local folder: here into a project of an account whose team includes that owner.
       authorization: `Bearer ${spec.access === 'owner' ? platform.handle.instance.token : token}`,
       'content-type': spec.upload ? 'application/gzip' : 'application/json',
     },
@@ -108,7 +108,7 @@ test.each(operations)('%s is 403 runtime_not_isolated, and changes nothing', asy
   expect([env_vars.length, deployments.map((one) => one.id)]).toEqual([1, [deployment]])
 })
 
-test('a push is not deployed, and the reason is shown with the repository', async () => {
+test('a push is not deployed, and the reason is shown next to the repository', async () => {
   const theirs = createClient({ ...platform.handle.instance, token })
   const check = () => theirs.api<{ watching: { state: string; message: string | null } }>('POST', '/instance/projects/theirs/watching/check')
   await check()
@@ -117,13 +117,13 @@ test('a push is not deployed, and the reason is shown with the repository', asyn
   expect(watching).toMatchObject({ state: 'failing', message: expect.stringMatching(/^Only the instance owner can deploy/) })
 })
 
-test('an app from before this rule is not started again, and its log says why', async () => {
+test('an app from before this rule is not restarted, and its log says why', async () => {
   const url = `${platform.handle.api_url}/v1/projects/theirs/runtime-logs`
   for await (const { data } of readEventStream(url, { token })) if (data.startsWith('Not started: This instance runs apps as processes')) break
   expect(findProcessesIn(data_dir)).toEqual([])
 })
 
-test('a member of the account that owns the instance deploys', async () => {
+test('a member of the instance owner’s account can deploy', async () => {
   const { user } = (await platform.api<{ user: { email: string } }>('GET', '/instance/session')).body
   await platform.api('POST', '/instance/team', { owner_email: user.email, member_email: 'other@example.com' })
   await platform.createProject({ slug: 'ours', repo_url: repository.url })

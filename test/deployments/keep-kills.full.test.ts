@@ -13,7 +13,7 @@ import { createSeededRandom } from '../support/seeded-random.ts'
 const rounds = 8
 const fileCount = 300
 
-/** Fills a folder of its own with files that all have the same text, and says which texts are there. */
+/** Fills a folder with files that all have the same text, and reports which texts exist. */
 const app = {
   'package.json': JSON.stringify({ name: 'keeper', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `
@@ -63,7 +63,7 @@ test(`${rounds} kills while the files of a path are copied into its new volume l
       await platform.kill()
       const answer = await adding
       platform = await startTestPlatform({ runtime: 'process', data_dir })
-      // Whichever version answers has the files; what is written from now on must not be lost to a copy that goes on.
+      // Whichever version responds has the files; a continued copy must not overwrite what is written from now on.
       expect(await read(`/${folder}`), `round ${round}`).toEqual(whole('a'))
       expect(await read(`/${folder}/b`), `round ${round}`).toEqual(whole('b'))
       await until(async () => ((await listDeployments()).every(isEnded) ? true : undefined), { what: 'all deployments to end' })

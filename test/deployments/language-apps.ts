@@ -2,7 +2,7 @@ import type { Requirement } from '../support/requirements.ts'
 
 export interface LanguageCase {
   name: string
-  /** What builds it without Docker; null: nothing, because it needs packages of a registry. */
+  /** The toolchain that builds it without Docker; null if it needs packages of a registry. */
   tool: Requirement | 'npm' | null
   framework: string
   files(text: string): Record<string, string>
@@ -51,7 +51,7 @@ export const languageCases: LanguageCase[] = [
   },
   {
     name: 'ruby',
-    // Debian’s gem of Sinatra is not complete for a Bundler outside of the images.
+    // Debian's gem of Sinatra is incomplete for a Bundler outside of the images.
     tool: null,
     framework: 'sinatra',
     settings: { install_command: 'bundle install --local' },
@@ -82,7 +82,7 @@ export const languageCases: LanguageCase[] = [
     name: 'java',
     tool: 'java',
     framework: 'java',
-    // Maven's own plugins come from its registry alone.
+    // Maven's own plugins come only from its registry.
     settings: {
       build_command: 'mkdir -p target && javac -d target/classes src/main/java/Main.java && jar cfe target/app.jar Main -C target/classes .',
     },

@@ -3,7 +3,7 @@ import { requires } from '../support/requirements.ts'
 import { useDeploymentContext } from './deployment-suite.ts'
 import { languageCases } from './language-apps.ts'
 
-/** Each language from its source to a response, and again after a change of one line. */
+/** Each language from its source to a response, and again after a one-line change. */
 describe.skipIf(!requires('docker').ok || !requires('language-images').ok)('languages without a Dockerfile, on Docker', () => {
   const context = useDeploymentContext('docker')
 

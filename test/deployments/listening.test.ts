@@ -29,7 +29,7 @@ test.runIf(process.platform === 'linux').for([
     isWide ? { status: 'warning', message: expect.stringMatching(new RegExp(`${slug} \\(port \\d+\\)`)) } : { status: 'ok' },
   )
 
-  // What it listens on is looked at again when it is back.
+  // Its ports are detected again when it is back.
   void platform.fetchEdge(`${slug}.localhost`, '/end').catch(() => {})
   const log = followRuntimeLog({ api_url: platform.handle.api_url, token: platform.owner.token }, slug)
   await until(() => log.states.includes('exited') || undefined, { what: 'its end' })

@@ -17,7 +17,7 @@ import { runProgram } from '../support/runtime.ts'
 import { createS3Client } from '../support/s3-client.ts'
 import { type DeploymentContext, useDeploymentContext } from './deployment-suite.ts'
 
-/** An app without a configuration file. It shows its variables, speaks the protocol of Redis, and sends mail, without a package. */
+/** An app without a configuration file. It shows its variables, speaks the Redis protocol, and sends mail, without a package. */
 const server = `
 const net = require('node:net')
 const talk = (host, port, lines, isDone) => new Promise((resolve, reject) => {
@@ -59,7 +59,7 @@ const helpers = (context: DeploymentContext) => ({
   read: async (slug: string, path: string) => (await context.platform.fetchEdge(`${slug}.localhost`, path)).body,
   variables: async (slug: string) =>
     JSON.parse((await context.platform.fetchEdge(`${slug}.localhost`, '/env')).body) as Record<string, string | undefined>,
-  /** Changes something that redeploys the project, and waits for the deployment. */
+  /** Makes a change that redeploys the project, and waits for the deployment. */
   async change(slug: string, method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) {
     const { status, body: answer } = await context.platform.api<{ deployment_id: string }>(method, `/instance/projects/${slug}/${path}`, body)
     expect(status).toBe(200)
@@ -99,7 +99,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
 
     await change('plain', 'POST', 'managed-services', { name: 'mariadb' })
     expect(await read('plain', '/mysql')).toContain('MariaDB')
-    // The data of Redis stays while a version is replaced.
+    // The data of Redis survives a new version.
     expect(await read('plain', '/redis?command=INCR+visits')).toBe('+OK\r\n:43\r\n')
     await sql("CREATE TABLE guests (name TEXT); INSERT INTO guests VALUES ('Ada')")
     const { services } = (await context.platform.api<{ services: Service[] }>('GET', '/instance/projects/plain/services')).body
@@ -131,7 +131,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
     }
   })
 
-  test('a removed service ends and keeps its data, which comes back with it', async () => {
+  test('a removed service stops and keeps its data, which returns when it is added again', async () => {
     const before = await variables('plain')
     await change('plain', 'DELETE', 'managed-services/mariadb')
     expect((await variables('plain')).MYSQL_URL).toBeUndefined()
@@ -148,7 +148,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
     expect((await sql('SELECT name FROM guests')).trim()).toBe('Ada')
   })
 
-  test('an app and a browser use S3 storage with a client of AWS, in a bucket that exists', async () => {
+  test('an app and a browser use S3 storage with the AWS client, in an existing bucket', async () => {
     await change('plain', 'POST', 'managed-services', { name: 's3' })
     const env = await variables('plain')
     const edgePort = new URL(context.platform.handle.instance.edge_url).port
@@ -181,7 +181,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
     const signed = new URL(await getSignedUrl(browser, new GetObjectCommand(object)))
     const fetchPath = (path: string) => context.platform.fetchEdge('s3--plain.localhost', path)
     expect(await fetchPath(signed.pathname + signed.search)).toMatchObject({ status: 200, body: 'hello' })
-    // Without the signature, with another one, and for another object there is nothing.
+    // Without the signature, with another one, and for another object access is denied.
     const others = [
       signed.pathname,
       signed.pathname + signed.search.replace(/Signature=\w{4}/, 'Signature=0000'),
@@ -198,7 +198,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
     expect(await inContainer('s3', 'cat /proc/[0-9]*/cmdline | tr "\\0" " "')).not.toContain(env.S3_SECRET_ACCESS_KEY)
   })
 
-  test('a service of the file with the same name is refused, and says how to go on', async () => {
+  test('a service with the name of one in the file is refused, and the error says what to do', async () => {
     const repository = await context.projectWith('twice', {
       ...files,
       'homeport.yaml': 'services:\n  web: { build: ., command: node server.js, port: 3000 }\n  redis: { image: "redis:7-bookworm" }\n',
@@ -210,12 +210,12 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
     })
     repository.commit({ 'homeport.yaml': 'services:\n  web: { build: ., command: node server.js, port: 3000 }\n' })
     await context.deployReady('twice')
-    // Another project has another Redis.
+    // Another project has a separate Redis.
     expect(await read('twice', '/redis?command=GET+visits')).toBe('+OK\r\n$-1\r\n')
   })
 })
 
-test.skipIf(!requires('docker').ok)('a container sends mail to the catcher, also after the platform was killed and started again', async () => {
+test.skipIf(!requires('docker').ok)('a container sends mail to the catcher, also after the platform was killed and restarted', async () => {
   const data_dir = mkdtempSync(join(tmpdir(), 'homeport-mail-'))
   const repository = makeRepository(files)
   let platform = await startTestPlatform({ runtime: 'docker', data_dir })
@@ -239,7 +239,7 @@ test.skipIf(!requires('docker').ok)('a container sends mail to the catcher, also
   }
 })
 
-describe('mail of a process', () => {
+describe('mail from a process', () => {
   const context = useDeploymentContext('process')
   const { read, variables, change } = helpers(context)
 
@@ -260,7 +260,7 @@ describe('mail of a process', () => {
     expect((await variables('letters')).SMTP_URL).toBeUndefined()
   })
 
-  test('managed services say that they need Docker', async () => {
+  test('managed services report that they need Docker', async () => {
     const { status, body } = await context.platform.api<{ error: string }>('POST', '/instance/projects/letters/managed-services', { name: 'redis' })
     expect([status, body.error]).toEqual([503, 'runtime_unavailable'])
   })

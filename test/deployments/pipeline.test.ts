@@ -7,7 +7,7 @@ import { steps } from '../../server/deployments/pipeline.ts'
 
 const names = steps.map(({ name }) => name)
 
-test('the contract, the labels of dashboard and command line, and the documents name the steps of the pipeline, in order', () => {
+test('the contract, the labels of dashboard and command line, and the documents list the steps of the pipeline in order', () => {
   expect(deploymentStep.shape.name.options).toEqual(names)
   expect(Object.keys(stepLabels)).toEqual(names)
   for (const file of ['server/README.md', 'server/deployments/README.md'])

@@ -25,7 +25,7 @@ export function portsSuite(context: DeploymentContext): void {
     return status === 200 ? body : status
   }
 
-  test('an additional port of an app has an address of its own, which wakes the app and ends with the setting', async () => {
+  test('an additional port of an app has its own address, which wakes the app and is removed with the setting', async () => {
     const { platform } = context
     const files = { 'package.json': manifest, 'server.js': server('app', 9090) }
     const repository = await context.projectWith('ported', files)
@@ -57,7 +57,7 @@ export function portsSuite(context: DeploymentContext): void {
     expect(await listServices('ported', '?branch=topic')).toMatchObject([
       { ports: [{ url: `http://web-9090--topic--ported.localhost:${port}` }, {}] },
     ])
-    // The preview of a branch has its address, whatever a port would be called.
+    // The preview of a branch keeps its address, whatever the label of a port would be.
     await waitForPreview(platform, 'ported', 'web-9091', commitToBranch(repository.folder, 'web-9091', { 'server.js': server('branch') }))
     expect(await read('web-9091--ported')).toBe('branch main')
     expect(await listServices('ported')).toMatchObject([{ ports: [{}, { port: 9091, url: null }] }])
@@ -78,7 +78,7 @@ export function portsSuite(context: DeploymentContext): void {
     expect(await listServices('ported')).toEqual([])
   })
 
-  test('services of homeport.yaml have additional ports, and a health check with a time of its own', async () => {
+  test('services of homeport.yaml can have additional ports, and a health check with its own timeout', async () => {
     const file = (timeout: string) => `
 services:
   web: { build: ., command: node server.js, port: 3000, ports: [9090] }

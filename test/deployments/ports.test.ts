@@ -3,7 +3,7 @@ import { createServiceLabel } from '../../server/lib/public-ports.ts'
 import { useDeploymentContext } from './deployment-suite.ts'
 import { portsSuite } from './ports-suite.ts'
 
-test('an address says the service, its port and the environment, in a label of at most 63 characters', () => {
+test('an address contains the service, its port and the environment, in a label of at most 63 characters', () => {
   expect(createServiceLabel('api', null, 'shop', 'shop')).toBe('api--shop')
   expect(createServiceLabel('my_api', 9090, 'topic--shop', 'shop')).toBe('my-api-9090--topic--shop')
   const name = 'n'.repeat(40)

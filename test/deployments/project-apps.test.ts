@@ -27,7 +27,7 @@ const deploy = async () => platform.waitForEnd('mono', (await platform.deploy('m
 const listServices = async () => (await platform.api<{ services: Service[] }>('GET', '/instance/projects/mono/services')).body.services
 const plan = async () => (await platform.api<{ plan: PlannedSource }>('POST', '/instance/projects/mono/plan', {})).body.plan
 
-test('apps that the settings name are deployed as services, without a file in the repository', async () => {
+test('apps listed in the settings are deployed as services, without a file in the repository', async () => {
   expect(await deploy()).toMatchObject({ status: 'failed' })
   const homeport = (...args: string[]) => runCommand({ api_url: platform.handle.api_url, token: platform.handle.instance.token }, '/', args)
   expect(await homeport('projects', 'set', 'mono', 'apps=apps/api,apps/web')).toMatchObject({ code: 0, out: 'apps is now apps/api,apps/web.\n' })
@@ -44,7 +44,7 @@ test('apps that the settings name are deployed as services, without a file in th
   expect((await listServices()).map(({ name }) => name).toSorted()).toEqual(['api', 'web'])
 })
 
-test('a folder that is gone says which setting names it, and the live version stays', async () => {
+test('a missing folder is reported with the setting that names it, and the live version stays', async () => {
   await platform.api('PATCH', '/instance/projects/mono/settings', { apps: ['apps/web', 'apps/gone'] })
   expect(await deploy()).toMatchObject({
     status: 'failed',
@@ -54,7 +54,7 @@ test('a folder that is gone says which setting names it, and the live version st
   expect((await platform.api('PATCH', '/instance/projects/mono/settings', { apps: ['../outside'] })).status).toBe(400)
 })
 
-test('a configuration file in the repository replaces the apps of the settings', async () => {
+test('a configuration file in the repository overrides the apps of the settings', async () => {
   await platform.api('PATCH', '/instance/projects/mono/settings', { apps: ['apps/web', 'apps/api'] })
   repository.commit({ 'homeport.yaml': 'services:\n  web:\n    build: apps/api\n' })
   expect(await plan()).toMatchObject({ file: 'homeport.yaml', services: [{ name: 'web' }] })

@@ -84,7 +84,7 @@ describe('the page of a project without a live app', () => {
     expect(routes.getStatusPage('shop.localhost')?.page).toBe('starting')
   })
 
-  test('building, with an earlier version in a preview only: building', async () => {
+  test('building, with an earlier version only in a preview: building', async () => {
     await updateTestProject({ status: 'building' })
     await addDeployment({ is_current: 1, target: 'preview', branch: 'feature' })
     expect(routes.getStatusPage('shop.localhost')?.page).toBe('building')
@@ -96,7 +96,7 @@ describe('the page of a project without a live app', () => {
     expect(routes.getStatusPage('shop.localhost')?.page).toBe('crashed')
   })
 
-  test('no page for hosts of no project', () => {
+  test('no page for hosts without a project', () => {
     for (const host of ['other.localhost', 'shop', 'shop.example.com', '.localhost']) expect(routes.getStatusPage(host)).toBeUndefined()
   })
 })
@@ -123,7 +123,7 @@ describe('a live app', () => {
     expect(pageAt('shop.localhost')).toBe('starting')
   })
 
-  test('a deleted project loses its hosts, unless another project has them by then', async () => {
+  test('a deleted project loses its hosts, unless another project has claimed them', async () => {
     const host = await addPreview('feature')
     await serve(production())
     await serve(preview('feature'))
@@ -167,7 +167,7 @@ describe('a preview', () => {
     expect([current, starting, stopped].map(pageAt)).toEqual(['upstream', 'upstream', undefined])
   })
 
-  test('closed: it has no host, and a late route to it is ignored', async () => {
+  test('once closed it has no host, and a late route to it is ignored', async () => {
     const host = await addPreview('feature')
     await serve(preview('feature'))
     await store.db.write((tx) => deletePreview(tx, project.id, 'feature'))
@@ -180,7 +180,7 @@ describe('a preview', () => {
     expect(() => routes.getHost({ ...production(), project_id: 'prj_other' })).toThrow('Project prj_other has no host.')
   })
 
-  test('names the host that visitors see; production does not', async () => {
+  test('has its public hostname in the route metadata; production has none', async () => {
     const host = await addPreview('feature')
     expect(routes.getRouteMetadata(preview('feature'))).toMatchObject({ visited_as: host, project_name: 'Shop' })
     expect(routes.getRouteMetadata(production())).not.toHaveProperty('visited_as')

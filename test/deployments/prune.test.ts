@@ -1,4 +1,4 @@
-/** An upload that comes while the project is tidied up after the deployment before it. */
+/** An upload that arrives during the retention run after the previous deployment. */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ afterEach(async () => {
   rmSync(data_dir, { recursive: true, force: true })
 })
 
-/** As `enqueue` does it: the archive, then its row. */
+/** Like `enqueue`: the archive, then its row. */
 function upload(id: string, status: string): void {
   mkdirSync(join(data_dir, 'archives', 'prj'), { recursive: true })
   writeFileSync(getArchiveFile(data_dir, 'prj', id), id)
@@ -32,7 +32,7 @@ function upload(id: string, status: string): void {
   )
 }
 
-test.each([0, 1, 2])('its archive is kept, come as it may after %i of the looks that are taken', async (looks) => {
+test.each([0, 1, 2])('keeps the archive of an upload that arrives after %i of the reads', async (looks) => {
   for (const id of ['one', 'two', 'three']) upload(id, 'failed')
   let left = looks
   const read: Store['db']['read'] = (work) =>

@@ -28,7 +28,7 @@ afterEach(() => {
 
 const page = (text: string) => ({ 'index.html': `<h1>${text}</h1>` })
 
-/** A forge with one repository, and the work tree of somebody who opens pull requests. */
+/** A forge with one repository, and the work tree of a contributor. */
 function createForge() {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-forge-'))
   folders.push(folder)
@@ -80,7 +80,7 @@ describe('a pull request', () => {
     ['GitHub, Gitea and Forgejo', (number: number) => `refs/pull/${number}/head`],
     ['GitLab', (number: number) => `refs/merge-requests/${number}/head`],
     ['Bitbucket Server', (number: number) => `refs/pull-requests/${number}/from`],
-  ])('gets a preview from the refs of %s, and none any more without its ref', async (_name, refOf) => {
+  ])('gets a preview from the refs of %s, which closes when the ref is removed', async (_name, refOf) => {
     const forge = createForge()
     const slug = await linked(forge)
     const sha = forge.push(12, page('from a stranger'), refOf(12))
@@ -96,7 +96,7 @@ describe('a pull request', () => {
     expect(await openBranches(slug)).toEqual([])
   })
 
-  test('gets none while the setting is off, and one that was there before only with its next commit', async () => {
+  test('gets none while the setting is off; one that existed before gets its preview with its next commit', async () => {
     const forge = createForge()
     forge.push(1, page('old'))
     const slug = await linked(forge, {})
@@ -112,7 +112,7 @@ describe('a pull request', () => {
     expect(await openBranches(slug)).toEqual(['pull/1'])
     await change(slug, { pull_requests: false })
     expect(await openBranches(slug)).toEqual([])
-    // Switched on again, the setting knows what is there.
+    // Once on again, the setting treats existing pull requests as known.
     await change(slug, { pull_requests: true })
     await checkRepository(platform, slug)
     expect(await openBranches(slug)).toEqual([])
@@ -121,7 +121,7 @@ describe('a pull request', () => {
   test.each([
     ['a merge commit', ['--no-ff']],
     ['a fast-forward', ['--ff-only']],
-  ])('is closed by %s, though its ref stays', async (_name, options) => {
+  ])('is closed by %s, although its ref remains', async (_name, options) => {
     const forge = createForge()
     const slug = await linked(forge, { pull_requests: true, deploys_pushes: false })
     const sha = forge.push(3, page('merged'))
@@ -136,7 +136,7 @@ describe('a pull request', () => {
     expect(await deploymentsOf(slug)).toHaveLength(1)
   })
 
-  test('that is squashed is closed when GitHub no longer publishes its merge', async () => {
+  test('that was squashed is closed when GitHub stops publishing its merge ref', async () => {
     const forge = createForge()
     const slug = await linked(forge, { pull_requests: true, deploys_pushes: false })
     const sha = forge.push(4, page('squashed'))
@@ -149,7 +149,7 @@ describe('a pull request', () => {
     forge.removeRef('refs/pull/4/merge')
     await checkRepository(platform, slug)
     expect(await openBranches(slug)).toEqual([])
-    // GitHub publishes the merge of a new pull request some seconds after its head.
+    // GitHub publishes the merge ref of a new pull request some seconds after its head.
     const next = forge.push(5, page('five'))
     await checkRepository(platform, slug)
     expect(await openBranches(slug)).toEqual([])
@@ -180,13 +180,13 @@ describe('a pull request', () => {
   })
 })
 
-describe('what a stranger’s code gets', () => {
+describe('code from a fork', () => {
   const reporter = {
     'package.json': JSON.stringify({ name: 'report', private: true, scripts: { build: 'mkdir -p .next/cache dist', start: 'node server.js' } }),
     'server.js': `require('node:http').createServer((_, res) => res.end(JSON.stringify(process.env))).listen(process.env.PORT, process.env.HOST)`,
   }
 
-  test('are the variables of previews alone that are not sensitive, unless the setting gives more', async () => {
+  test('gets only preview variables that are not sensitive, unless the setting allows more', async () => {
     const forge = createForge()
     const slug = await linked(forge)
     const variables = [
@@ -210,7 +210,7 @@ describe('what a stranger’s code gets', () => {
     expect(trusted.FOR_PRODUCTION).toBeUndefined()
   })
 
-  test('homeport.yaml of a pull request cannot switch the settings on', async () => {
+  test('homeport.yaml of a pull request cannot change the settings', async () => {
     const forge = createForge()
     const slug = await linked(forge)
     forge.push(9, { ...page('x'), 'homeport.yaml': 'pull_request_secrets: true\n' })
@@ -223,7 +223,7 @@ describe('what a stranger’s code gets', () => {
     })
   })
 
-  test('no snapshot of production’s volumes, unless the setting gives more', async () => {
+  test('gets no snapshot of production’s volumes, unless the setting allows it', async () => {
     const forge = createForge()
     const storing = (more: Record<string, string> = {}) => ({
       'package.json': JSON.stringify({ name: 'store', private: true, scripts: { start: 'node server.js' } }),

@@ -40,15 +40,15 @@ interface BranchRun {
   platform: Client
   seed: number
   steps: number
-  /** What a branch holds, so that the edge can be asked for `text`. */
+  /** The content of a branch, so that the edge can be queried for `text`. */
   files(text: string): Record<string, string>
-  /** Looks for what is left of deployments that are not among these. */
+  /** Finds leftovers of deployments that are not in this list. */
   leftovers(open: ReadonlySet<string>): Promise<string[]>
-  /** What befalls the platform after each step, before it is looked at. */
+  /** A fault of the platform after each step, before the check. */
   disturb?(): Promise<void>
 }
 
-/** Five branches pushed, rewritten, rebased, renamed and deleted at random: after each step the previews are the branches. */
+/** Five branches are pushed, rewritten, rebased, renamed and deleted at random: after each step the previews match the branches. */
 export async function runRandomBranches({ platform, seed, steps, files, leftovers, disturb }: BranchRun): Promise<void> {
   const seededRandom = createSeededRandom(seed)
   const slug = `dice-${seed}`
@@ -103,7 +103,7 @@ export async function runRandomBranches({ platform, seed, steps, files, leftover
     for (const one of seen) expect((await platform.fetchEdge(one.host)).body, `step ${step}, ${one.branch}`).toContain(texts.get(one.branch))
     const branches = new Set(seen.map((one) => one.branch))
     const isClean = async () => {
-      // Looked up anew each time: a push to main may still be on its way to its deployment.
+      // Read again each time, because a push to main may not be deployed yet.
       const deployments = await listAllDeployments(platform, slug)
       const open = deployments.filter((one) => one.target === 'production' || branches.has(one.branch ?? ''))
       expect(await leftovers(new Set(open.map((one) => one.id)))).toEqual([])
@@ -125,7 +125,7 @@ export async function runRandomBranches({ platform, seed, steps, files, leftover
     }
     for (const [branch] of others()) deeds.remove(branch)
     await settled(steps + 1)
-    // Rows stay, as history; nothing of them serves.
+    // Rows stay as history, but nothing of them serves.
     expect((await listAllDeployments(platform, slug)).filter((one) => one.is_current && one.target === 'preview')).toEqual([])
     await platform.api('DELETE', `/v1/projects/${slug}`)
     await until(async () => ((await leftovers(new Set())).length === 0 ? true : undefined), {

@@ -10,7 +10,7 @@ import type { Runtime } from '../../server/runtime/runtime.ts'
 
 const volume = { runtime: 'process', id: 'prj_1.data', project_id: 'prj_1' } as const
 let data_dir: string
-/** The text in place of each volume's files. */
+/** The content of each volume, as one text. */
 let volumes: Map<string, string>
 let context: Parameters<typeof replaceVolume>[0]
 
@@ -31,7 +31,7 @@ afterEach(() => rmSync(data_dir, { recursive: true, force: true }))
 
 const marks = () => readdirSync(join(data_dir, 'volume-snapshots', 'prj_1.data')).filter((name) => name === 'replacing')
 
-test('the snapshot of what was replaced is returned, and no mark is left', async () => {
+test('returns the snapshot of the replaced files, and leaves no marker', async () => {
   expect(await replaceVolume(context, volume, async () => void volumes.set('prj_1.data', 'new'))).toMatchObject({ reason: 'before_restore' })
   expect([...volumes.values(), ...marks()]).toEqual(['new'])
 })
@@ -49,7 +49,7 @@ test.each([
   expect([volumes.get('prj_1.data'), ...marks()]).toEqual([before])
 })
 
-test('a full disk is named', async () => {
+test('names a full disk', async () => {
   const work = () => Promise.reject(new Error('write ENOSPC'))
   await expect(replaceVolume(context, volume, work)).rejects.toMatchObject({ code: 'storage_full' })
   expect(volumes.get('prj_1.data')).toBe('old')

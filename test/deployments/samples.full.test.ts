@@ -5,7 +5,7 @@ import { sendRequest } from '../support/http-request.ts'
 import { readEventStream } from '../support/event-stream.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 
-/** Every sample as the dashboard sends it, on the runtime that every machine has. */
+/** Every sample, deployed like the dashboard does it, on the runtime that every machine has. */
 describe('the sample apps', () => {
   let platform: TestPlatform
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('the sample apps', () => {
     expect(response.status, response.text).toBe(201)
     return platform.waitForEnd(name, String(response.json.deployment_id))
   }
-  /** Reads on until its log says that: the stream has no end. */
+  /** Reads the endless log stream until it contains the text. */
   const says = async (slug: string, words: string) => {
     const url = `${platform.handle.api_url}/v1/projects/${slug}/runtime-logs?lines=100`
     for await (const { data } of readEventStream(url, { token: platform.handle.instance.token })) if (data.includes(words)) return
@@ -32,7 +32,7 @@ describe('the sample apps', () => {
   const flash = (text: string) =>
     sendRequest(`${platform.handle.edge_url}/send`, { method: 'POST', headers: { host: 'signal-lamp.localhost' }, body: Buffer.from(text) })
 
-  test('tide-clock: a folder of files is a site', async () => {
+  test('tide-clock: a folder of files is deployed as a site', async () => {
     const deployment = await send('tide-clock')
     expect(deployment.error, deployment.build_log).toBeNull()
     expect(deployment.framework).toBe('html')
@@ -44,7 +44,7 @@ describe('the sample apps', () => {
     })
   })
 
-  test('signal-lamp: what it does is in its log', async () => {
+  test('signal-lamp: its log shows what it does', async () => {
     const deployment = await send('signal-lamp')
     expect(deployment.error, deployment.build_log).toBeNull()
     expect((await platform.fetchEdge('signal-lamp.localhost', '/')).body).toContain('Signal lamp')
@@ -53,7 +53,7 @@ describe('the sample apps', () => {
     await says('signal-lamp', 'message 1 sent')
   })
 
-  test('harbour-news: from the second reader on it comes from the cache, and a purge ends that', async () => {
+  test('harbour-news: from the second request on it is served from the cache, until a purge', async () => {
     const deployment = await send('harbour-news')
     expect(deployment.error, deployment.build_log).toBeNull()
     const read = () => platform.fetchEdge('harbour-news.localhost', '/')
@@ -63,7 +63,7 @@ describe('the sample apps', () => {
     expect(await read()).toMatchObject({ headers: { 'x-cache': 'MISS' }, body: expect.stringContaining('Edition 2') })
   })
 
-  test('guest-book: greets with its variable, and tells the names of variables alone', async () => {
+  test('guest-book: greets with its variable, and reveals only the names of variables', async () => {
     const first = await send('guest-book')
     expect(first.error, first.build_log).toBeNull()
     expect((await platform.fetchEdge('guest-book.localhost', '/?name=%3Cb%3EAda')).body).toContain('Good day, &#60;b&#62;Ada')
@@ -77,7 +77,7 @@ describe('the sample apps', () => {
     expect(body).toContain('<code>GREETING</code></li>')
   })
 
-  test('leaky-boat: breaks its build with a hint, and floats once the hint was followed', async () => {
+  test('leaky-boat: its build fails with a hint, and it starts once the hint was followed', async () => {
     const broken = await send('leaky-boat')
     expect(broken.status).toBe('failed')
     expect(broken.error).toMatchObject({

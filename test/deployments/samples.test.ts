@@ -5,7 +5,7 @@ import { sampleFiles, samples } from '../../renderer/features/projects/samples.t
 
 const samplesFolder = join(import.meta.dirname, '../../resources/samples')
 
-test('each folder of samples is on the list, with a page or a start script and without dependencies', async () => {
+test('each sample is listed, has a page or a start script, and no dependencies', async () => {
   const folders = (await readdir(samplesFolder, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name)
   expect(samples.map(({ name }) => name).toSorted()).toEqual(folders.toSorted())
   for (const name of folders) {

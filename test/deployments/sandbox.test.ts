@@ -1,4 +1,4 @@
-/** What scripts of a build and a running app, as processes of this machine, can reach of it. */
+/** What build scripts and a running app, as processes of this machine, can reach. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
@@ -10,14 +10,14 @@ import { makeRepository, tinyServer } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
-/** Tries each path, as a reader, as a lister and as a writer, through a link, and every process; tells what it got hold of. */
+/** Tries each path by reading, listing and writing, through a symlink, and every process; returns what succeeded. */
 const readAttemptScript = `
 const fs = require('node:fs')
 const { paths, visible, pid } = JSON.parse(fs.readFileSync('aims.json', 'utf8'))
 const tries = paths.flatMap((path) => [
   ['read ' + path, () => fs.readFileSync(path)],
   ['listed ' + path, () => { if (fs.readdirSync(path).some((name) => !visible.includes(name))) return true; throw 0 }],
-  // Into a folder that is its own, perhaps: whether it left that is looked at from outside.
+  // The path may be in a private folder, so the test checks from outside whether anything was written.
   ['-', () => { try { fs.writeFileSync(path + '.stolen', 'x') } catch {} throw 0 }],
   ['linked ' + path, () => { fs.symlinkSync(path, 'link'); try { fs.readFileSync('link') } finally { fs.unlinkSync('link') } }],
 ])
@@ -40,7 +40,7 @@ describe.skipIf(!requires('bubblewrap').ok)('with bubblewrap', () => {
     for (const one of [folder, outsideFolder]) rmSync(one, { recursive: true })
   })
 
-  test('scripts and apps work, and reach no key, token, home folder, other project or process', async () => {
+  test('scripts and apps work, but cannot reach keys, tokens, the home folder, other projects or processes', async () => {
     const other = makeRepository(tinyServer('other'))
     await platform.createProject({ slug: 'other', repo_url: other.url })
     const { id } = await platform.waitForEnd('other', (await platform.deploy('other')).id)
@@ -58,7 +58,7 @@ describe.skipIf(!requires('bubblewrap').ok)('with bubblewrap', () => {
       '/var/run/docker.sock',
       '/etc/shadow',
     ]
-    // Folders of the project itself, and the one in a home folder that leads to this repository, whose Node runs the app.
+    // Folders of the project itself, and the one in a home folder that contains this repository, whose Node runs the app.
     const visible = ['bundles', 'work', 'cache', 'toolchains', ...relative(homedir(), process.cwd()).split(sep).slice(0, 1)]
     const repository = makeRepository({
       'package.json': JSON.stringify({
@@ -90,7 +90,7 @@ describe.skipIf(!requires('bubblewrap').ok)('with bubblewrap', () => {
     for (const one of [other, repository]) one.remove()
   })
 
-  test('the doctor says what confines them', async () => {
+  test('the doctor names the sandbox', async () => {
     const { checks } = (await platform.api<{ checks: { name: string }[] }>('GET', '/instance/doctor?quick=true')).body
     expect(checks.find(({ name }) => name === 'sandbox')).toMatchObject({
       status: 'ok',
@@ -99,7 +99,7 @@ describe.skipIf(!requires('bubblewrap').ok)('with bubblewrap', () => {
   })
 })
 
-test('where it is switched off, the doctor says what can be read', async () => {
+test('with the sandbox off, the doctor says what can be read', async () => {
   const options = { instance_id: 'ins', data_dir: '/data', log: silentLog, node_path: process.execPath, npm_cli_path: '/npm/bin/npm-cli.js' }
   const off = createSandboxProvider({ ...options, sandbox: 'off' })
   expect(await off.find()).toBeNull()
@@ -109,13 +109,13 @@ test('where it is switched off, the doctor says what can be read', async () => {
   })
 })
 
-test('the profile for macOS hides users and data, and then shows what is the project’s', () => {
+test('the macOS profile hides users and data, then allows the project’s own paths', () => {
   const data = '/Users/me/Library/Application Support/Homeport'
   const lines = createSeatbeltProfile({ read: ['/Users/me/node/bin'], write: [`${data}/bundles/dpl_1`, '/a "b"'] }, [data]).split('\n')
   const at = (text: string) => lines.findIndex((line) => line.includes(text))
   expect(lines.slice(0, 4)).toEqual(['(version 1)', '(allow default)', '(deny file-write*)', expect.stringContaining(`(subpath "/Users") `)])
   expect(lines[3]).toContain(`(subpath "${data}"))`)
-  // The last rule that fits decides.
+  // The last matching rule wins.
   expect(at(`(allow file-read* (subpath "/Users/me/node/bin") (subpath "${data}/bundles/dpl_1") (subpath "/a \\"b\\""))`)).toBeGreaterThan(3)
   expect(at(`(allow file-write* (subpath "${data}/bundles/dpl_1")`)).toBeGreaterThan(3)
   expect(at(`(literal "/Users/me")`)).toBe(4)

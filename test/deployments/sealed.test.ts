@@ -1,4 +1,4 @@
-/** Secrets at rest, seen from outside: who may read the key, and what is said of a value that no longer opens. */
+/** Secrets at rest, seen from outside: the mode of the key file, and the error for a value that cannot be decrypted. */
 import { chmodSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -16,7 +16,7 @@ afterAll(async () => {
   repository.remove()
 })
 
-test('a variable that does not open fails the deployment in words that say so, and what to do', async () => {
+test('a variable that cannot be decrypted fails the deployment with the reason and what to do', async () => {
   await platform.createProject({ slug: 'locked', repo_url: repository.url })
   expect((await platform.api('POST', '/v1/projects/locked/env-vars', { key: 'CARGO', value: 'tea' })).status).toBe(201)
   const db = new Database(join(platform.data_dir, 'homeport.db'))
@@ -33,7 +33,7 @@ test('a variable that does not open fails the deployment in words that say so, a
   expect(error?.hint).toContain('Set the project’s variables again')
 })
 
-test('a key that was copied into the folder for all to read is the owner’s alone after a start', async () => {
+test('a key copied into the folder as world-readable is private after a start', async () => {
   const { data_dir } = platform
   const file = join(data_dir, 'master.key')
   await platform.handle.stop()

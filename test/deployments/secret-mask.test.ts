@@ -60,16 +60,16 @@ describe('secrets in a line', () => {
       expect(masked.join('')).toContain('••••••')
     }
   })
-  test('the rest of a secret is hidden when its start was stored before, and a start when more than half of it is there', () => {
+  test('the rest of a secret is masked when its start was already stored, and a start when more than half of it is present', () => {
     expect(mask.lines([`${secret.slice(10)} after`], secret.slice(0, 10))).toEqual(['•••••• after'])
     expect(mask.lines([`before ${secret.slice(0, 14)}`])).toEqual(['before ••••••'])
     expect(mask.lines([`before ${secret.slice(0, 6)}`])).toEqual([`before ${secret.slice(0, 6)}`])
   })
-  test('lines without a secret stay as they are', () => {
+  test('lines without a secret are unchanged', () => {
     const lines = ['', '  indented\r', 'p@ss', 'and more']
     expect(mask.lines(lines)).toEqual(lines)
   })
 
-  test('what is too short to tell from any word stays', () => expect(mask('a short line')).toBe('a short line'))
+  test('a value too short to be a secret is not masked', () => expect(mask('a short line')).toBe('a short line'))
   test('without secrets nothing changes', () => expect(createSecretMask([])('x')).toBe('x'))
 })

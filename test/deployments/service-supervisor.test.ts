@@ -13,7 +13,7 @@ import { createContext } from '../runtime/suite-context.ts'
 import { createTestClock, type TestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-/** The ready image of an environment. Processes stand in for containers; the version is in their variables. */
+/** The image service of an environment. Processes replace containers; the version is in their variables. */
 const cache: ServiceConfig = {
   name: 'cache',
   kind: 'image',
@@ -38,19 +38,19 @@ const cache: ServiceConfig = {
 }
 const staysAlive = 'setInterval(() => {}, 1000)'
 
-describe('the ready images of an environment', () => {
+describe('the image services of an environment', () => {
   const suite = createContext(processDriver)
   let clock: TestClock
   let supervisor: ServiceSupervisor
-  /** What happened to replicas, such as `start 2`. */
+  /** Events of replicas, such as `start 2`. */
   let events: string[]
-  /** Resolved before a replica of this version is stopped. */
+  /** Awaited before a replica of this version is stopped. */
   let holds: Map<string, Promise<void>>
   let failures: number
   const running = new Map<string, string>()
   const { signal } = new AbortController()
 
-  /** The driver of processes, which says what it does, and waits or fails as a test asks. */
+  /** The process driver, which records its calls, and waits or fails as a test requires. */
   const createWatchedRuntime = (): Runtime => ({
     ...suite.runtime,
     async start(request) {
@@ -137,11 +137,11 @@ describe('the ready images of an environment', () => {
   afterEach(async () => {
     holds.clear()
     await supervisor.stopEnvironment('prj_1', 0)
-    // Nothing is left that nobody supervises.
+    // No replica is left without supervision.
     expect([...running.values()]).toEqual([])
   })
 
-  test('two versions that ask for one image at the same time get one replica, after the end of the one before', async () => {
+  test('concurrent starts of one image by two versions leave one replica, after the previous one stopped', async () => {
     const live = createVersion('1')
     supervisor.claim(createVersion('2'))
     await supervisor.start(createVersion('2'), 'images', signal)
@@ -156,12 +156,12 @@ describe('the ready images of an environment', () => {
     expect(events).toEqual(['start 2', 'stop 2', 'start 1'])
   })
 
-  test('a live version that restarts leaves alone what the version that is being deployed runs', async () => {
+  test('restarting the live version leaves the services of the version being deployed alone', async () => {
     const live = createVersion('1')
     await supervisor.start(live, 'images', signal)
     const next = createVersion('2')
     supervisor.claim(next)
-    // Before the next one has begun, and after.
+    // Before the next one has started, and after.
     await supervisor.start(live, 'images', signal)
     await supervisor.start(next, 'images', signal)
     await supervisor.start(live, 'images', signal)
@@ -169,7 +169,7 @@ describe('the ready images of an environment', () => {
     expect(events).toEqual(['start 1', 'stop 1', 'start 2', 'stop 2', 'start 2'])
   })
 
-  test('a live version that goes to sleep takes nothing along that the version that is being deployed runs', async () => {
+  test('putting the live version to sleep leaves the services of the version being deployed running', async () => {
     const live = createVersion('1')
     await supervisor.start(live, 'images', signal)
     const next = createVersion('1', { deployment_id: 'dpl_next' })
@@ -178,7 +178,7 @@ describe('the ready images of an environment', () => {
     await supervisor.freezeOwn(live)
     await supervisor.stop(live)
     expect(events).toEqual(['start 1'])
-    // A copy of the data is made of all that is there.
+    // All running replicas are part of a copy of the data.
     await supervisor.freeze(live)
     await supervisor.thaw(live)
     await supervisor.freezeOwn(next)
@@ -186,7 +186,7 @@ describe('the ready images of an environment', () => {
     expect(events).toEqual(['start 1', 'freeze 1', 'thaw 1', 'freeze 1', 'stop 1'])
   })
 
-  test('what a failed version left of another definition ends, and what it shares with the live one stays', async () => {
+  test('a replica of a failed version with another definition is stopped, and one shared with the live version stays', async () => {
     const live = createVersion('1')
     for (const mark of ['1', '2']) {
       const next = createVersion(mark, { deployment_id: 'dpl_next' })
@@ -198,7 +198,7 @@ describe('the ready images of an environment', () => {
     expect(events).toEqual(['start 1', 'stop 1', 'start 2', 'stop 2'])
   })
 
-  test('an image that a live version gets back is started again until it runs', async () => {
+  test('an image returned to a live version is restarted until it runs', async () => {
     const live = createVersion('1')
     failures = 2
     await supervisor.revive(live, 'images', signal)
@@ -213,7 +213,7 @@ describe('the ready images of an environment', () => {
     expect(events).toEqual(['start 1'])
   })
 
-  test('one that a live version gets back while it is being stopped is not started', async () => {
+  test('an image returned to a live version while it is being stopped is not started', async () => {
     const live = createVersion('1')
     const stopped = new AbortController()
     failures = 1
@@ -225,7 +225,7 @@ describe('the ready images of an environment', () => {
     expect(events).toEqual([])
   })
 
-  test('a start while an exited replica is being removed waits for the restart, and there is one replica', async () => {
+  test('a start during the removal of an exited replica waits for the restart, and one replica remains', async () => {
     const hold = Promise.withResolvers<void>()
     holds.set('1', hold.promise)
     const live = createVersion('1')

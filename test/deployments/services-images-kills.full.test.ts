@@ -6,7 +6,7 @@ import { startTestPlatform, until } from '../support/platform.ts'
 import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 
-/** A stand-in for a database: it notes whether another one has its volume at the same time. */
+/** A stand-in for a database, which records whether another one uses its volume at the same time. */
 const store = `
 const fs = require('node:fs')
 const net = require('node:net')
@@ -41,7 +41,7 @@ ${release}`,
 })
 
 test.skipIf(!requires('docker').ok)(
-  'killed while a version is deployed whose image replaced that of the live one: the live one gets it back, and no two have the volume at once',
+  'kill -9 while a deployed version has replaced the image of the live one: the live version gets it back, and never do two have the volume',
   async () => {
     const data_dir = mkdtempSync(join(tmpdir(), 'homeport-image-kills-'))
     const repository = makeRepository(files('one'))

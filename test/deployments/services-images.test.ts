@@ -48,22 +48,22 @@ volumes: { cache: {} }
 interface Answer {
   value: string
   starts: number
-  /** Of the definition of the image that answers; not there while none does. */
+  /** The definition of the responding image; not there while none responds. */
   mark?: string
   variables: string[]
   api: string
 }
 
-describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker', () => {
+describe.skipIf(!requires('docker').ok)('image services next to an app, on Docker', () => {
   const context = useDeploymentContext('docker')
   const read = async (slug: string, path = '/') => JSON.parse((await context.platform.fetchEdge(`${slug}.localhost`, path)).body) as Answer
 
-  test('an image keeps running while versions change, keeps its volume when it is replaced, and ends when the file drops it', async () => {
+  test('an image keeps running across versions, keeps its volume when replaced, and stops when the file drops it', async () => {
     const repository = await context.projectWith('stored', files())
     await context.deployReady('stored')
     const first = await read('stored')
     expect(first).toMatchObject({ starts: 1, api: 'api one production' })
-    // A ready image gets what the file gives it, and nothing of the project.
+    // A ready image gets the variables of the file, and none of the project.
     expect(first.variables).toContain('MARK')
     expect(first.variables.filter((name) => /^(HOMEPORT_|DATABASE_URL|SECRET)/.test(name))).toEqual([])
     repository.commit(files({ version: 'two' }))
@@ -73,7 +73,7 @@ describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker',
     const third = await context.deployReady('stored')
     expect(await read('stored')).toMatchObject({ starts: 2, api: 'api three production' })
 
-    // A version that fails gives the live one its image back.
+    // A failed version returns the image to the live one.
     repository.commit({ ...files({ version: 'four', mark: '3' }), 'api.js': 'process.exit(3)' })
     expect((await context.deployAndWait('stored')).status).toBe('failed')
     // Its own image may have started, or not yet when the other service failed.
@@ -91,7 +91,7 @@ describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker',
     const { id } = await context.platform.getProject('stored')
     expect((await listRunning()).trim()).not.toBe('')
     const [withoutCache = ''] = files()['homeport.yaml'].replace(', depends_on: [cache, api]', '').split('  cache:')
-    // A request holds the version with the image, so that this is stopped late: after a next version wants it again.
+    // A request keeps the version with the image busy, so that it stops late: after a next version needs the image again.
     const held = get(context.platform.handle.instance.edge_url, { path: '/hold', headers: { host: 'stored.localhost' } }).on('error', () => {})
     const [response] = (await once(held, 'response')) as [IncomingMessage]
     await once(response, 'data')
@@ -111,7 +111,7 @@ describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker',
     await until(async () => (await listRunning()).trim() === '' || undefined, { what: 'the image to end' })
   })
 
-  test('a version that fails while the live one sleeps leaves that asleep, and its image is there when it wakes', async () => {
+  test('a version that fails while the live one sleeps does not wake it, and its image is there when it wakes', async () => {
     const repository = await context.projectWith('asleep', files())
     await context.deployReady('asleep')
     const { id } = await context.platform.getProject('asleep')
@@ -119,7 +119,7 @@ describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker',
       const filters = ['label=homeport.service=cache', `label=homeport.project=${id}`].flatMap((filter) => ['--filter', filter])
       return (await runProgram('docker', ['ps', ...filters, '--format', '{{.State}}'])).split('\n').filter(Boolean)
     }
-    // The first version has the image of the live one, the second has another in its place.
+    // The first version shares the image of the live one, the second replaces it.
     for (const { mark, states } of [
       { mark: '1', states: ['paused'] },
       { mark: '2', states: [] },
@@ -138,7 +138,7 @@ describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker',
       expect((await context.deployAndWait('asleep')).error).toMatchObject({ message: expect.stringContaining('exited with code 4') })
       expect(await listStates()).toEqual(states)
       expect((await context.platform.getProject('asleep')).is_cold).toBe(true)
-      // Images without a health check count as ready once they have started, so the app may answer before this one does.
+      // Images without a health check count as ready once started, so the app may respond before this one.
       const woken = await until(
         async () => {
           const answer = await read('asleep')
@@ -150,7 +150,7 @@ describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker',
     }
   })
 
-  test('an image that nobody has fails the build by name, and the rest stays', async () => {
+  test('an image that does not exist fails the build by name, and the live version stays', async () => {
     await context.projectWith('missing-image', files({ image: 'homeport-no-such-image:9' }))
     const failed = await context.deployAndWait('missing-image')
     expect(failed).toMatchObject({ status: 'failed', error: { code: 'build_failed', message: expect.stringContaining('homeport-no-such-image:9') } })
@@ -173,7 +173,7 @@ describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker',
     )
   })
 
-  test('production and two previews have a network each: names lead to their own services', async () => {
+  test('production and two previews have separate networks: names resolve to their own services', async () => {
     const repository = context.createRepository(files())
     const slug = 'branches'
     await context.platform.createProject({ slug, repo_url: repository.url, previews: true })

@@ -39,7 +39,7 @@ interface RunRow {
 
 function killSuite(runtime: 'process' | 'docker'): void {
   test(
-    `${rounds} kills with writers, a cron job every second and services starting: nothing acknowledged is lost, no run is doubled or dropped`,
+    `${rounds} kills with writers, a cron job every second and services starting: no acknowledged write is lost, no run is doubled or dropped`,
     { timeout: 1_200_000 },
     async () => {
       const seed = Number(process.env.HOMEPORT_TEST_SEED ?? Date.now() % 1e9)
@@ -65,7 +65,7 @@ function killSuite(runtime: 'process' | 'docker'): void {
         const before = acknowledged.size
         const writers = [write(), write()]
         await until(() => acknowledged.size > before || undefined, { what: 'a write in this round' })
-        // A redeploy of the same commit puts the kill into a start of services now and then.
+        // Redeploying the same commit makes some kills hit a start of services.
         if (random.chance(0.3)) await platform.deploy('writer').catch(() => undefined)
         await new Promise((resolve) => setTimeout(resolve, random.between(0, 1_500)))
         await platform.kill()
@@ -89,7 +89,7 @@ function killSuite(runtime: 'process' | 'docker'): void {
       db.close()
       const times = runs.map(({ scheduled_at }) => Date.parse(scheduled_at))
       expect(new Set(times).size).toBe(times.length)
-      // After a gap the first run that was not made is there as missed.
+      // After a gap the first skipped run is recorded as missed.
       const unexplained = times.filter((at, index) => index > 0 && at - times[index - 1]! > 1_000 && runs[index - 1]!.status !== 'missed')
       expect(unexplained).toEqual([])
       expect(runs.filter(({ status }) => status === 'running').length).toBeLessThanOrEqual(1)

@@ -4,7 +4,7 @@ import type { DeploymentContext } from './deployment-suite.ts'
 
 const manifest = JSON.stringify({ name: 'shop', private: true, scripts: { start: 'node server.js' } })
 
-/** Answers with what its sibling says, and counts releases and restarts in files of a shared volume. */
+/** Returns the response of its sibling, and counts releases and restarts in files of a shared volume. */
 export const shop = (version: string): Record<string, string> => ({
   'package.json': manifest,
   'homeport.yaml': `
@@ -33,7 +33,7 @@ require('node:http').createServer(async (request, response) => {
 export function servicesSuite(context: DeploymentContext): void {
   const readHome = async (slug: string) => JSON.parse((await context.platform.fetchEdge(`${slug}.localhost`)).body) as Record<string, string>
 
-  test('web, a public api, a worker with a volume and a release command: all of a new version replace those of the old one', async () => {
+  test('web, a public api, a worker with a volume and a release command: a new version replaces all of them', async () => {
     const repository = await context.projectWith('shop', shop('one'))
     const first = await context.deployReady('shop')
     expect(first.build_log).toContain('released one with undefined')
@@ -52,7 +52,7 @@ export function servicesSuite(context: DeploymentContext): void {
     expect(second.status).toBe('ready')
   })
 
-  test('a release command that fails keeps the old version, and says so', async () => {
+  test('a failed release command keeps the old version, and is reported', async () => {
     const repository = await context.projectWith('careful-shop', shop('one'))
     await context.deployReady('careful-shop')
     repository.commit({ ...shop('two'), 'release.js': `console.error('column missing'); process.exit(4)` })
@@ -65,10 +65,10 @@ export function servicesSuite(context: DeploymentContext): void {
     expect(await readHome('careful-shop')).toEqual({ version: 'one', api: 'api one', worker: 'hello one;' })
   })
 
-  test('a worker that keeps exiting fails the deployment; one that exits later is started again', async () => {
+  test('a worker that keeps exiting fails the deployment; one that exits later is restarted', async () => {
     const repository = await context.projectWith('worker-shop', shop('one'))
     await context.deployReady('worker-shop')
-    // A program that ends at once, however slowly the machine starts Node.
+    // A program that exits at once, however slowly the machine starts Node.
     const files = shop('two')
     repository.commit({ ...files, 'homeport.yaml': files['homeport.yaml']?.replace('node worker.js', `["sh", "-c", "exit 7"]`) ?? '' })
     const failed = await context.deployAndWait('worker-shop')
@@ -89,7 +89,7 @@ export function servicesSuite(context: DeploymentContext): void {
     )
   })
 
-  test('an app that exits at its start is explained by its own output, not by that of its services', async () => {
+  test('the error of an app that exits during startup quotes its own output, not that of its services', async () => {
     await context.projectWith('loud-shop', {
       ...shop('one'),
       'server.js': `setTimeout(() => { console.log('no licence'); process.exit(3) }, 300)`,
@@ -101,7 +101,7 @@ export function servicesSuite(context: DeploymentContext): void {
     expect(`${error?.message} ${error?.hint}`).not.toContain('work')
   })
 
-  test('settings of the file hold for the project, and a command runs in its own folder', async () => {
+  test('settings of the file apply to the project, and a command runs in its own folder', async () => {
     await context.projectWith('folder-shop', {
       'package.json': manifest,
       'homeport.yaml': `
@@ -125,7 +125,7 @@ require('node:http').createServer((request, response) => {
     expect(body.settings).toMatchObject({ health_path: '/ready' })
   })
 
-  test('variables that the file requires are asked for before anything is built', async () => {
+  test('required variables of the file are reported before anything is built', async () => {
     const repository = await context.projectWith('strict-shop', {
       ...shop('one'),
       'homeport.yaml': 'services:\n  web: { build: ., command: node server.js, port: 3000, environment: { KEY: "${STRIPE_KEY:?}" } }\n',

@@ -4,7 +4,7 @@ import { requires } from '../support/requirements.ts'
 import { type DeploymentContext, useDeploymentContext } from './deployment-suite.ts'
 import { shop } from './services-suite.ts'
 
-/** What a release command does: it migrates for a moment, fails, or hangs until the deployment is canceled. */
+/** The release command: it migrates for a moment, fails, or hangs until the deployment is canceled. */
 const releases = {
   migrates: `setTimeout(() => console.log('migrated'), 150)`,
   fails: `process.exit(4)`,

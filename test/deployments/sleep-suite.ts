@@ -12,7 +12,7 @@ import { type SleepProbe, type AppIdentity, sleepingAppFiles, createSleepProbe }
 const sleep_after_s = 30
 const defaultSettings: Partial<Settings> = { sleep_after_s, frozen_for_s: 36_000, frozen_budget_mb: 2048 }
 
-/** How apps sleep and wake, on either runtime. Idle time passes by `advance`. */
+/** How apps sleep and wake, on either runtime. Idle time passes with `advance`. */
 export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: number }): void {
   let platform: TestPlatform
   let view: DockerView
@@ -53,14 +53,14 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     until(
       async () => {
         if ((await platform.getProject(slug)).is_cold) return true
-        // A connection that the client has closed may have been open for the edge until now.
+        // The edge may not know yet that the client has closed its connection.
         await pass(10)
         return undefined
       },
       { what: `${slug} to be cold` },
     )
   const warm = (slug: string) => until(async () => ((await platform.getProject(slug)).is_cold ? undefined : true), { what: `${slug} to be warm` })
-  /** Nobody visits it until it sleeps. */
+  /** Sends no request until it sleeps. */
   const idle = async (slug: string) => {
     await pass(sleep_after_s + 1)
     await cold(slug)
@@ -71,7 +71,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
   const waitForRecordedRequest = (slug: string, since: string | null) =>
     until(async () => ((await platform.getProject(slug)).last_request_at ?? '') > (since ?? '') || undefined, { what: 'the visit to be noted' })
 
-  test('an app without visits is frozen; a stored answer does not wake it, and the next request finds it as it was', async () => {
+  test('an app without visits is frozen; a cached response does not wake it, and the next request finds its state intact', async () => {
     const id = await live('drowsy')
     const log = follow('drowsy')
     const before = await ask('drowsy')
@@ -97,7 +97,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     log.close()
   })
 
-  test('a frozen app is stopped when its time is over, and the next request starts it', async () => {
+  test('a frozen app is stopped after its frozen time, and the next request starts it', async () => {
     await set({ frozen_for_s: 3_600 })
     const id = await live('sound')
     const log = follow('sound')
@@ -114,7 +114,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     log.close()
   })
 
-  test(`${crowd} requests at a frozen app wake it once, and ${crowd} at a stopped one start it once`, async () => {
+  test(`${crowd} requests to a frozen app wake it once, and ${crowd} to a stopped one start it once`, async () => {
     const id = await live('crowd')
     const log = follow('crowd')
     const request = async () => {
@@ -135,7 +135,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     log.close()
   })
 
-  test('a request in the very moment of falling asleep is answered, every time', async () => {
+  test('a request at the moment of freezing is always answered', async () => {
     const id = await live('moment')
     const first = await ask('moment')
     const url = `${platform.handle.api_url}/v1/projects/moment/runtime-logs?lines=20&format=json`
@@ -161,7 +161,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     const stream = await openStream(platform, 'streamed')
     const socket = await openSocket(platform, 'socketed')
     await set({ sleep_after_s: 5 })
-    // By the time that the quiet one has slept twice, the others would have too.
+    // By the time that the idle one has slept twice, the others would have too.
     for (let i = 0; i < 2; i++) {
       await ask('quiet')
       await pass(6)
@@ -181,7 +181,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     for (const log of logs) log.close()
   })
 
-  test('an app that is always warm never sleeps, and one that becomes so is woken', async () => {
+  test('an app that is always warm never sleeps, and setting it wakes a sleeping one', async () => {
     await live('watchful')
     await live('companion')
     const log = follow('companion')
@@ -196,7 +196,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     log.close()
   })
 
-  test('past the budget of frozen memory the app that has slept longest is stopped', async () => {
+  test('over the budget of frozen memory the app that has slept longest is stopped', async () => {
     const heavy = sleepingAppFiles('heavy', 'globalThis.kept = Buffer.alloc(80e6, 1)')
     const first = await live('first-heavy', heavy)
     const second = await live('second-heavy', heavy)
@@ -209,13 +209,13 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     await pass(20)
     await cold('second-heavy')
     await sleepProbe.waitForState(first, 'none')
-    // The state is told before an engine has frozen it.
+    // The state is recorded before the engine has frozen it.
     await sleepProbe.waitForState(second, 'frozen')
     expect(await platform.getProject('first-heavy')).toMatchObject({ is_cold: true })
     await set(defaultSettings)
   })
 
-  test('a deployment of a sleeping app takes over awake, and the old one is gone', async () => {
+  test('a deployment of a sleeping app starts awake, and the old version is removed', async () => {
     const old = await live('renewed', sleepingAppFiles('old'))
     await idle('renewed')
     await sleepProbe.waitForState(old, 'frozen')
@@ -226,7 +226,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     expect(await sleepProbe.getState(fresh)).toBe('running')
   })
 
-  test('while a new version is built a request wakes the old one', async () => {
+  test('a request during a build wakes the old version', async () => {
     await set({ frozen_for_s: 0 })
     const old = await live('between', sleepingAppFiles('old'))
     await idle('between')
@@ -249,7 +249,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     await sleepProbe.waitForState(old, 'none')
   })
 
-  test.each(['stop', 'delete'] as const)('%s of a frozen app leaves nothing', async (way) => {
+  test.each(['stop', 'delete'] as const)('%s of a frozen app leaves nothing behind', async (way) => {
     const slug = way === 'stop' ? 'drowsy' : 'moment'
     const id = await live(slug)
     await idle(slug)
@@ -265,17 +265,17 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     await sleepProbe.waitForState(id, 'none')
   })
 
-  test('an app that ends in its sleep is started by the next request', async () => {
+  test('an app that exits while frozen is started by the next request', async () => {
     const id = await live('crowd')
     const before = await ask('crowd')
     await idle('crowd')
     await sleepProbe.waitForState(id, 'frozen')
     if (runtime === 'process') {
       for (const pid of sleepProbe.findGroupLeaders(id)) process.kill(-pid, 'SIGKILL')
-      // Until its parent has heard of its end a request may be sent to the dead one.
+      // Until the exit is noticed a request may be sent to the dead process.
       await sleepProbe.waitForState(id, 'none')
     } else {
-      // As a restart of the engine leaves it: the container is there and has ended.
+      // As after a restart of the engine: the container exists and has exited.
       await view.docker.getContainer((await sleepProbe.findContainer(id)) ?? '').stop({ t: 0 })
     }
     expect((await ask('crowd')).born).not.toBe(before.born)
@@ -283,8 +283,8 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     expect(await sleepProbe.getState(id)).toBe('running')
   })
 
-  test('an app that sleeps when the platform is killed sleeps on, and wakes', async () => {
-    // What else is here need not be brought back.
+  test('an app that was asleep when the platform was killed stays asleep, and wakes on request', async () => {
+    // The other apps need not be restored.
     for (const slug of repositories.keys()) if (slug !== 'crowd') await platform.api('DELETE', `/v1/projects/${slug}`)
     const id = await live('crowd')
     const before = await ask('crowd')
@@ -293,7 +293,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     const container = runtime === 'docker' ? await sleepProbe.findContainer(id) : undefined
     await platform.kill()
     platform = await startTestPlatform({ runtime, data_dir: platform.data_dir })
-    // A frozen container stays as it is; a frozen process of a platform that is gone can only be ended.
+    // A frozen container is kept; a frozen process of a dead platform can only be killed.
     await sleepProbe.waitForState(id, runtime === 'docker' ? 'frozen' : 'none')
     expect(await platform.getProject('crowd')).toMatchObject({ status: 'live', is_cold: true })
     const after = await ask('crowd')
@@ -302,7 +302,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     if (runtime === 'docker') expect(await sleepProbe.findContainer(id)).toBe(container)
   })
 
-  test('an orderly end that stops the apps sends a frozen one its SIGTERM; it sleeps after the restart', async () => {
+  test('an orderly stop sends a frozen app SIGTERM; it is asleep after the restart', async () => {
     const id = await live('orderly')
     const before = await ask('orderly')
     await idle('orderly')
@@ -323,7 +323,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
   })
 }
 
-/** An event stream of an app that goes on until it is closed. */
+/** An event stream of an app that stays open until it is closed. */
 function openStream(platform: TestPlatform, slug: string): Promise<{ close(): void }> {
   const { port } = new URL(platform.handle.edge_url)
   return new Promise((resolve, reject) => {
@@ -336,7 +336,7 @@ function openStream(platform: TestPlatform, slug: string): Promise<{ close(): vo
   })
 }
 
-/** A WebSocket, as far as the edge looks at it. */
+/** A WebSocket, as far as the edge handles it. */
 async function openSocket(platform: TestPlatform, slug: string): Promise<{ close(): void }> {
   const { port } = new URL(platform.handle.edge_url)
   const socket = connect({ host: '127.0.0.1', port: Number(port) })

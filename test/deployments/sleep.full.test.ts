@@ -12,7 +12,7 @@ describe('sleep on process', () => sleepSuite('process', { crowd: 1_000 }))
 describe.skipIf(!requires('docker').ok)('sleep on Docker', () => {
   sleepSuite('docker', { crowd: 1_000 })
 
-  test('a request for a frozen app waits for an engine that is away, and the same container goes on', async () => {
+  test('a request for a frozen app waits for an unavailable engine, and the same container resumes', async () => {
     const faultProxy = createDockerFaultProxy()
     await faultProxy.open()
     const repository = makeRepository(sleepingAppFiles())

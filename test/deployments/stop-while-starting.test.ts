@@ -6,7 +6,7 @@ import { findProcessesIn } from '../support/folder-processes.ts'
 import { startTestPlatform, until } from '../support/platform.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 
-test('a platform that stops while it brings an app back leaves no process of the app', async () => {
+test('stopping the platform while it restores an app leaves no process of the app', async () => {
   const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
   const repository = makeRepository({
     ...tinyServer('one'),

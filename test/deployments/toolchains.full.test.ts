@@ -3,12 +3,12 @@ import { requires } from '../support/requirements.ts'
 import { useDeploymentContext } from './deployment-suite.ts'
 import { languageCases } from './language-apps.ts'
 
-/** Each language from its source to a response, and again after a change of one line, with the toolchains of this machine. */
+/** Each language from its source to a response, and again after a one-line change, with the toolchains of this machine. */
 describe('languages on the process runtime', () => {
   const context = useDeploymentContext('process')
 
   for (const { name: language, tool, framework, files, settings } of languageCases) {
-    // Those that need a registry of packages are for images, which have the packages.
+    // Apps that need a package registry run only in images, which have the packages.
     if (tool === null) continue
     test.skipIf(tool !== 'npm' && !requires(tool).ok)(language, async () => {
       const name = `lang-${language}`

@@ -4,13 +4,13 @@ import { until } from '../support/platform.ts'
 import { createHelpers, guestbook } from './added-volumes-suite.ts'
 import type { DeploymentContext } from './deployment-suite.ts'
 
-/** Files that an app writes outside of volumes: reported once, saved before they are lost, kept or dismissed. `is_short`: only the first story. */
+/** Files that an app writes outside of volumes: reported once, saved before they are lost, kept or dismissed. `is_short`: only the first test. */
 export function unsavedFilesSuite(context: DeploymentContext, { is_short = false } = {}): void {
   const { read, listVolumes, homeport, add } = createHelpers(context)
   const listUnsaved = async (slug: string) =>
     (await context.platform.api<{ unsaved_files: UnsavedFiles[] }>('GET', `/instance/projects/${slug}/unsaved-files`)).body.unsaved_files
   const paths = async (slug: string) => (await listUnsaved(slug)).map(({ path }) => path)
-  /** Lets the time come in which the live version is inspected. */
+  /** Advances to the inspection of the live version. */
   const waitForReports = (slug: string, count: number) =>
     until(
       async () => {
@@ -24,7 +24,7 @@ export function unsavedFilesSuite(context: DeploymentContext, { is_short = false
   const countLines = async (slug: string, text: string) =>
     (await homeport('logs', slug, '--lines', '500')).out.split('\n').filter((line) => line.includes(text)).length
 
-  test('a database and uploads are reported once each, with what keeps them', async () => {
+  test('a database and uploads are reported once each, with how to keep them', async () => {
     await context.projectWith('guests', guestbook('one'))
     await context.deployReady('guests')
     await read('guests', '/sign/Ada')
@@ -41,7 +41,7 @@ export function unsavedFilesSuite(context: DeploymentContext, { is_short = false
   })
   if (is_short) return
 
-  test('what was reported is kept with its files, and the next version has them', async () => {
+  test('reported paths are kept with their files, and the next version has them', async () => {
     const added = await homeport('volumes', 'add', 'guests', '/app/guests.db', '--with-unsaved', '--json')
     const { deployment_id } = JSON.parse(added.out) as { deployment_id: string }
     expect(await context.platform.waitForEnd('guests', deployment_id)).toMatchObject({ status: 'ready', error: null })
@@ -52,7 +52,7 @@ export function unsavedFilesSuite(context: DeploymentContext, { is_short = false
     expect(await paths('guests')).toEqual([])
   })
 
-  test('before a version ends its files are saved, and a volume can begin with them', async () => {
+  test('files are saved before a version ends, and a volume can start with them', async () => {
     const repository = await context.projectWith('late', guestbook('one'))
     await context.deployReady('late')
     await read('late', '/sign/Ada')
@@ -77,7 +77,7 @@ export function unsavedFilesSuite(context: DeploymentContext, { is_short = false
     expect((await listVolumes('late')).map(({ name, snapshots }) => [name, snapshots.length])).toEqual([['guests.db', 1]])
   })
 
-  test('what was dismissed does not come back', async () => {
+  test('a dismissed finding does not return', async () => {
     await context.projectWith('dismissed', guestbook('one'))
     await context.deployReady('dismissed')
     await read('dismissed', '/sign/Ada')
@@ -92,7 +92,7 @@ export function unsavedFilesSuite(context: DeploymentContext, { is_short = false
     expect((await context.platform.api('POST', '/instance/projects/dismissed/unsaved-files/uns_none/dismiss')).status).toBe(404)
   })
 
-  test('an app that writes caches, logs, links out and names with line breaks is reported for its data alone', async () => {
+  test('an app that writes caches, logs, symlinks and names with line breaks is reported only for its data', async () => {
     const hostile = `
 fs.mkdirSync('cache/data', { recursive: true }); fs.writeFileSync('cache/data/a.db', 'x')
 fs.mkdirSync('logs'); fs.writeFileSync('logs/uploads', 'x')
@@ -104,7 +104,7 @@ fs.mkdirSync('many/data', { recursive: true }); for (let i = 0; i < 3000; i++) f
     await context.deployReady('hostile')
     const reports = await waitForReports('hostile', 2)
     expect(reports.map(({ path }) => path)).toEqual(['/app/guests.db', '/app/many/data'])
-    // A path that is a link is not followed: the volume begins empty.
+    // A symlinked path is not followed, so the volume starts empty.
     const { deployment } = await add('hostile', 'media')
     expect(deployment.status).toBe('failed')
     expect(deployment.build_log).toContain('The live version has no files at /app/media')

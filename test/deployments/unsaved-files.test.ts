@@ -16,7 +16,7 @@ const find = (files: (string | [string, number | null])[], { new_folders = [] as
     mounts,
   ).map(({ path, kind, is_file, files: count, bytes }) => [path, kind, is_file, count, bytes])
 
-test('a folder that the image declares as a volume is reported, unless a volume of the project is there', () => {
+test('a folder that the image declares as a volume is reported, unless a project volume is mounted there', () => {
   const written = { files: [], new_folders: new Set<string>(), app_folder: '/app', is_complete: true }
   const image_volumes = [
     { path: '/srv/state', files: 2, bytes: 20 },
@@ -27,7 +27,7 @@ test('a folder that the image declares as a volume is reported, unless a volume 
   ])
 })
 
-test('files are left out that the next version writes again: caches, logs, dependencies, the system', () => {
+test('files that the next version writes again are ignored: caches, logs, dependencies, system files', () => {
   const ignored = [
     '/app/node_modules/a/data.db',
     '/app/.next/cache/data/x',
@@ -48,14 +48,14 @@ test('files are left out that the next version writes again: caches, logs, depen
   expect(written.filter((path) => !isWrittenPath(path))).toEqual([])
 })
 
-test('a folder for data is found as a whole, by its name', () => {
+test('a data folder is found as a whole, by its name', () => {
   expect(find(['/app/public/uploads/2026/a.png', '/app/public/uploads/b.png', '/app/server.js'])).toEqual([
     ['/app/public/uploads', 'uploads', 0, 2, 200],
   ])
   expect(find([['/data/a', null], '/data/b'])).toEqual([['/data', 'uploads', 0, 2, null]])
 })
 
-test('a database is found with its folder where the build had none, and alone beside files of the build', () => {
+test('a database is found with its folder if the build did not create it, and alone next to files of the build', () => {
   expect(find(['/app/app.db'])).toEqual([['/app/app.db', 'database', 1, 1, 100]])
   expect(find(['/app/prisma/dev.db'])).toEqual([['/app/prisma/dev.db', 'database', 1, 1, 100]])
   expect(find(['/app/state/one/app.db', '/app/state/note'], { new_folders: ['/app/state', '/app/state/one'] })).toEqual([
@@ -63,7 +63,7 @@ test('a database is found with its folder where the build had none, and alone be
   ])
 })
 
-test('the folder of the app is never found, whatever its name is', () => {
+test('the folder of the app itself is never reported, whatever its name', () => {
   expect(find(['/data/app.db', '/data/uploads/a'], { app_folder: '/data' })).toEqual([
     ['/data/app.db', 'database', 1, 1, 100],
     ['/data/uploads', 'uploads', 0, 1, 100],
@@ -71,7 +71,7 @@ test('the folder of the app is never found, whatever its name is', () => {
   expect(find(['/a.db'], { app_folder: '/', new_folders: ['/'] })).toEqual([['/a.db', 'database', 1, 1, 100]])
 })
 
-test('other new folders are found when they have several megabytes', () => {
+test('other new folders are reported when they have several megabytes', () => {
   const folders = { new_folders: ['/app/pictures', '/app/texts'] }
   expect(
     find(
@@ -85,6 +85,6 @@ test('other new folders are found when they have several megabytes', () => {
   ).toEqual([['/app/pictures', 'files', 0, 2, 6_000_000]])
 })
 
-test('what is in a volume is not found', () => {
+test('files in a volume are not reported', () => {
   expect(find(['/app/uploads/a.png', '/app/app.db', '/app/uploads2/b'], { mounts: ['/app/uploads', '/app/app.db'] })).toEqual([])
 })

@@ -8,7 +8,7 @@ import { createTestClock } from '../support/test-clock.ts'
 
 type Used = { cpu_percent: number; memory_mb: number } | null
 
-/** An engine that answers when it is told to. */
+/** An engine that responds when told. */
 function createContext() {
   const clock = createTestClock({ frozen_at: 0 })
   const asked: { id: string; answer(used: Used): void; refuse(): void }[] = []
@@ -33,7 +33,7 @@ function createContext() {
       ...more,
     } as SupervisedApp)
   const look = createUsageReader(deps, (id) => apps.get(id))
-  /** Asks, and waits as long as anybody who asks does. */
+  /** Requests usage, and waits as long as a caller does. */
   const lookLong = async (id: string) => {
     const used = look(id)
     await clock.advance(1_600)
@@ -42,7 +42,7 @@ function createContext() {
   return { asked, apps, run, look, lookLong, pass: (ms: number) => clock.advance(ms) }
 }
 
-test('an engine is asked once, however many want to know', async () => {
+test('queries an engine once for concurrent requests', async () => {
   const { asked, run, look } = createContext()
   run('one')
   const all = Promise.all(Array.from({ length: 50 }, () => look('prj')))
@@ -53,7 +53,7 @@ test('an engine is asked once, however many want to know', async () => {
   expect(asked).toHaveLength(1)
 })
 
-test('one that is slow holds nobody up: what was known before is told', async () => {
+test('does not wait for a slow engine: the last known values are returned', async () => {
   const { asked, run, lookLong, pass } = createContext()
   run('one')
   expect(await lookLong('prj')).toBeNull()
@@ -68,7 +68,7 @@ test('one that is slow holds nobody up: what was known before is told', async ()
   expect(await lookLong('prj')).toMatchObject({ memory_mb: 90 })
 })
 
-test('one that is away leaves what was known; another instance has another use', async () => {
+test('keeps the last known values of an unavailable engine; another replica starts anew', async () => {
   const { asked, run, look, lookLong, pass } = createContext()
   run('one')
   const first = look('prj')
@@ -83,7 +83,7 @@ test('one that is away leaves what was known; another instance has another use',
   expect(asked.at(-1)?.id).toBe('two')
 })
 
-test('nothing for what has no instance, or sleeps', async () => {
+test('reports nothing for an app without a replica or asleep', async () => {
   const { asked, apps, run, look } = createContext()
   expect(await look('prj')).toBeNull()
   run('one', { candidate: null })

@@ -29,13 +29,13 @@ export function volumeUploadsSuite(context: DeploymentContext): void {
     return { status: response.status, body: (await response.json()) as Body }
   }
   const archiveOf = (files: Record<string, string>) => createTarGz(Object.entries(files).map(([name, data]) => ({ name, data })))
-  /** What is left of uploads beside the volumes. */
+  /** Leftovers of uploads next to the volumes. */
   const leftovers = () => {
     const path = join(context.platform.data_dir, 'volume-uploads')
     return existsSync(path) ? readdirSync(path) : []
   }
 
-  test('an archive replaces the files of a volume, with a snapshot of those from before', async () => {
+  test('an archive replaces the files of a volume, and a snapshot keeps the previous ones', async () => {
     await context.projectWith('gallery', guestbook('one'))
     await context.deployReady('gallery')
     await read('gallery', '/upload/old.png')
@@ -50,7 +50,7 @@ export function volumeUploadsSuite(context: DeploymentContext): void {
     expect(leftovers()).toEqual([])
   })
 
-  test('a download goes into a volume of another project, by the command line', async () => {
+  test('a download is uploaded to a volume of another project with the command line', async () => {
     const file = join(folder, 'gallery.tar.gz')
     expect(await homeport('volumes', 'download', 'gallery', 'uploads', file)).toMatchObject({ code: 0 })
     await context.projectWith('copy', guestbook('one'))
@@ -74,7 +74,7 @@ export function volumeUploadsSuite(context: DeploymentContext): void {
     expect(await homeport('volumes', 'upload', 'copy', 'other', file)).toMatchObject({ code: 1, err: expect.stringMatching(/^volume_not_found/) })
   })
 
-  test('a refused archive leaves the volume and the running app as they were', async () => {
+  test('a refused archive leaves the volume and the running app unchanged', async () => {
     const before = await read('copy')
     const hostile = createTarGz([
       { name: 'a.png', data: 'a' },
@@ -91,7 +91,7 @@ export function volumeUploadsSuite(context: DeploymentContext): void {
     expect(existsSync(join(context.platform.data_dir, 'canary'))).toBe(false)
   })
 
-  test('the first version with a volume begins with the files that were uploaded before it', async () => {
+  test('the first version with a volume starts with the files that were uploaded before it', async () => {
     await context.projectWith('early', guestbook('one'))
     expect(await upload('early', 'uploads', archiveOf({ 'a.png': 'a' }))).toMatchObject({ status: 404, body: { error: 'volume_not_found' } })
     await context.platform.api('POST', '/instance/projects/early/volumes', { path: 'public/uploads' })

@@ -44,7 +44,7 @@ afterEach(() => {
   for (const one of repositories.splice(0)) one.remove()
 })
 
-/** A site in a folder of a repository, deployed, which watches its folder without Markdown. */
+/** A deployed site in a folder of a repository, which watches its folder without Markdown files. */
 async function createSite({ isDeployed = true, watch_paths = ['site', '!**/*.md'] as string[] } = {}) {
   const repository = makeRepository({ 'site/index.html': 'one', 'site/about.md': 'one', 'other/file.txt': 'one' })
   repositories.push(repository)
@@ -70,7 +70,7 @@ const finish = async (slug: string) => {
   for (const { id } of await listDeployments(slug)) await platform.waitForEnd(slug, id)
 }
 
-test('a push that changes nothing that is watched is skipped, shown, and deployed by the next one that does', async () => {
+test('a push without changes in watched paths is skipped, shown, and deployed by the next one that has some', async () => {
   const { slug, repository, check } = await createSite()
   const [first] = await listCommits(slug)
   repository.commit({ 'other/file.txt': 'two' })
@@ -82,12 +82,12 @@ test('a push that changes nothing that is watched is skipped, shown, and deploye
   const page = repository.commit({ 'site/index.html': 'two' })
   expect(await check()).toEqual({ deployed: [page, first], skipped: [] })
   await finish(slug)
-  // The skipped commit is part of what is deployed now.
+  // The skipped commit is part of the current deployment.
   const more = repository.commit({ 'site/about.md': 'three' })
   expect((await check()).skipped).toMatchObject([{ commit_sha: more, changed_files: 1 }])
 })
 
-test('a skipped push can be deployed, and a manual deployment asks no watch paths', async () => {
+test('a skipped push can be deployed, and a manual deployment ignores watch paths', async () => {
   const { slug, repository, check } = await createSite()
   const path = `/instance/projects/${slug}/watching/deploy`
   const docs = repository.commit({ 'site/about.md': 'two' })
@@ -122,7 +122,7 @@ test('merges, renamed and deleted files count by their files', async () => {
   expect((await check()).deployed[0]).toBe(deleted)
 })
 
-test('a force push is compared with what is deployed, and deployed when that commit is gone', async () => {
+test('a force push is compared with the deployed commit, and deployed if that commit is gone', async () => {
   const { slug, repository, git, check } = await createSite()
   const [first] = await listCommits(slug)
   git('commit', '--quiet', '--amend', '--message', 'Another message')
@@ -134,7 +134,7 @@ test('a force push is compared with what is deployed, and deployed when that com
   expect(await check()).toEqual({ deployed: [docs, first], skipped: [] })
 })
 
-test('the first push is deployed, after an upload the next push is, and a changed homeport.yaml always is', async () => {
+test('the first push, the next push after an upload, and a changed homeport.yaml are always deployed', async () => {
   const { slug, repository, check } = await createSite({ isDeployed: false })
   const first = repository.commit({ 'other/file.txt': 'two' })
   expect((await check()).deployed).toEqual([first])
@@ -149,7 +149,7 @@ test('the first push is deployed, after an upload the next push is, and a change
   expect((await check()).skipped).toMatchObject([{ commit_sha: page }])
 })
 
-test('a branch gets a preview with the first push that makes it differ from production in what is watched', async () => {
+test('a branch gets a preview with the first push that differs from production in watched paths', async () => {
   const { slug, repository, check } = await createSite()
   commitToBranch(repository.folder, 'topic', { 'site/about.md': 'topic' })
   expect((await check()).skipped).toMatchObject([{ branch: 'topic', changed_files: 1 }])
@@ -159,7 +159,7 @@ test('a branch gets a preview with the first push that makes it differ from prod
   await waitForPreview(platform, slug, 'topic', page)
   const docs = commitToBranch(repository.folder, 'topic', { 'site/about.md': 'more' })
   expect((await check()).skipped).toMatchObject([{ branch: 'topic', commit_sha: docs }])
-  // A stopped project forgets nothing of an open preview.
+  // A stopped project keeps the state of an open preview.
   await platform.api('POST', `/v1/projects/${slug}/stop`)
   await platform.waitForEnd(slug, (await platform.deploy(slug)).id)
   await check()
@@ -171,7 +171,7 @@ test('a branch gets a preview with the first push that makes it differ from prod
   expect((await check()).skipped).toEqual([])
 })
 
-test('a push that was compared with a build that fails is compared again, with what is deployed', async () => {
+test('a push skipped because of a build that then fails is compared again, with the deployed version', async () => {
   const { slug, repository, check } = await createSite()
   const signalFile = signalFileIn(platform.data_dir, `gate-${slug}`)
   const wait = `until [ -e ${signalFile} ]; do sleep 0.05; done; exit 3`

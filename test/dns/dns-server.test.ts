@@ -26,7 +26,7 @@ const ask = (name: string, type: packet.RecordType = 'A', more: packet.Packet = 
 const code = (answer: Buffer | undefined) => (answer === undefined ? undefined : answer.readUInt16BE(2) & 15)
 const codes = { none: 0, format: 1, name: 3, not_implemented: 4, refused: 5 }
 
-describe('what is answered', () => {
+describe('responses', () => {
   test.each<[string, packet.RecordType, unknown[]]>([
     ['shop.test', 'A', ['127.0.0.1']],
     ['SHOP.Test', 'A', ['127.0.0.1']],
@@ -48,17 +48,17 @@ describe('what is answered', () => {
     ['shop.test', 'HTTPS' as packet.RecordType],
     ['six.internal', 'A'],
     ['www.shop.test', 'NS'],
-  ])('%s has no %s: an empty answer that says for how long', (name, type) => {
+  ])('%s has no %s: an empty response with a TTL', (name, type) => {
     const answer = answerDnsMessage(ask(name, type), zones) ?? Buffer.alloc(0)
     expect(code(answer)).toBe(codes.none)
     expect(packet.decode(answer)).toMatchObject({ answers: [], authorities: [{ type: 'SOA' }] })
   })
 
-  test('a name that is not there', () => {
+  test('NXDOMAIN for an unknown name', () => {
     expect(code(answerDnsMessage(ask('gone.shop.test'), zones))).toBe(codes.name)
   })
 
-  test.each(['example.com', 'other.test', 'shop.test.example.com', 'x'])('all else is refused: %s', (name) => {
+  test.each(['example.com', 'other.test', 'shop.test.example.com', 'x'])('every other query is refused: %s', (name) => {
     const answer = answerDnsMessage(ask(name), zones)
     expect([code(answer), answer?.length]).toEqual([codes.refused, ask(name).length])
   })
@@ -90,7 +90,7 @@ describe('hostile messages', () => {
     expect([code(answer), (answer?.length ?? 0) <= message.length]).toEqual([expected, true])
   })
 
-  test('neither an answer nor half a head is answered', () => {
+  test('ignores responses and truncated headers', () => {
     expect(answerDnsMessage(packet.encode({ type: 'response', questions: [{ type: 'A', name: 'shop.test' }] }), zones)).toBeUndefined()
     expect(answerDnsMessage(Buffer.alloc(11), zones)).toBeUndefined()
   })
@@ -98,7 +98,7 @@ describe('hostile messages', () => {
   const corpus = new URL('corpus/messages.json', import.meta.url)
   const [count, seed] = isFullTier ? [200_000, newSeed()] : [2_000, 20_261_121]
 
-  test(`${count} broken messages, seed ${seed}: never thrown, never much longer than what was asked`, () => {
+  test(`${count} malformed messages, seed ${seed}: never throws, and a response is never much longer than the query`, () => {
     const seededRandom = createSeededRandom(seed)
     const seeds = [ask('shop.test'), ask('www.shop.test', 'SOA'), ask('gone.shop.test'), ask('six.internal', 'AAAA')]
     const broken = () => {
@@ -120,7 +120,7 @@ describe('hostile messages', () => {
   })
 })
 
-describe('on a port', () => {
+describe('sockets', () => {
   let server: DnsServer
   beforeAll(async () => {
     server = createDnsServer({ zones, log: silentLog })
@@ -128,7 +128,7 @@ describe('on a port', () => {
   })
   afterAll(() => server.close())
 
-  test('a resolver finds the name by UDP', async () => {
+  test('resolves the name over UDP', async () => {
     const resolver = new Resolver({ timeout: 5_000 })
     resolver.setServers([`127.0.0.1:${server.port()}`])
     expect(await resolver.resolve4('shop.test')).toEqual(['127.0.0.1'])
@@ -137,7 +137,7 @@ describe('on a port', () => {
     await expect(resolver.resolve4('example.com')).rejects.toMatchObject({ code: 'EREFUSED' })
   })
 
-  test('two questions on one TCP connection, in pieces', async () => {
+  test('answers two queries on one TCP connection, in pieces', async () => {
     const socket = connect(server.port() ?? 0, '127.0.0.1')
     const both = Buffer.concat(
       ['shop.test', 'www.shop.test'].map((name) => packet.streamEncode({ id: 9, type: 'query', questions: [{ type: 'A', name }] })),
@@ -157,7 +157,7 @@ describe('on a port', () => {
     expect(found).toEqual(['shop.test', 'www.shop.test'])
   })
 
-  test.skipIf(!requires('loopback').ok)('it listens to this machine alone', async () => {
+  test.skipIf(!requires('loopback').ok)('listens only on this machine', async () => {
     const socket = createSocket('udp4')
     socket.bind(0, '127.0.0.2')
     await once(socket, 'listening')
@@ -165,13 +165,13 @@ describe('on a port', () => {
     const [answer] = (await once(socket, 'message')) as [Buffer]
     expect(code(answer)).toBe(codes.none)
     socket.close()
-    // Nothing stands at another address of this machine.
+    // The port is free on another address of this machine.
     const other = connect(server.port() ?? 0, '127.0.0.2')
     const [error] = (await once(other, 'error')) as [Error & { code: string }]
     expect(error.code).toBe('ECONNREFUSED')
   })
 
-  test('a taken port is told, and the next one is taken', async () => {
+  test('reports a taken port, and uses the next one', async () => {
     const second = createDnsServer({ zones, log: silentLog })
     await second.listen(server.port() ?? 0)
     expect([second.port(), second.listenError()]).toEqual([undefined, `Port ${server.port()} is in use by another program.`])
@@ -181,7 +181,7 @@ describe('on a port', () => {
     expect(second.port()).toBeUndefined()
   })
 
-  test('a free TCP port whose UDP port is taken is left for another', async () => {
+  test('skips a free TCP port whose UDP port is taken', async () => {
     const holder = createSocket('udp4')
     holder.bind(0, '127.0.0.1')
     await once(holder, 'listening')

@@ -15,7 +15,7 @@ import { projectRow } from '../support/database-rows.ts'
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-/* What the hourly round makes of verified names, with the clock turned. */
+/* The hourly check of verified hostnames, on a clock that the test advances. */
 
 const hour = 3_600_000
 const ip = '203.0.113.7'
@@ -54,7 +54,7 @@ afterEach(async () => {
 })
 
 function createTestVerifier(): DomainVerifier {
-  // Its clock stands still: a machine that stalls is not taken for a DNS that is silent.
+  // The clock is frozen, so that a stalled machine does not look like a silent DNS.
   const asking = createDomainChecker({ resolvers: () => [dns.address], clock: still, timeout_ms: 60_000, hasNetwork: () => true })
   return createDomainVerifier({
     db: store.db,
@@ -87,8 +87,8 @@ const round = async (after_ms: number) => {
   await verifier.recheckDueDomains(new AbortController().signal)
 }
 
-describe('the round', () => {
-  test('looks at a verified name once a day, and at no other', async () => {
+describe('periodic checks', () => {
+  test('check verified domains once a day, and no others', async () => {
     const id = await added()
     await added('pending.example.com')
     await verifier.check(id)
@@ -103,7 +103,7 @@ describe('the round', () => {
     expect(refreshed).toEqual([project_id])
   })
 
-  test('a record that moved away is looked at hourly, and lets the name go at the third look', async () => {
+  test('check a moved record hourly, and remove the domain’s verification at the third failure', async () => {
     const id = await added()
     await verifier.check(id)
     dns.zone = { [name]: { A: ['198.51.100.4'] } }
@@ -117,7 +117,7 @@ describe('the round', () => {
     expect(refreshed).toEqual([project_id, project_id])
   })
 
-  test('an address of this machine is let be by the round, and not by who asks', async () => {
+  test('leave a record that points to this machine alone; a check on request does not', async () => {
     const id = await added()
     await verifier.check(id)
     dns.zone = { [name]: { A: ['127.0.0.1'] } }
@@ -127,7 +127,7 @@ describe('the round', () => {
     expect(view(id)?.status).toBe('failed')
   })
 
-  test('a record that came back forgives', async () => {
+  test('a restored record resets the count', async () => {
     const id = await added()
     await verifier.check(id)
     dns.zone = {}
@@ -138,7 +138,7 @@ describe('the round', () => {
     expect(view(id)).toMatchObject({ status: 'verified', failed_checks: 0, last_check_error: null })
   })
 
-  test('offline takes nothing down, however long, and asks for one name alone', async () => {
+  test('without internet access no domain loses its verification, however long, and only one name is queried', async () => {
     const ids = [await added(name, 'verified'), await added('b.example.com', 'verified'), await added('c.example.com', 'verified')]
     dns.zone = { [name]: 'silent', 'b.example.com': 'silent', 'c.example.com': 'silent' }
     for (let i = 0; i < 4; i++) {
@@ -154,7 +154,7 @@ describe('the round', () => {
     expect(refreshed).toEqual([])
   })
 
-  test('a domain that goes while it is looked at stays gone', async () => {
+  test('a domain deleted during its check stays deleted', async () => {
     const id = await added()
     const looking = verifier.check(id)
     await store.db.write((tx) => tx.statement('DELETE FROM domains WHERE id = ?').run(id))
@@ -164,7 +164,7 @@ describe('the round', () => {
   })
 })
 
-describe('names that were sold here', () => {
+describe('domains that were bought here', () => {
   const buy = (account: string, expires_at: string) =>
     store.db.write((tx) =>
       tx
@@ -174,7 +174,7 @@ describe('names that were sold here', () => {
         .run(newId('own'), account, expires_at, isoTime(now)),
     )
 
-  test('need no proof, and those below them neither, until they run out', async () => {
+  test('need no verification, nor do their subdomains, until they expire', async () => {
     await buy(account_id, '2027-01-31T12:00:00.000Z')
     const [itself, below, beside] = [await added('bought.test'), await added('www.bought.test'), await added('notbought.test')]
     for (const id of [itself, below, beside]) await verifier.check(id)
@@ -186,7 +186,7 @@ describe('names that were sold here', () => {
   })
 })
 
-describe('where the edge is reached', () => {
+describe('the address of the edge', () => {
   const one = (address: string, internal = false) => ({ address, internal, netmask: '', family: 'IPv4' as const, mac: '', cidr: null })
   const interfaces = { lo: [one('127.0.0.1', true)], docker0: [one('172.17.0.1')], eth0: [one('192.168.1.20')] }
   const lan_addresses = () => ['192.168.1.20', 'fd00::1']
@@ -201,7 +201,7 @@ describe('where the edge is reached', () => {
   ])('bound to %s, open to the network: %s', (host, is_lan, expected) => {
     expect(findEdgeAddress({ host, is_lan, lan_addresses, interfaces })).toBe(expected)
   })
-  test('a public address comes first where all are bound', () => {
+  test('a public address comes first if bound to all', () => {
     const wide = { ...interfaces, eth1: [one('198.51.100.9')] }
     expect(findEdgeAddress({ host: '0.0.0.0', is_lan: false, lan_addresses, interfaces: wide })).toBe('198.51.100.9')
     expect(findEdgeAddress({ host: '127.0.0.1', is_lan: true, lan_addresses, interfaces: wide })).toBe('192.168.1.20')

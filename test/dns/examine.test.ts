@@ -4,7 +4,7 @@ import { type FakeDns, startFakeDns } from '../support/fake-dns.ts'
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-/* The node's own resolver against a server over UDP: what is found is told apart, and said in plain words. */
+/* The system resolver against a server over UDP: results are distinguished and described in plain words. */
 
 let dns: FakeDns
 let asking: DomainChecker
@@ -14,7 +14,7 @@ const name = 'blog.example.com'
 
 beforeAll(async () => {
   dns = await startFakeDns()
-  // Its clock stands still: a machine that stalls is not taken for a DNS that is silent.
+  // The clock is frozen, so that a stalled machine does not look like a silent DNS.
   asking = createDomainChecker({ resolvers: () => [dns.address], clock, timeout_ms: 60_000, hasNetwork: () => true })
 })
 afterAll(() => dns.close())
@@ -29,33 +29,33 @@ async function examine(zone: FakeDns['zone'], platform_ip = ip): Promise<DomainC
   return { ...seen, A: first }
 }
 
-describe('valid', () => {
-  test('an A record that names the platform', async () => {
+describe('points to this instance', () => {
+  test('an A record with the platform’s address', async () => {
     const { outcome, checks } = await examine({ [name]: { A: [ip] } })
     expect([outcome, checks.length]).toEqual(['valid', 1])
     expect(checks[0]?.found).toEqual([ip])
   })
 
-  test('an alias of a name that leads here', async () => {
+  test('a CNAME of a name that points to this instance', async () => {
     const { outcome, checks } = await examine({ [name]: { CNAME: 'home.example.net' }, 'home.example.net': { A: [ip] } })
     expect(outcome).toBe('valid')
     expect(checks[1]).toMatchObject({ type: 'CNAME', found: ['home.example.net'], ok: true })
   })
 
-  test('an AAAA record beside it is told, and does not hinder', async () => {
+  test('an additional AAAA record is reported, but does not matter', async () => {
     const { outcome, checks } = await examine({ [name]: { A: [ip], AAAA: ['2001:db8::1'] } })
     expect(outcome).toBe('valid')
     expect(checks[1]).toMatchObject({ type: 'AAAA', expected: 'none', found: ['2001:db8::1'], ok: false })
     expect(checks[1]?.message).toContain('IPv6')
   })
 
-  test('on loopback ::1 leads here as well', async () => {
+  test('on loopback ::1 counts too', async () => {
     const { checks } = await examine({ [name]: { A: ['127.0.0.1'], AAAA: ['::1'] } }, '127.0.0.1')
     expect(checks.map((one) => one.ok)).toEqual([true, true])
   })
 })
 
-describe('misconfigured', () => {
+describe('points elsewhere', () => {
   test('a name that does not exist', async () => {
     const { outcome, error, A } = await examine({})
     expect([outcome, A.found]).toEqual(['misconfigured', []])
@@ -68,14 +68,14 @@ describe('misconfigured', () => {
     expect(error).toContain('exists in DNS but has no A record.')
   })
 
-  test('an IPv6 address alone', async () => {
+  test('only an IPv6 address', async () => {
     const { outcome, error, checks } = await examine({ [name]: { AAAA: ['2001:db8::1'] } })
     expect(outcome).toBe('misconfigured')
     expect(error).toContain('has only an IPv6 address (AAAA 2001:db8::1)')
     expect(checks.map((one) => one.type)).toEqual(['A', 'AAAA'])
   })
 
-  test('another address, with the time that the old one is remembered', async () => {
+  test('another address, with the TTL of the old one', async () => {
     const { outcome, error, A } = await examine({ [name]: { A: ['198.51.100.4'], ttl: 3600 } })
     expect([outcome, A.found]).toEqual(['misconfigured', ['198.51.100.4']])
     expect(error).toContain('points to 198.51.100.4. Change the A record to 203.0.113.7.')
@@ -88,13 +88,13 @@ describe('misconfigured', () => {
     expect(error).toContain('points to this instance and also to 198.51.100.4')
   })
 
-  test('an alias of something else', async () => {
+  test('a CNAME of another name', async () => {
     const { error, checks } = await examine({ [name]: { CNAME: 'shops.example.net' }, 'shops.example.net': { A: ['198.51.100.4'] } })
     expect(error).toContain('as an alias (CNAME) of shops.example.net. Remove the CNAME record and set an A record')
     expect(checks[1]).toMatchObject({ type: 'CNAME', found: ['shops.example.net'], ok: false })
   })
 
-  test('an alias of nothing', async () => {
+  test('a CNAME without a target', async () => {
     const { outcome, error } = await examine({ [name]: { CNAME: 'gone.example.net' } })
     expect(outcome).toBe('misconfigured')
     expect(error).toContain('an alias (CNAME) of gone.example.net, which does not exist in DNS')
@@ -126,7 +126,7 @@ describe('unknown', () => {
     expect(error).toContain('refuses to answer')
   })
 
-  test('silence ends by itself, and says who was asked', async () => {
+  test('a timeout names the resolver', async () => {
     dns.zone = { [name]: 'silent' }
     dns.queries.length = 0
     const answer = asking.check(name, ip)
@@ -137,7 +137,7 @@ describe('unknown', () => {
     expect(error).toContain(`no answer from ${dns.address}`)
   })
 
-  test('offline is said as such', async () => {
+  test('a missing internet connection is named as such', async () => {
     const closed = await startFakeDns()
     await closed.close()
     const offline = createDomainChecker({ resolvers: () => [closed.address], clock, timeout_ms: 60_000, hasNetwork: () => false })
@@ -145,7 +145,7 @@ describe('unknown', () => {
   })
 })
 
-test('every look asks anew: what was fixed is seen at once', async () => {
+test('every check queries again, so that a fix is seen at once', async () => {
   dns.zone = { [name]: { A: ['198.51.100.4'], ttl: 86_400 } }
   expect((await asking.check(name, ip)).outcome).toBe('misconfigured')
   dns.zone = { [name]: { A: [ip] } }

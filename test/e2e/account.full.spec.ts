@@ -5,7 +5,10 @@ test.use({ permissions: ['clipboard-read', 'clipboard-write'] })
 
 const list = (dashboard: Page) => dashboard.getByRole('list', { name: 'API tokens' }).getByRole('listitem')
 
-test('tokens without an end, of a long name, and more than a page; in both themes, wide and narrow', async ({ dashboard, platform }) => {
+test('shows tokens without expiry, with a long name, and more than a page of them; in both themes, wide and narrow', async ({
+  dashboard,
+  platform,
+}) => {
   const names = ['A token whose name goes on and on, so that no row could ever hold all of it, and then some more of it', ...Array(60).keys()]
   for (const name of names) {
     const response = await platform.api('POST', '/v1/tokens', { name: `${name}`.slice(0, 100), ...(name === 7 ? { expires_in_days: 1 } : {}) })
@@ -28,11 +31,7 @@ test('tokens without an end, of a long name, and more than a page; in both theme
   await expectAccessible(dashboard, 'making a token on a phone in the dark')
 })
 
-test('a token stands on one line, and is not lost without a question; notices survive a reload', async ({
-  dashboard,
-  platform,
-  createRepository,
-}) => {
+test('a new token fits on one line, and closing asks first; notifications survive a reload', async ({ dashboard, platform, createRepository }) => {
   await dashboard.goto(`${platform.handle.dashboard_url}account?do=token`)
   await dashboard.getByLabel('Name').fill('CI')
   await dashboard.getByRole('button', { name: 'Create' }).click()
@@ -54,7 +53,7 @@ test('a token stands on one line, and is not lost without a question; notices su
   await bell.click()
   await expect(dashboard.getByRole('menuitem', { name: /Told is ready/ })).toBeVisible()
   await dashboard.keyboard.press('Escape')
-  // The next person in this window may be another one.
+  // The next user of this window may be someone else.
   await dashboard.getByRole('button', { name: /owner@/ }).click()
   await dashboard.getByRole('menuitem', { name: 'Sign out' }).click()
   await expect(dashboard.getByText('Told is ready')).toHaveCount(0)

@@ -8,7 +8,7 @@ import { signIn } from './screen-navigation.ts'
 const section = (dashboard: Page) => dashboard.getByRole('region', { name: 'Plan and card' })
 const statusOf = async (platform: TestPlatform) => (await platform.api<BillingStatus>('GET', '/v1/billing/status')).body
 
-test('on one’s own machine plan, trial, card and address are played', async ({ dashboard, platform }) => {
+test('without a payment processor plan, trial, card and address are emulated', async ({ dashboard, platform }) => {
   await dashboard.goto(`${platform.handle.dashboard_url}account?at=plan`)
   await expect(section(dashboard)).toContainText('enterprise')
   await expect(section(dashboard)).toContainText('Unlimited projects')
@@ -22,7 +22,7 @@ test('on one’s own machine plan, trial, card and address are played', async ({
   await expect.poll(() => statusOf(platform)).toMatchObject({ plan: 'starter', has_payment_method: false })
   await expectAccessible(dashboard, 'plan and card, played')
 
-  // Without a card and a trial, what needs one says so, and leads back here.
+  // Features that need a card or a trial say so, and link back here.
   await platform.api('PATCH', '/instance/settings', { plan: 'starter', trial_days: null, payment_method: false })
   await platform.createProject({ slug: 'ferry', name: 'Ferry' })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/ferry/domains?do=add`)
@@ -35,7 +35,7 @@ test('on one’s own machine plan, trial, card and address are played', async ({
   await platform.api('PATCH', '/instance/settings', { plan: 'enterprise', payment_method: true })
 })
 
-test('with a payment processor a card is given in its own form, the plan changed, and the subscription ended', async ({ page }) => {
+test('with a payment processor a card is entered in its own form, the plan changed, and the subscription canceled', async ({ page }) => {
   const stripe = await startFakeStripe()
   const platform = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
   try {
@@ -50,13 +50,13 @@ test('with a payment processor a card is given in its own form, the plan changed
     const choosing = page.getByRole('dialog', { name: 'Choose a plan' })
     await choosing.getByRole('radio', { name: /basic/ }).check()
     await expectAccessible(page, 'plans')
-    // Nothing foreign is fetched before the form is asked for.
+    // No foreign script is loaded before the form is opened.
     expect(foreign).toEqual([])
     await choosing.getByRole('button', { name: 'Continue to card' }).click()
     await expect(page).toHaveURL(/\/account\/card\?plan=basic&interval=monthly$/)
     await expectAccessible(page, 'the card form')
 
-    // The processor refuses a card in its own words; the next one is saved.
+    // The processor refuses a card with its own message; the next one is saved.
     const form = page.getByRole('group', { name: 'Card' })
     await form.getByLabel('Card number').fill('4000000000000069')
     await page.getByRole('button', { name: 'Save card' }).click()
@@ -88,7 +88,7 @@ test('with a payment processor a card is given in its own form, the plan changed
   }
 })
 
-/** In the place of Stripe's script: a form of one field, which saves its card at the stand-in. Returns what was asked of it. */
+/** Replaces Stripe's script: a form of one field, which saves its card at the fake. Returns the calls that it received. */
 async function routeStripeToFake(page: Page, stripe: FakeStripe): Promise<string[]> {
   const asked: string[] = []
   await page.exposeFunction('saveAtStripe', (clientSecret: string, number: string) => {

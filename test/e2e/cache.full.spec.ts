@@ -18,7 +18,7 @@ async function inspectUrl(dashboard: Page, url: string) {
   await inspector(dashboard).getByRole('button', { name: 'Inspect', exact: true }).click()
 }
 
-test('an address elsewhere, a header that is none and too many tags are said; off keeps nothing', async ({
+test('reports a URL of another site, an invalid header and too many tags; turned off, it stores nothing', async ({
   dashboard,
   platform,
   createRepository,
@@ -40,7 +40,7 @@ test('an address elsewhere, a header that is none and too many tags are said; of
   await expect(purge.getByText('51 entries; purge at most 50 at once.')).toBeVisible()
   await expect(purge.getByRole('button', { name: 'Purge 51 tags' })).toBeDisabled()
 
-  // From anywhere, by the palette.
+  // From anywhere, with the command palette.
   await dashboard.keyboard.press('ControlOrMeta+k')
   await expect(dashboard.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
   await dashboard.keyboard.type('purge everything')
@@ -51,7 +51,7 @@ test('an address elsewhere, a header that is none and too many tags are said; of
   await dashboard.getByRole('switch', { name: 'Cache responses at the edge' }).click()
   await expect(dashboard.getByText('Every request goes to the app')).toBeVisible()
   await expect.poll(async () => (await platform.getProject('stand')).caching_enabled).toBe(false)
-  // It can be read as soon as it is written; the edge is told when that has reached the disk.
+  // The setting is readable as soon as it is written; the edge gets it once it is on disk.
   await expect.poll(async () => (await platform.fetchEdge('stand.localhost', '/news')).headers['x-cache']).toBe('BYPASS')
 })
 
@@ -78,7 +78,7 @@ test('the token of the webhook is shown once, and its command purges', async ({ 
       body: JSON.stringify({ tags: ['front'] }),
     })
   expect(await (await call(token)).json()).toEqual({ ok: true, purged: 2 })
-  // The page looks again by itself.
+  // The page refreshes by itself.
   await expect(log(dashboard).first()).toContainText('by the webhook')
 
   await dashboard.getByRole('button', { name: 'Rotate token…' }).click()

@@ -2,7 +2,7 @@ import { startTestPlatform } from '../support/platform.ts'
 import { greetingAppFiles, expect, test } from './fixtures.ts'
 import { signIn } from './screen-navigation.ts'
 
-test('without a session one is told how to sign in; the link does it', async ({ page, platform }) => {
+test('without a session the page explains how to sign in, and the link signs in', async ({ page, platform }) => {
   await page.goto(`${platform.handle.dashboard_url}instance`)
   await expect(page.getByRole('heading', { name: 'Sign in to Homeport', exact: true })).toBeVisible()
   await expect(page.getByText('npx homeport open')).toBeVisible()
@@ -16,7 +16,7 @@ test('without a session one is told how to sign in; the link does it', async ({ 
   await expect(page.getByRole('heading', { name: 'Instance', level: 1 })).toBeVisible()
 })
 
-test('no token is anywhere in the page, and its policy holds', async ({ dashboard, platform }) => {
+test('the page contains no token, and its policy is enforced', async ({ dashboard, platform }) => {
   const response = await dashboard.goto(platform.handle.dashboard_url)
   expect(response?.headers()['content-security-policy']).toContain("default-src 'self'")
   const complaints: string[] = []
@@ -32,7 +32,7 @@ test('no token is anywhere in the page, and its policy holds', async ({ dashboar
   expect(kept).not.toContain('svc_')
 })
 
-test('a page whose script was lost on its way loads once more', async ({ dashboard, platform }) => {
+test('a page whose script failed to load reloads once', async ({ dashboard, platform }) => {
   let lost = 0
   await dashboard.route('**/assets/index-*.js', (route) => (lost++ === 0 ? route.abort('failed') : route.continue()))
   await dashboard.goto(platform.handle.dashboard_url)
@@ -40,7 +40,7 @@ test('a page whose script was lost on its way loads once more', async ({ dashboa
   expect(lost).toBe(2)
 })
 
-test('the palette goes anywhere by keyboard', { tag: '@full' }, async ({ dashboard, platform, createRepository }) => {
+test('the command palette goes anywhere by keyboard', { tag: '@full' }, async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'lighthouse', name: 'Lighthouse', repo_url: createRepository(greetingAppFiles('light')).url })
   await platform.createProject({ slug: 'lightship', name: 'Lightship' })
   await expect(dashboard.getByRole('link', { name: 'Lightship' }).first()).toBeVisible()
@@ -56,7 +56,7 @@ test('the palette goes anywhere by keyboard', { tag: '@full' }, async ({ dashboa
   await expect(dashboard).toHaveURL(/\/projects\/lighthouse$/)
   await expect(palette).toBeHidden()
 
-  // What is done with a project is found once that has come.
+  // Actions of a project are found once it is loaded.
   await expect(dashboard.getByRole('heading', { level: 1 })).toHaveText('Lighthouse')
   await open()
   await dashboard.keyboard.type('logs')
@@ -78,7 +78,7 @@ test('the palette goes anywhere by keyboard', { tag: '@full' }, async ({ dashboa
   await dashboard.keyboard.press('Escape')
 })
 
-test('everything is reached by the tab key, and shows that it is', { tag: '@full' }, async ({ dashboard, platform }) => {
+test('every control is reachable with Tab and shows its focus', { tag: '@full' }, async ({ dashboard, platform }) => {
   await platform.createProject({ slug: 'tabbed', name: 'Tabbed' })
   await dashboard.goto(platform.handle.dashboard_url)
   await expect(dashboard.getByRole('list', { name: 'Projects' })).toContainText('Tabbed')
@@ -103,7 +103,7 @@ test('everything is reached by the tab key, and shows that it is', { tag: '@full
   for (const name of ['Skip to content', 'Instance', 'New project', 'Search projects', 'Tabbed']) expect([...reached]).toContain(name)
 })
 
-test('settings are saved, and what is wrong is said at its field', { tag: '@full' }, async ({ dashboard, platform, createRepository }) => {
+test('settings are saved, and errors are shown at their field', { tag: '@full' }, async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'tuned', name: 'Tuned', repo_url: createRepository(greetingAppFiles('tuned')).url })
   await platform.waitForEnd('tuned', (await platform.deploy('tuned')).id)
   await dashboard.goto(`${platform.handle.dashboard_url}projects/tuned/settings`)
@@ -128,8 +128,8 @@ test('settings are saved, and what is wrong is said at its field', { tag: '@full
   expect(project).toMatchObject({ name: 'Tuned well', memory_limit_mb: 256, always_warm: true })
 })
 
-test('a lost connection is said, and heals by itself', { tag: '@full' }, async ({ page }) => {
-  // Not of those that the system gives to anybody: while nothing listens there, another would get it.
+test('a lost connection is reported, and recovers by itself', { tag: '@full' }, async ({ page }) => {
+  // Not an ephemeral port, which another process would get while nothing listens there.
   const first = await startTestPlatform({ runtime: 'process', port: 21_300 })
   const port = Number(new URL(first.handle.api_url).port)
   await signIn(page, await first.handle.signInUrl())

@@ -7,7 +7,7 @@ import pg from 'pg'
 import type { Database, DatabaseDump } from '../../server/contract/databases.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 
-/** Says where its database is, and nothing else. */
+/** Responds only with its DATABASE_URL. */
 const databaseUrlApp = {
   'package.json': JSON.stringify({ name: 'told', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `
@@ -29,7 +29,7 @@ async function query<Row extends pg.QueryResultRow>(connectionString: string, sq
 
 const dumpRows = (dashboard: Page) => dashboard.getByRole('list', { name: 'Dumps' }).getByRole('listitem')
 
-test('a database is dumped, put back, replaced by a file and dropped', async ({ dashboard, platform, createRepository }) => {
+test('a database is dumped, restored, replaced by a file and dropped', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'told', name: 'Told', repo_url: createRepository(databaseUrlApp).url })
   const { body: made } = await platform.api<{ database: Database }>('POST', '/v1/projects/told/database')
   const { connection_string: connection, password } = made.database
@@ -42,14 +42,14 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
 
   await query(connection, `CREATE TABLE boats (name text); INSERT INTO boats VALUES ('Skjold'), ('Fram')`)
 
-  // A dump, as a file.
+  // A dump, downloaded as a file.
   await dashboard.getByRole('button', { name: 'Create dump' }).click()
   await expect(dumpRows(dashboard)).toHaveCount(1)
   const [download] = await Promise.all([dashboard.waitForEvent('download'), dumpRows(dashboard).getByRole('button', { name: 'Download' }).click()])
   expect(download.suggestedFilename()).toMatch(/\.sql\.gz$/)
   expect(gunzipSync(await readFile(await download.path())).toString()).toContain('Skjold')
 
-  // Put back to it, after the data was lost.
+  // Restored, after the data was lost.
   await query(connection, 'DELETE FROM boats')
   await dumpRows(dashboard)
     .getByRole('button', { name: /^Actions for the dump/ })
@@ -65,7 +65,7 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   await expect(dumpRows(dashboard)).toHaveCount(2)
   await expect(dumpRows(dashboard).first()).toContainText('Before restore')
 
-  // A file: looked at before it is sent, all or nothing.
+  // A file: checked before it is sent, restored all or nothing.
   await dashboard.getByRole('button', { name: 'Import SQL…' }).click()
   const importing = dashboard.getByRole('dialog', { name: 'Import SQL file' })
   const choose = (name: string, content: string) =>
@@ -78,7 +78,7 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   await importing.getByRole('button', { name: 'Replace database' }).click()
   await expect(importing.getByText('restore_failed')).toBeVisible()
   expect(await query(connection, 'SELECT name FROM boats ORDER BY name')).toEqual([{ name: 'Fram' }, { name: 'Skjold' }])
-  // While the next one is slow to open, the one before is not sent in its place.
+  // While the next file is slow to open, the previous one is not sent in its place.
   const reading = await dashboard.evaluateHandle(() => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const read = Blob.prototype.arrayBuffer
@@ -96,7 +96,7 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   expect(await query(connection, 'SELECT name FROM ships')).toEqual([{ name: 'Gjøa' }])
   await expect(query(connection, 'SELECT name FROM boats')).rejects.toThrow('does not exist')
 
-  // Dropped: nobody gets in any more, the last dump stays and is found where the page says.
+  // Dropped: connections are refused, the last dump stays and is where the page says.
   await dashboard.getByRole('button', { name: 'Drop database…' }).click()
   const dropping = dashboard.getByRole('dialog', { name: 'Drop the database of Told?' })
   await dropping.getByLabel('Type told to confirm').fill('told')
@@ -111,7 +111,7 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   expect((await platform.fetchEdge('told.localhost')).body).toBe('none')
   await expectAccessible(dashboard, 'a dropped database')
 
-  // And outlives its project, listed with the backups.
+  // It also outlives its project, in the list of backups.
   await platform.api('DELETE', '/v1/projects/told')
   await dashboard.goto(`${platform.handle.dashboard_url}instance/backups?at=every-dump`)
   const every = dashboard.getByRole('list', { name: 'Database dumps' }).getByRole('listitem')
@@ -125,7 +125,7 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   expect(platform.log.filter((line) => line.includes(password))).toEqual([])
 })
 
-test('what stands against a database is said in words', async ({ dashboard, platform }) => {
+test('explains why a database is not available', async ({ dashboard, platform }) => {
   await platform.createProject({ slug: 'poor', name: 'Poor' })
   await platform.api('PATCH', '/instance/settings', { plan: 'starter', payment_method: false })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/poor/database`)
@@ -137,12 +137,12 @@ test('what stands against a database is said in words', async ({ dashboard, plat
   await platform.api('PATCH', '/instance/settings', { plan: 'enterprise', payment_method: true })
 })
 
-test('a big file shows how far it is, and is given up', async ({ dashboard, platform }, info) => {
+test('a large file shows its progress, and can be canceled', async ({ dashboard, platform }, info) => {
   await platform.createProject({ slug: 'long', name: 'Long' })
   await platform.api('POST', '/v1/projects/long/database')
   await dashboard.goto(`${platform.handle.dashboard_url}projects/long/database?do=import`)
   const dialog = dashboard.getByRole('dialog', { name: 'Import SQL file' })
-  // A slow line, so that there is something to see.
+  // A slow connection, so that the progress is visible.
   const line = await dashboard.context().newCDPSession(dashboard)
   await line.send('Network.enable')
   await line.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 2e5 })

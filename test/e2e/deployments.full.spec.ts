@@ -5,7 +5,7 @@ import { greetingAppFiles, expect, test } from './fixtures.ts'
 const title = '[data-testid=project-title]'
 const row = '[data-testid=project-row]'
 
-test('a restart keeps it answering; stop asks first, and a deployment starts it again', async ({ dashboard, platform, createRepository }) => {
+test('a restart keeps the app responding; stop asks first, and a deployment starts it again', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'tired', name: 'Tired', repo_url: createRepository(greetingAppFiles('awake')).url })
   await platform.waitForEnd('tired', (await platform.deploy('tired')).id)
   await dashboard.goto(`${platform.handle.dashboard_url}projects/tired`)
@@ -16,7 +16,7 @@ test('a restart keeps it answering; stop asks first, and a deployment starts it 
   await expect(dashboard).toHaveURL(/\/deployments\/dpl_/)
   await expect(dashboard.getByTestId('report-head')).toContainText('Restart')
   await expect(dashboard.getByTestId('report-head')).toContainText('Ready')
-  // Nothing was built again.
+  // Nothing was rebuilt.
   await expect(dashboard.getByTestId('timeline-step').filter({ hasText: 'Build' })).toContainText('skipped')
 
   await more.click()
@@ -32,7 +32,7 @@ test('a restart keeps it answering; stop asks first, and a deployment starts it 
   await expect(dashboard.locator(title)).toContainText('Live')
 })
 
-test('a version that serves stays live while the next one is built, and is what its row shows after a cancel', async ({
+test('the serving version stays live during the next build, and its row shows it after a cancel', async ({
   dashboard,
   platform,
   createRepository,
@@ -71,7 +71,7 @@ test('a version that serves stays live while the next one is built, and is what 
   writeFileSync(go, '')
 })
 
-test('an app that throws at its start shows its error, and steps that were not reached say so', async ({ dashboard, platform, createRepository }) => {
+test('an app that throws during startup shows its error, and unreached steps are marked', async ({ dashboard, platform, createRepository }) => {
   const files = { ...greetingAppFiles('x'), 'server.js': "// a harbour\nthrow new Error('there is no harbour')\n" }
   await platform.createProject({ slug: 'thrower', name: 'Thrower', repo_url: createRepository(files).url })
   const { id } = await platform.waitForEnd('thrower', (await platform.deploy('thrower')).id)
@@ -81,7 +81,7 @@ test('an app that throws at its start shows its error, and steps that were not r
   await expect(dashboard.getByTestId('timeline-step').filter({ hasText: 'Switch' })).toContainText('not reached')
 })
 
-test('pages ask only for what exists, and wait for a part that the network lost', async ({ dashboard, platform, createRepository }) => {
+test('pages request only what exists, and retry a part that the network lost', async ({ dashboard, platform, createRepository }) => {
   const complaints: string[] = []
   dashboard.on('console', (message) => message.type() === 'error' && complaints.push(`${message.text()} ${message.location().url}`))
   dashboard.on('pageerror', ({ message }) => complaints.push(message))
@@ -97,7 +97,7 @@ test('pages ask only for what exists, and wait for a part that the network lost'
   await expect(dashboard.getByRole('heading', { level: 1 })).toBeVisible()
   expect(complaints).toEqual([])
 
-  // The names of parts are those of their files; each is lost twice.
+  // Chunks are named after their files; each request fails twice.
   const lost = new Map<string, number>()
   await dashboard.addInitScript(() => Object.defineProperty(navigator, 'connection', { value: { saveData: true } }))
   await dashboard.route(/\/assets\/.*\.js$/, (route) => {
@@ -113,7 +113,7 @@ test('pages ask only for what exists, and wait for a part that the network lost'
   expect(complaints.filter((one) => !one.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([])
 })
 
-test('a running build is watched, canceled, and built again', async ({ dashboard, platform, createRepository }) => {
+test('a running build can be followed, canceled and retried', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({
     slug: 'long',
     name: 'Long',
@@ -131,7 +131,7 @@ test('a running build is watched, canceled, and built again', async ({ dashboard
   await expect(dashboard.getByRole('button', { name: 'Redeploy' })).toBeVisible()
 })
 
-test('the list filters by its address, and changes by itself', async ({ dashboard, platform, createRepository }) => {
+test('the list is filtered by its URL, and updates by itself', async ({ dashboard, platform, createRepository }) => {
   const repository = createRepository(greetingAppFiles('listed'))
   await platform.createProject({ slug: 'listed', name: 'Listed', repo_url: repository.url })
   await platform.waitForEnd('listed', (await platform.deploy('listed')).id)
@@ -153,7 +153,7 @@ test('the list filters by its address, and changes by itself', async ({ dashboar
   await expect(rows.nth(2)).not.toContainText('Current')
 })
 
-test('a project that is gone says so, and deleting asks for the name', async ({ dashboard, platform, createRepository }) => {
+test('a deleted project is reported, and deleting asks for the name', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'doomed', name: 'Doomed', repo_url: createRepository(greetingAppFiles('doomed')).url })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/doomed/settings`)
   await dashboard.getByRole('button', { name: 'Delete project…' }).click()

@@ -3,7 +3,7 @@ import { installFakeBridge } from './fake-bridge.ts'
 import { addInstance, createToken } from './remote-instances.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 
-test('the desktop’s settings: switches follow the hand, and the system has the last word', async ({ dashboard, platform }) => {
+test('desktop settings: switches react at once, then show the state of the system', async ({ dashboard, platform }) => {
   const bridge = await installFakeBridge(dashboard.context())
   await dashboard.goto(`${platform.handle.dashboard_url}instance/desktop`)
   const login = dashboard.getByRole('switch', { name: 'Open at login' })
@@ -26,7 +26,7 @@ test('the desktop’s settings: switches follow the hand, and the system has the
   await expect.poll(() => bridge.argumentsOf('showLogs')).toHaveLength(1)
 })
 
-test('an update, from the look to the restart, each step said and none taken by itself', async ({ dashboard, platform }) => {
+test('an update, from the check to the restart: each step is shown, and none happens by itself', async ({ dashboard, platform }) => {
   const bridge = await installFakeBridge(dashboard.context())
   await dashboard.goto(`${platform.handle.dashboard_url}instance/desktop`)
   const updates = dashboard.getByRole('region', { name: 'Updates' })
@@ -52,14 +52,14 @@ test('an update, from the look to the restart, each step said and none taken by 
   await expect(updates.getByRole('switch')).toBeDisabled()
 })
 
-test('a browser has no desktop to set, and says where it is', async ({ dashboard, platform }) => {
+test('in a browser the page offers no desktop settings, and says where they are', async ({ dashboard, platform }) => {
   await dashboard.goto(`${platform.handle.dashboard_url}instance`)
   await expect(dashboard.getByRole('navigation', { name: 'Instance' }).getByRole('link')).toHaveText(['Instance', 'Network', 'Disk', 'Backups'])
   await dashboard.goto(`${platform.handle.dashboard_url}instance/desktop`)
   await expect(dashboard.getByRole('heading', { name: 'Only in the desktop app', exact: true })).toBeVisible()
 })
 
-test('the menu leads to places, and to what is done there', async ({ dashboard, platform }) => {
+test('the menu opens pages and starts their actions', async ({ dashboard, platform }) => {
   const bridge = await installFakeBridge(dashboard.context())
   await dashboard.goto(`${platform.handle.dashboard_url}account`)
   await expect(dashboard.getByRole('heading', { name: 'Account', exact: true })).toBeVisible()
@@ -90,11 +90,7 @@ test('the menu leads to places, and to what is done there', async ({ dashboard, 
   await expect(dashboard.getByText('This link does not match any page in Homeport.')).toBeVisible()
 })
 
-test('of this machine’s deployments the desktop tells by itself: the page does not say it again', async ({
-  dashboard,
-  platform,
-  createRepository,
-}) => {
+test('the page does not repeat the desktop’s notifications of this machine’s deployments', async ({ dashboard, platform, createRepository }) => {
   const bridge = await installFakeBridge(dashboard.context())
   await platform.createProject({ slug: 'quiet', repo_url: createRepository(tinyServer('one')).url })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/quiet`)
@@ -104,7 +100,7 @@ test('of this machine’s deployments the desktop tells by itself: the page does
   expect(bridge.argumentsOf('notify')).toEqual([])
 })
 
-test('of a remote in front the page tells, with a way back there; a local place of the desktop’s leads home', async ({
+test('the page notifies about a remote in the foreground, with a link back to it; a local link of the desktop leaves the remote', async ({
   dashboard,
   platform,
   startSecondPlatform,
@@ -115,7 +111,7 @@ test('of a remote in front the page tells, with a way back there; a local place 
   const { token } = await createToken(remote)
   const instancePath = await addInstance(dashboard, platform, { url: remote.handle.api_url, token, name: 'Quay' })
   await remote.createProject({ slug: 'far-shop', repo_url: createRepository(tinyServer('far')).url })
-  // It tells of what it has seen run: it has to listen before that.
+  // It only reports deployments that it has seen running, so it must listen before.
   const listens = dashboard.waitForResponse('**/remote/*/instance/events')
   await dashboard.goto(`${platform.handle.api_url}${instancePath}projects/far-shop`)
   await expect(dashboard.getByRole('heading', { name: 'far-shop', exact: true })).toBeVisible()

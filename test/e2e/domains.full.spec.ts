@@ -15,14 +15,14 @@ async function domainsOf(platform: TestPlatform, slug: string): Promise<Domain[]
   return (await platform.api<{ domains: Domain[] }>('GET', `/v1/projects/${slug}/domains`)).body.domains
 }
 
-test('a name of one’s own is added, checked, leads here, and is taken away', async ({ dashboard, platform, createRepository }) => {
+test('an external domain is added, checked, points to this instance, and is removed', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'quay', name: 'Quay', repo_url: createRepository(greetingAppFiles('The quay')).url })
   expect((await platform.waitForEnd('quay', (await platform.deploy('quay')).id)).status).toBe('ready')
   await platform.api('PATCH', '/instance/settings', { dns_resolvers: [dns.address], platform_ip: '203.0.113.7' })
   await dashboard.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const copied = () => dashboard.evaluate(() => navigator.clipboard.readText())
 
-  // By keys alone, from anywhere in the project.
+  // With the keyboard only, from anywhere in the project.
   await dashboard.goto(`${platform.handle.dashboard_url}projects/quay`)
   await expect(dashboard.getByRole('heading', { name: 'Quay', exact: true })).toBeVisible()
   await dashboard.keyboard.press('ControlOrMeta+k')
@@ -33,7 +33,7 @@ test('a name of one’s own is added, checked, leads here, and is taken away', a
   await expect(adding.getByLabel('Domain')).toBeFocused()
   await expectAccessible(dashboard, 'the name is asked')
 
-  // What is no name of a project is refused in words, below the field.
+  // An invalid hostname is refused with a message below the field.
   await adding.getByLabel('Domain').fill('203.0.113.9')
   await adding.getByRole('button', { name: 'Add domain' }).click()
   await expect(adding.getByRole('alert')).toBeVisible()
@@ -49,7 +49,7 @@ test('a name of one’s own is added, checked, leads here, and is taken away', a
   await expect.poll(copied).toBe('blog.example.com')
   expect((await platform.fetchEdge('blog.example.com')).status).toBe(404)
 
-  // A look that finds something else says what, and what to do.
+  // A failed check says what was found, and what to do.
   dns.zone = { 'blog.example.com': { A: ['198.51.100.1'] } }
   await dialog.getByRole('button', { name: 'Check now' }).click()
   const found = dialog.getByRole('list', { name: 'DNS check results' })
@@ -61,7 +61,7 @@ test('a name of one’s own is added, checked, leads here, and is taken away', a
   await expect(row).toContainText('Not pointing here')
   await expectAccessible(dashboard, 'a domain that does not lead here')
 
-  // Who comes back goes on where it was.
+  // A returning user continues at the same place.
   dns.zone = { 'blog.example.com': { A: ['203.0.113.7'] } }
   await dashboard.reload()
   await row.getByRole('button', { name: 'Check…' }).click()
@@ -73,7 +73,7 @@ test('a name of one’s own is added, checked, leads here, and is taken away', a
   await expect(row).toContainText('Verified')
   expect((await platform.fetchEdge('blog.example.com')).body).toContain('The quay')
 
-  // The same name a second time, from the list of all of them.
+  // The same hostname again, from the list of all domains.
   await dashboard.goto(`${platform.handle.dashboard_url}domains`)
   await expect(row.getByRole('link', { name: 'Quay' })).toBeVisible()
   await expectAccessible(dashboard, 'every domain')

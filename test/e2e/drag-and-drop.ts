@@ -6,8 +6,8 @@ import { createZip } from '../support/archives.ts'
 import { test as base } from './fixtures.ts'
 
 export const test = base.extend<{ createTestFile: (name: string, content?: Buffer) => string }>({
-  /** Files on a disk, as a person has them; a folder where there is no content. */
-  // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
+  /** Files on disk as a user has them; without content a folder. */
+  // oxlint-disable-next-line no-empty-pattern -- Playwright requires the braces
   async createTestFile({}, use) {
     const folder = mkdtempSync(join(tmpdir(), 'homeport-shelf-'))
     await use((name, content) => {
@@ -21,7 +21,7 @@ export const test = base.extend<{ createTestFile: (name: string, content?: Buffe
 })
 export const createAppZip = (files: Record<string, string>) => createZip(Object.entries(files).map(([name, data]) => ({ name: `app/${name}`, data })))
 
-/** Drags files from outside of the browser over a part of the page, and lets them go there or not. */
+/** Drags files from outside of the browser over a part of the page, and optionally drops them. */
 export async function dragFiles(page: Page, over: Locator, files: string[], { lets_go: is_dropped = true } = {}): Promise<void> {
   const box = await over.boundingBox()
   if (!box) throw new Error('there is no such place on the page')

@@ -12,7 +12,7 @@ const stored = async (platform: TestPlatform, slug: string) =>
     environment,
   ])
 
-test('a whole file says what each line does before it is saved, and comes back as a file', async ({ dashboard, platform }) => {
+test('an imported file shows what each line does before it is saved, and is exported as a file', async ({ dashboard, platform }) => {
   await platform.createProject({ slug: 'archive', name: 'Archive' })
   await platform.api('POST', '/v1/projects/archive/env-vars', {
     vars: [
@@ -64,7 +64,7 @@ test('a whole file says what each line does before it is saved, and comes back a
   await expect(lines).toContainText(told)
   expect(await stored(platform, 'archive')).toHaveLength(2)
 
-  // Of another environment nothing is there yet.
+  // The other environment has no variables yet.
   await dialog.getByLabel('Environment').selectOption('Previews')
   await expect(dialog.getByText('5 will be added, 1 skipped, 5 rejected.')).toBeVisible()
   await dialog.getByLabel('Environment').selectOption('Production and previews')
@@ -79,7 +79,7 @@ test('a whole file says what each line does before it is saved, and comes back a
     ['PORT_NAME', 'south', null],
   ])
 
-  // Another window is told, and what is of previews alone is put over what is of both.
+  // Another window is updated, and variables of previews override those of both.
   await platform.api('POST', '/v1/projects/archive/env-vars', { key: 'OLD', value: 'newer', environment: 'preview' })
   await platform.api('POST', '/v1/projects/archive/env-vars', { key: 'ODD', value: `'"\`\n`, environment: 'preview' })
   await expect(group(dashboard, 'Previews').getByRole('listitem')).toHaveCount(2)
@@ -93,7 +93,7 @@ test('a whole file says what each line does before it is saved, and comes back a
   expect(text).toContain("KEY='line one\nline two'\n")
   await expect(dashboard.getByText('Downloaded without ODD, because the .env format cannot represent its value.')).toBeVisible()
 
-  // Pasted anywhere, or into the field for the name of one.
+  // Pasted anywhere on the page, or into the name field.
   const paste = (selector: string, content: string) =>
     dashboard.locator(selector).evaluate((element, pasted) => {
       const clipboardData = new DataTransfer()
@@ -111,7 +111,7 @@ test('a whole file says what each line does before it is saved, and comes back a
   await expect(dialog.getByText('3 will be added, 0 skipped, 0 rejected.')).toBeVisible()
 })
 
-test('what was added shows at once, however long the list takes, and the notice of its deployment keeps its height', async ({
+test('new variables appear at once, however slow the list is, and the notice of their deployment keeps its height', async ({
   dashboard,
   platform,
   createRepository,

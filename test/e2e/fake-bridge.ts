@@ -3,18 +3,18 @@ import type { Bridge, DesktopState } from '../../preload/bridge.ts'
 
 type Call = { [Verb in keyof Bridge]: Bridge[Verb] extends (...given: infer Given) => unknown ? { verb: Verb; given: Given } : never }[keyof Bridge]
 
-/** The desktop's side of the bridge, for pages that run in a browser: what they asked of it, and ways to speak to them. */
+/** The desktop's side of the bridge, for pages in a browser: the calls that it received, and ways to send events to pages. */
 export interface FakeBridge {
-  /** In the order in which they came, over every page and reload. */
+  /** In the order of arrival, across pages and reloads. */
   calls: Call[]
-  /** What was given with each call of a verb. */
+  /** The arguments of each call of a function. */
   argumentsOf<Verb extends Call['verb']>(verb: Verb): Extract<Call, { verb: Verb }>['given'][]
-  /** What the folder dialog answers next; null, a dialog that was closed, when there is nothing more. */
+  /** The next results of the folder dialog; null, a dismissed dialog, when none are left. */
   folders: (string | null)[]
-  /** What the desktop says of itself; `tellDesktop` says it to a page that is open. */
+  /** The state of the desktop; `changeDesktopState` sends it to an open page. */
   desktop_state: DesktopState
   changeDesktopState(page: Page, change: Partial<DesktopState>): Promise<void>
-  /** As a menu or a notification does. */
+  /** Navigates like a menu or a notification. */
   navigate(page: Page, path: string, word?: string): Promise<void>
 }
 
@@ -26,7 +26,7 @@ declare global {
   }
 }
 
-/** Every page of the context then finds `window.homeport`, as one does in the desktop window. */
+/** Every page of the context then has `window.homeport`, as in the desktop window. */
 export async function installFakeBridge(context: Pick<BrowserContext, 'exposeFunction' | 'addInitScript'>): Promise<FakeBridge> {
   const desktop: DesktopState = {
     opens_at_login: false,
@@ -69,7 +69,7 @@ export async function installFakeBridge(context: Pick<BrowserContext, 'exposeFun
     window.homeport = {
       platform: 'linux',
       version: '1.2.3',
-      // The paths of files that a test makes up are nowhere.
+      // Files created by a test have no path.
       getPathForFile: () => null,
       chooseFolder: call('chooseFolder'),
       openExternal: call('openExternal'),

@@ -11,19 +11,19 @@ const fakeRemote: Remote = {
   created_at: '2026-01-31T12:00:00.000Z',
 }
 
-/** Another instance “Berth” for looks at a page: what answers there is the instance in front itself. */
+/** A remote “Berth” for screens: this instance itself responds in its place. */
 export async function withFakeRemote(page: Page): Promise<void> {
   await page.route('**/instance/remotes', (route) => route.fulfill({ json: { remotes: [fakeRemote] } }))
   await page.route('**/remote/rem_berth/**', (route) => route.continue({ url: route.request().url().replace('/remote/rem_berth', '') }))
 }
 
-/** Opens the way to Berth with a slug that is free there, and has what differs in sight. */
+/** Opens the promotion to Berth with a free slug, and scrolls to the differences. */
 export async function openNewPromotion(page: Page): Promise<void> {
   await page.getByLabel('Target project').fill('berth-shop')
   await page.getByText('No project has this slug').waitFor()
 }
 
-/** On its way to Berth, as far as the source, which ends as `answer` says or never. */
+/** A promotion to Berth up to the source, whose upload ends with `answer` or never. */
 export async function startPromotion(page: Page, outcome: 'waits' | 'gone'): Promise<void> {
   await page.route('**/source', (route) =>
     outcome === 'waits'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from './fixtures.ts'
 import { signIn } from './screen-navigation.ts'
 
-test('the first screen is light, comes compressed, and is painted before any script has come', async ({ platform, browser }) => {
+test('the first screen is small, compressed, and painted before any script arrives', async ({ platform, browser }) => {
   await platform.createProject({ slug: 'light' })
   const context = await browser.newContext({ viewport: { width: 1280, height: 820 } })
   const page = await context.newPage()
@@ -22,12 +22,12 @@ test('the first screen is light, comes compressed, and is painted before any scr
   expect([...sent.keys()].toSorted()).toEqual(named.toSorted())
   expect([...sent.values()].reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(350_000)
   for (const [path, { coding, kept }] of sent) {
-    // The script for the theme is smaller than a packet.
+    // The theme script is smaller than a packet.
     if (!path.startsWith('/app/assets/')) continue
     expect([path, coding, kept]).toEqual([path, 'br', 'public, max-age=31536000, immutable'])
   }
 
-  // The frame stands before the script does: held back here for good.
+  // The frame renders before the script, which is never delivered here.
   const slow = await context.newPage()
   await slow.route('**/*.js', (route) => (route.request().url().endsWith('/theme.js') ? route.continue() : undefined))
   await slow.goto(platform.handle.dashboard_url, { waitUntil: 'commit' })

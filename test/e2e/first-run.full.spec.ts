@@ -1,6 +1,6 @@
 import { greetingAppFiles, expect, test } from './fixtures.ts'
 
-test('a slug that is taken is said at its field; under another one the folder is deployed as it lies there', async ({
+test('a taken slug is reported at its field; under another one the folder is deployed with uncommitted changes', async ({
   dashboard,
   platform,
   createRepository,

@@ -5,7 +5,7 @@ import { type Repository, makeRepository } from '../support/repository.ts'
 import { waitForAnimations, signIn } from './screen-navigation.ts'
 
 interface WorkerFixtures {
-  /** '': the platform that all tests of a worker share. Another name: one that these tests have for themselves, and that keeps what each leaves. */
+  /** '': the platform that all tests of a worker share. Another name: a separate one, which keeps what its tests leave. */
   platform_name: string
   workerPlatform: TestPlatform
   startWorkerSecondPlatform: () => Promise<TestPlatform>
@@ -14,11 +14,11 @@ interface WorkerFixtures {
 interface TestFixtures {
   /** A whole platform with the process runtime, without projects. */
   platform: TestPlatform
-  /** The same once more, for what happens between two; started when the first test of a worker asks for it. */
+  /** A second one, for tests between two instances; started when the first test of a worker needs it. */
   startSecondPlatform: () => Promise<TestPlatform>
-  /** The page of a browser that is signed in as the owner. */
+  /** A page of a browser that is signed in as the owner. */
   dashboard: Page
-  /** A git repository that goes when the test ends. */
+  /** A git repository that is removed when the test ends. */
   createRepository: (files: Record<string, string>) => Repository
 }
 
@@ -33,7 +33,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     { scope: 'worker' },
   ],
   startWorkerSecondPlatform: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
+    // oxlint-disable-next-line no-empty-pattern -- Playwright requires the braces
     async ({}, use) => {
       let secondPlatform: Promise<TestPlatform> | undefined
       await use(() => (secondPlatform ??= startTestPlatform({ runtime: 'process' })))
@@ -50,7 +50,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await use(async () => (secondPlatform = await startWorkerSecondPlatform()))
     if (secondPlatform && platform_name === '') await removeTestData(secondPlatform)
   },
-  /** A failure tells what the page could not fetch, what it complained about, and what it still waits for. */
+  /** On failure, reports the page's failed requests, its errors, and its open requests. */
   async page({ page }, use, info) {
     const seen: string[] = []
     const open = new Set<string>()
@@ -73,7 +73,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await signIn(page, await platform.handle.signInUrl())
     await use(page)
   },
-  // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
+  // oxlint-disable-next-line no-empty-pattern -- Playwright requires the braces
   async createRepository({}, use) {
     const repositories: Repository[] = []
     await use((files) => {
@@ -85,7 +85,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   },
 })
 
-/** Removes what a test made, so that the next one finds no projects, tokens or other instances. */
+/** Removes everything that a test created, so that the next one finds no projects, tokens or remotes. */
 async function removeTestData({ api }: TestPlatform): Promise<void> {
   const { projects } = (await api<{ projects: { slug: string }[] }>('GET', '/v1/projects?limit=100')).body
   const { remotes } = (await api<{ remotes: { id: string }[] }>('GET', '/instance/remotes')).body
@@ -102,16 +102,16 @@ export { expect } from '@playwright/test'
 
 const axeTags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** The rules that look at colours, which are all that another theme changes. */
+/** The rules about colors, the only ones that depend on the theme. */
 export const colorContrastRules = ['color-contrast', 'link-in-text-block']
 
-/** No finding in axe, however small, and nothing wider than the window. `only`: some rules, where the others have been asked already. */
+/** No axe finding of any severity, and nothing wider than the window. `only`: a subset of the rules, when the others were checked before. */
 export async function expectAccessible(page: Page, name: string, { only }: { only?: string[] } = {}): Promise<void> {
-  // Before its script has come, a page is a frame without a content.
+  // Before its script has loaded, a page is a frame without content.
   await expect(page.locator('h1').first(), `${name} has its heading`).toBeVisible()
   await waitForAnimations(page)
-  // There are no frames, so axe may report from the page itself; else it opens a second one for each report.
-  // Of what is as it should be nothing has to be told: to name each such element takes it longer than to look.
+  // There are no iframes, so axe may report from the page itself; otherwise it opens a second page for each report.
+  // Passed rules are not reported, because naming each element takes axe longer than checking it.
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] })
   const { violations } = await (only ? axe.withRules(only) : axe.withTags(axeTags)).analyze()
   expect
@@ -126,9 +126,9 @@ export async function expectAccessible(page: Page, name: string, { only }: { onl
   await expectNoHorizontalScroll(page, name)
 }
 
-/** Nobody has to scroll sideways. */
+/** The page has no horizontal scrolling. */
 export async function expectNoHorizontalScroll(page: Page, name: string): Promise<void> {
-  // What is drawn to measure follows a frame after the window.
+  // Elements with measured sizes follow the window a frame later.
   const over = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
   await expect.configure({ soft: true }).poll(over, `${name} fits its window`).toBe(0)
 }
@@ -154,7 +154,7 @@ export async function uploadIntoVolume(to: TestPlatform, slug: string, volume: s
   expect(response.status, await response.text()).toBe(200)
 }
 
-/** A server without dependencies that greets, and talks about it. */
+/** A server without dependencies that greets and logs. */
 export function greetingAppFiles(greeting: string, build = `console.log('compiled ${greeting}')`): Record<string, string> {
   return {
     'package.json': JSON.stringify({ name: 'app', private: true, scripts: { build: 'node build.js', start: 'node server.js' } }),
@@ -173,7 +173,7 @@ process.on('SIGTERM', () => process.exit(0))
   }
 }
 
-/** A server with pages that may be kept at the edge, and one of every kind of answer. It says in each page how often it was asked. */
+/** A server with cacheable pages, and one of every kind of response. Each page shows how often it was requested. */
 export function cacheableAppFiles(): Record<string, string> {
   return {
     'package.json': JSON.stringify({ name: 'newsstand', private: true, scripts: { start: 'node server.js' } }),

@@ -1,6 +1,6 @@
 /**
- * Pictures of every screen, in both themes, wide and narrow, into out/gallery/: `node test/e2e/gallery.ts [parts of names]`.
- * What is in the pictures really happens: the platform runs, builds and serves.
+ * Screenshots of every screen, in both themes, wide and narrow, into out/gallery/: `node test/e2e/gallery.ts [parts of names]`.
+ * The content is real: the platform runs, builds and serves.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ const wanted = process.argv.slice(2)
 
 mkdirSync(folder, { recursive: true })
 const seeded = await createSeededPlatform({ pictures: true })
-/** Nobody has used it. */
+/** A platform without any use. */
 const empty = await startTestPlatform({ runtime: 'process' })
 const browser = await chromium.launch({
   ...(chromiumPath ? { executablePath: chromiumPath } : {}),

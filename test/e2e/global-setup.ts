@@ -6,8 +6,8 @@ import { type SeededPlatform, createSeededPlatform } from './seeded-platform.ts'
 import { type SharedPlatformInfo, seededPlatformVariable } from './screen-navigation.ts'
 
 /**
- * Runs once, in the runner's own process: builds the dashboard, and holds the one scene of all screens for the workers, who ask for
- * it by HTTP. A run that names what it runs begins with the scene when a test asks for it, any other one at once, beside the stories.
+ * Runs once, in the runner's own process: builds the dashboard, and starts the one seeded platform of all screens, which workers request
+ * over HTTP. A run of selected tests seeds it when a test requests it, any other run at once, in parallel with the stories.
  */
 export default async function startSharedPlatform({ argv }: FullConfig): Promise<() => Promise<void>> {
   await buildChanged()

@@ -1,7 +1,7 @@
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { pressInSequence } from './input-driver.ts'
 
-test('the sheet shows every key, and turns single ones off for good', async ({ dashboard, platform }) => {
+test('the shortcuts sheet shows every key, and single keys can be turned off permanently', async ({ dashboard, platform }) => {
   await platform.createProject({ slug: 'pier' })
   await expect(dashboard.getByRole('list', { name: 'Projects' })).toBeVisible()
   await dashboard.keyboard.press('?')
@@ -15,7 +15,7 @@ test('the sheet shows every key, and turns single ones off for good', async ({ d
 
   const stays = async () => {
     for (const key of ['n', '?', '/', 'g', 'h']) await dashboard.keyboard.press(key)
-    // A chord answers after them: by then any of them would have.
+    // The chord is processed after them: by then any of them would have had an effect.
     await dashboard.keyboard.press('ControlOrMeta+/')
     await expect(sheet).toBeVisible()
     await expect(dashboard).not.toHaveURL(/help/)
@@ -31,7 +31,7 @@ test('the sheet shows every key, and turns single ones off for good', async ({ d
   await expect(dashboard).toHaveURL(/\/help$/)
 })
 
-test('help is found by what is wrong, and gives the line to copy', async ({ dashboard, platform, context }) => {
+test('help is searched by symptom, and its commands can be copied', async ({ dashboard, platform, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await dashboard.goto(`${platform.handle.dashboard_url}help`)
   await expect(dashboard.getByRole('heading', { level: 1, name: 'Help' })).toBeVisible()
@@ -62,7 +62,7 @@ test('help is found by what is wrong, and gives the line to copy', async ({ dash
   await expect(dashboard.getByRole('heading', { level: 1, name: 'Help' })).toBeVisible()
 })
 
-test('what the doctor finds leads to its page, and so does an error', async ({ dashboard, platform }) => {
+test('findings of the doctor and errors link to their help page', async ({ dashboard, platform }) => {
   await dashboard.goto(`${platform.handle.dashboard_url}instance`)
   const found = dashboard.getByTestId('check').filter({ hasText: 'Encryption' })
   await expect(found).toContainText('encrypted with a key in a file')

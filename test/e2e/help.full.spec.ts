@@ -10,7 +10,7 @@ const step = (page: Page, title: string) => card(page).getByRole('listitem').fil
 const expectDone = (page: Page, title: string) => expect(step(page, title).getByRole('img', { name: 'Done' })).toBeVisible()
 const expectToDo = (page: Page, title: string) => expect(step(page, title).getByRole('img', { name: 'To do' })).toBeVisible()
 
-test('a sample goes from the first screen to its address, by mouse', async ({ dashboard, platform }) => {
+test('a sample is deployed from the first screen, with the mouse', async ({ dashboard, platform }) => {
   await expect(dashboard.getByRole('heading', { name: 'Deploy your first app', exact: true })).toBeVisible()
   await expect(dashboard.getByRole('region', { name: 'Runtime' }).getByRole('link', { name: 'Learn more' })).toHaveAttribute(
     'href',
@@ -27,12 +27,12 @@ test('a sample goes from the first screen to its address, by mouse', async ({ da
   expect((await platform.getProject('guest-book')).status).toBe('live')
 })
 
-test('the first steps tick themselves by what happens, wherever it happens', async ({ dashboard, platform }) => {
+test('the first steps are checked off by events, wherever they happen', async ({ dashboard, platform }) => {
   await expect(card(dashboard)).toContainText('0 of 6')
   await expectAccessible(dashboard, 'first steps')
   const address = await step(dashboard, 'Open your app').getByRole('link').getAttribute('href')
   expect(address).toContain('//guest-book.localhost:')
-  // Not by the click: somebody visits it from elsewhere.
+  // Not because of the click: a request from elsewhere counts.
   expect((await platform.fetchEdge('guest-book.localhost')).body).toContain('Good day')
   await expectDone(dashboard, 'Open your app')
   await expectToDo(dashboard, 'Add a variable')
@@ -56,7 +56,7 @@ test('the first steps tick themselves by what happens, wherever it happens', asy
   await expect(card(dashboard)).toContainText('4 of 6')
 })
 
-test('closed, they stay closed; Help brings them back as they were', async ({ dashboard, platform }) => {
+test('closed first steps stay closed, and Help restores them with their progress', async ({ dashboard, platform }) => {
   await expect(card(dashboard)).toContainText('3 of 6')
   await dashboard.getByRole('button', { name: 'Close first steps' }).click()
   await expect(card(dashboard)).toBeHidden()
@@ -68,13 +68,13 @@ test('closed, they stay closed; Help brings them back as they were', async ({ da
   await expect(card(dashboard)).toContainText('3 of 6')
 })
 
-test('a broken build leads to its help, and is fixed, by keyboard alone', async ({ dashboard, platform }) => {
+test('a failed build links to its help, and is fixed, with the keyboard only', async ({ dashboard, platform }) => {
   await expect(dashboard.getByRole('list', { name: 'Projects' })).toBeVisible()
   await dashboard.keyboard.press('n')
   const dialog = dashboard.getByRole('dialog', { name: 'New project' })
   await expect(dialog).toBeVisible()
   await dialog.getByRole('radio', { name: 'Local folder' }).focus()
-  // Each takes the focus a moment after the key.
+  // Each moves the focus a moment after the key press.
   for (const next of ['Git URL', 'Archive', 'Sample']) {
     await dashboard.keyboard.press('ArrowRight')
     await expect(dialog.getByRole('radio', { name: next })).toBeFocused()
@@ -97,7 +97,7 @@ test('a broken build leads to its help, and is fixed, by keyboard alone', async 
   await expect(dashboard).toHaveURL(/\/help\/environment$/)
   await expect(dashboard.getByRole('heading', { level: 1, name: 'Variables' })).toBeVisible()
 
-  // From the report it is one step to the variable, which has its name already.
+  // The report links to the variable form, with the name filled in.
   await dashboard.goto(failed)
   await report.getByRole('link', { name: 'Add HULL' }).focus()
   await dashboard.keyboard.press('Enter')
@@ -124,7 +124,7 @@ test('a broken build leads to its help, and is fixed, by keyboard alone', async 
   expect((await platform.fetchEdge('leaky-boat.localhost')).body).toContain('made of <b>oak</b>')
 })
 
-test('keys lead from place to place, and rest while somebody types', async ({ dashboard }) => {
+test('shortcuts navigate between pages, and are ignored while typing', async ({ dashboard }) => {
   await expect(dashboard.getByRole('list', { name: 'Projects' })).toBeVisible()
   await dashboard.keyboard.press('j')
   await expect(dashboard.getByTestId('project-link').filter({ hasText: 'Leaky boat' })).toBeFocused()
@@ -153,7 +153,7 @@ test('keys lead from place to place, and rest while somebody types', async ({ da
   await expect(dashboard.getByRole('dialog', { name: 'Search or run a command' })).toBeVisible()
 })
 
-test('on a phone the steps and the pages fit', async ({ dashboard, platform }) => {
+test('the steps and the help pages fit on a phone', async ({ dashboard, platform }) => {
   await dashboard.setViewportSize({ width: 390, height: 844 })
   await dashboard.goto(platform.handle.dashboard_url)
   await expect(card(dashboard)).toBeVisible()

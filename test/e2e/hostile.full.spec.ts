@@ -4,13 +4,13 @@ import { greetingAppFiles, expect, test } from './fixtures.ts'
 
 const hostileText = `<img src=x onerror="window.bitten=1"></script><script>window.bitten=1</script>\u202Egnp.exe\u2066\u0007\u001b[2J${'W'.repeat(5000)}`
 const shown = '<img src=x onerror="window.bitten=1">'
-/** What a person, a repository or another machine may have put into words. */
+/** Text that a user, a repository or another machine may provide. */
 const words =
   /^(name|project_name|commit_message|commit_author|branch|repo_branch|build_command|root_directory|message|hint|email|description|label|command|host)$/
-/** Words of the contract: with others an answer would not come through at all. */
+/** Enum values of the contract: with others a response would be refused. */
 const known = /^(clone|detect|install|build|start|health_check|route|process|docker)$/
 
-// Printed by a build and by an app: tags, a link that runs, turns of the line, and one line without an end.
+// Printed by a build and by an app: tags, a javascript: link, bidirectional controls, and a very long line.
 const hostileBuildScript = `
 console.log('<img src=x onerror="window.bitten=1"> in the log')
 console.log('\\x1b]8;;javascript:window.bitten=1\\x07a link\\x1b]8;;\\x07 beside it')
@@ -22,7 +22,7 @@ console.log('L'.repeat(50000))
 const injectHostileText = (key: string, text: string) =>
   words.test(key) && !known.test(text) ? hostileText : /(^|_)(url|urls|href|origin)$/.test(key) ? 'javascript:window.bitten=1' : text
 
-/** Nothing ran, nothing leads anywhere that runs, and the page is as wide as its window. */
+/** No script ran, no link is dangerous, and the page is as wide as its window. */
 async function expectPageUnharmed(dashboard: Page, where: string): Promise<void> {
   const found = await dashboard.evaluate(() => ({
     bitten: 'bitten' in window,
@@ -36,7 +36,7 @@ async function expectPageUnharmed(dashboard: Page, where: string): Promise<void>
   expect.soft(found, where).toEqual({ bitten: false, handlers: 0, scripts: 0, links: [], wider: 0 })
 }
 
-test('whatever another instance says stands there as text', async ({ dashboard, platform, startSecondPlatform, createRepository }) => {
+test('content from another instance is shown as text', async ({ dashboard, platform, startSecondPlatform, createRepository }) => {
   const remote = await startSecondPlatform()
   const evil = await startTamperingProxy(remote, injectHostileText)
   const repository = createRepository(greetingAppFiles('evil', hostileBuildScript))
@@ -95,9 +95,9 @@ test('whatever another instance says stands there as text', async ({ dashboard, 
   await evil.close()
 })
 
-test('an answer of a shape that is none of ours shows as an error, and the next try goes on', async ({ dashboard, platform }) => {
+test('a response of an invalid shape shows as an error, and the next attempt works', async ({ dashboard, platform }) => {
   await platform.createProject({ slug: 'harbour', name: 'Harbour' })
-  // Where the stream opens all is asked for again: the next try would be made by itself, and the button be gone.
+  // When the stream opens, everything is refetched: the retry would happen by itself, and the button would be gone.
   await dashboard.route('**/instance/events', () => undefined)
   for (const [pattern, body] of [
     ['**/v1/projects?*', { projects: 'none' }],

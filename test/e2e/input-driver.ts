@@ -1,34 +1,34 @@
 import { type Locator, type Page, expect } from '@playwright/test'
 
-/** What a person does with a page, by whichever means they have. */
+/** A user's actions on a page, with a pointer or a keyboard. */
 export interface InputDriver {
-  /** A button, a link, a switch, a choice, an item of a menu that is open. */
+  /** Activates a button, link, switch, option, or item of an open menu. */
   press(target: Locator): Promise<void>
-  /** Puts text in the place of what a field has. */
+  /** Replaces the text of a field. */
   fill(field: Locator, text: string): Promise<void>
-  /** Takes an option of a list that folds out, by its words. */
+  /** Selects an option of a dropdown by its text. */
   choose(list: Locator, option: string): Promise<void>
-  /** To a tab of the project in sight; `words` find it in the palette. */
+  /** Opens a tab of the current project; `words` find it in the palette. */
   openTab(name: string, words?: string): Promise<void>
-  /** To a page of the rail. */
+  /** Opens a page of the sidebar. */
   openPage(name: string, words?: string): Promise<void>
-  /** To the list of instances. */
+  /** Opens the list of instances. */
   openInstances(): Promise<void>
-  /** To an instance, which has this place in the list. */
+  /** Opens an instance by its position in the list. */
   switchTo(name: string, position: number): Promise<void>
-  /** An item of a menu under a button. */
+  /** Activates an item of a button's menu. */
   pick(button: Locator, item: string | RegExp): Promise<void>
-  /** A dialog is gone, and who used it knows where they are. */
+  /** Checks that a closed dialog has returned the focus. */
   expectClosed(dialog: Locator): Promise<void>
 }
 
-/** The smallest side of what is pressed, in CSS pixels (WCAG 2.5.8). */
+/** The minimum size of a target, in CSS pixels (WCAG 2.5.8). */
 const minimumTargetSize = 24
 
-/** Points at things: a mouse, or a finger where the page is as narrow as a phone. */
+/** Uses a pointer: a mouse, or touch on a page as narrow as a phone. */
 export function createPointerDriver(page: Page, { isFinger }: { isFinger: boolean }): InputDriver {
   const press = async (target: Locator) => {
-    // A link within a sentence is as tall as its line; a box is pressed by the words around it, too.
+    // A link within a sentence is as tall as its line; a checkbox is also activated by its label.
     const size = await target.evaluate((element) => {
       const { width, height } = (element instanceof HTMLInputElement ? (element.closest('label') ?? element) : element).getBoundingClientRect()
       return getComputedStyle(element).display === 'inline' ? Infinity : Math.min(width, height)
@@ -74,10 +74,10 @@ export function createPointerDriver(page: Page, { isFinger }: { isFinger: boolea
   }
 }
 
-/** More stops than any page has between two things that one story uses. */
+/** More tab stops than any page has between two elements of one story. */
 const maximumSteps = 150
 
-/** Nothing but keys: goes on until what is wanted has the focus, and shows it. */
+/** Uses only the keyboard: presses keys until the target has a visible focus. */
 export function createKeyboardDriver(page: Page): InputDriver & { pressed(): number } {
   let pressed = 0
   const key = async (name: string) => {
@@ -85,7 +85,7 @@ export function createKeyboardDriver(page: Page): InputDriver & { pressed(): num
     await page.keyboard.press(name)
   }
 
-  /** Goes by the keys that `next` names until the target has the focus. */
+  /** Presses the keys that `next` returns until the target has the focus. */
   async function moveFocusTo(target: Locator): Promise<void> {
     await expect(target).toBeVisible()
     await expect(target).toBeEnabled()
@@ -103,13 +103,13 @@ export function createKeyboardDriver(page: Page): InputDriver & { pressed(): num
     }
   }
 
-  /** The palette finds it from everywhere. */
+  /** The palette finds it from anywhere. */
   async function runPaletteCommand(words: string): Promise<void> {
     await key('ControlOrMeta+k')
     const input = page.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')
     await expect(input).toBeFocused()
     await type(words)
-    // What a project or an instance offers comes with its answer. A page of help that fits the words was there before, and stays chosen.
+    // Entries of a project or an instance arrive with its response. A matching help page was there before, and stays selected.
     const wanted = page.getByRole('option', { name: new RegExp(words.replaceAll(' ', '.* '), 'i') }).first()
     await expect(wanted).toBeVisible()
     for (let steps = 0; (await wanted.getAttribute('aria-selected')) !== 'true'; steps++) {
@@ -164,15 +164,15 @@ export function createKeyboardDriver(page: Page): InputDriver & { pressed(): num
     },
     async expectClosed(dialog) {
       await expect(dialog).toBeHidden()
-      // What opened it has the focus again, or what took its place; not the top of the page.
+      // The opener, or its replacement, has the focus again; not the top of the page.
       await expect.poll(() => page.evaluate(() => document.activeElement?.tagName), 'the focus after a dialog').not.toBe('BODY')
     },
   }
 }
 
 /**
- * Runs in the page. Which key leads on from here: along a group of one stop by arrows, else along the page in its order. Menus
- * move the focus by a timer that follows the key: what is asked before it has fired is asked too early, and the next key goes one too far.
+ * Runs in the page. Returns the next key: within a roving tabindex group an arrow, else Tab. Menus
+ * move the focus in a timer after the key press. Before that timer fires the answer would be outdated, and the next key would go one too far.
  */
 async function describeFocus(
   target: Element,
@@ -201,5 +201,5 @@ async function describeFocus(
   return { is_there: false, is_visible: false, is_in_viewport: false, next: isAfter ? on : back, name }
 }
 
-/** Keys one after another belong together for a second and a half: sent at once, no pause of the machine comes between them. */
+/** A chord must be completed within 1.5 s. The keys are sent at once, so that no pause of the machine comes between them. */
 export const pressInSequence = (page: Page, ...keys: string[]) => Promise.all(keys.map((key) => page.keyboard.press(key)))

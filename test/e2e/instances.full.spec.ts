@@ -6,7 +6,7 @@ import { greetingAppFiles, expect, expectAccessible, test } from './fixtures.ts'
 const bar = (dashboard: Page) => dashboard.getByRole('region', { name: 'Remote instance' })
 const rail = (dashboard: Page) => dashboard.getByRole('navigation', { name: 'Main' })
 
-test('another instance is added by address and token, deployed on, and never mixes with this one', async ({
+test('another instance is added by URL and token, deployed to, and never mixes with this one', async ({
   dashboard,
   platform,
   startSecondPlatform,
@@ -32,7 +32,7 @@ test('another instance is added by address and token, deployed on, and never mix
   const instancePath = await addInstance(dashboard, platform, { url: remote.handle.api_url, token, name: 'Quay' })
   expect(instancePath).toMatch(/^\/app\/on\/[\w-]+\/$/)
 
-  // From here on the page has no use for the token, and does not have it.
+  // From here on the page does not need the token, and does not have it.
   const seen: string[] = []
   dashboard.on('request', (request) => seen.push(request.url(), request.postData() ?? '', JSON.stringify(request.headers())))
   const row = dashboard.getByRole('list', { name: 'Instances' }).getByRole('listitem').filter({ hasText: 'Quay' })
@@ -81,7 +81,7 @@ test('another instance is added by address and token, deployed on, and never mix
   expect(kept + seen.join('\n')).not.toContain(token)
 })
 
-test('answers that come late show nowhere but at home, and lead nobody back', async ({
+test('late responses appear only on their own instance, and do not navigate', async ({
   dashboard,
   platform,
   startSecondPlatform,
@@ -106,7 +106,7 @@ test('answers that come late show nowhere but at home, and lead nobody back', as
   await dashboard.unrouteAll({ behavior: 'wait' })
   await expect(dashboard.locator('body')).not.toContainText('Far lamp')
 
-  // A deployment that is asked for, and the other instance in front before it is answered.
+  // A deployment is requested, and the other instance is opened before the response.
   await dashboard.goto(`${new URL(instancePath, platform.handle.dashboard_url).href}projects/far-lamp`)
   let answered = () => {}
   const asked = new Promise<void>((resolve) => (answered = resolve))
@@ -129,7 +129,7 @@ test('answers that come late show nowhere but at home, and lead nobody back', as
   await expect(dashboard.locator('body')).not.toContainText('Far lamp')
 })
 
-test('a token that is revoked there is asked for anew, in place', async ({ dashboard, platform, startSecondPlatform }) => {
+test('a revoked token of a remote is asked for again, in place', async ({ dashboard, platform, startSecondPlatform }) => {
   const remote = await startSecondPlatform()
   await remote.createProject({ slug: 'far-well', name: 'Far well' })
   const old = await createToken(remote, 'old')
@@ -149,7 +149,7 @@ test('a token that is revoked there is asked for anew, in place', async ({ dashb
   await expect(dashboard).toHaveURL(/\/projects\/far-well$/)
 })
 
-test('one that stops is said to, and heals by itself', async ({ dashboard, platform }) => {
+test('an instance that stops is reported, and recovers by itself', async ({ dashboard, platform }) => {
   const first = await startTestPlatform({ runtime: 'process' })
   await first.createProject({ slug: 'buoy', name: 'Buoy' })
   const { token } = await createToken(first)
@@ -168,7 +168,7 @@ test('one that stops is said to, and heals by itself', async ({ dashboard, platf
   await second.remove()
 })
 
-test('a hosted account, which has the customer’s operations alone, is whole without the rest', async ({
+test('a hosted account, which has only the customer’s operations, works completely without the rest', async ({
   dashboard,
   platform,
   startSecondPlatform,
@@ -210,7 +210,7 @@ test('a hosted account, which has the customer’s operations alone, is whole wi
       await expect(dashboard.getByRole('alert')).toHaveCount(0)
       await expectAccessible(dashboard, `${path} of a hosted account`)
     }
-    // It is asked who one is there, and for the stream, once a page; nothing else that it does not have.
+    // The session and the stream are requested once per page load, and nothing else that it does not have.
     expect([...new Set(missed.map((path) => path.replace(/^\/remote\/[^/]+/, '')))].toSorted()).toEqual(['/instance/events', '/instance/session'])
 
     await dashboard.goto(at(''))
@@ -221,7 +221,7 @@ test('a hosted account, which has the customer’s operations alone, is whole wi
   }
 })
 
-test('names, colours and the list are changed; an instance that is not there says so', async ({ dashboard, platform, startSecondPlatform }) => {
+test('names, colors and the list can be edited; an unreachable instance is reported', async ({ dashboard, platform, startSecondPlatform }) => {
   const remote = await startSecondPlatform()
   const { token } = await createToken(remote)
   const instancePath = await addInstance(dashboard, platform, { url: remote.handle.api_url, token, name: 'Quay' })

@@ -4,14 +4,14 @@ import { greetingAppFiles, expect, test } from './fixtures.ts'
 
 const lines = (page: Page) => page.getByTestId('log-line')
 
-test('the log of an app follows, stays when one scrolls up, and never stops by accident', async ({ dashboard, platform, createRepository }) => {
+test('the log of an app follows, holds its position on scroll, and never stops by accident', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'chatty', name: 'Chatty', repo_url: createRepository(greetingAppFiles('chatty')).url })
   await platform.waitForEnd('chatty', (await platform.deploy('chatty')).id)
   await dashboard.goto(`${platform.handle.dashboard_url}projects/chatty/logs`)
   await expect(lines(dashboard).filter({ hasText: 'chatty listens' })).toBeVisible()
   await expect(dashboard.locator('.ink-cyan')).toHaveText('chatty')
 
-  // A flood, a change of the window's size, and more of it: the newest line is in view all the time.
+  // A burst, a resize of the window, and another burst: the newest line stays visible all the time.
   await platform.fetchEdge('chatty.localhost', '/many/3000')
   await expect(lines(dashboard).filter({ hasText: /line 2999$/ })).toBeInViewport()
   await dashboard.setViewportSize({ width: 900, height: 700 })
@@ -26,8 +26,8 @@ test('the log of an app follows, stays when one scrolls up, and never stops by a
   await expect(lines(dashboard).filter({ hasText: 'to /still-here' })).toBeInViewport()
   await expect(dashboard.getByRole('button', { name: 'Stop following' })).toBeVisible()
 
-  // Scrolling up is meant: the view stays, and counts what has come.
-  // Notch by notch, as a wheel turns: a scroll counts as meant for a moment after one, and the page may stumble over any of them.
+  // Manual scrolling holds the position, and counts new lines.
+  // Step by step, like a wheel: a scroll counts as manual for a moment after a step, and each could fail.
   await dashboard.getByTestId('log-scroller').hover()
   for (let notch = 0; notch < 10; notch++) await dashboard.mouse.wheel(0, -200)
   await expect(dashboard.getByRole('button', { name: 'Follow new lines' })).toBeVisible()
@@ -40,7 +40,7 @@ test('the log of an app follows, stays when one scrolls up, and never stops by a
   ).toBeInViewport()
 })
 
-test('a log out of sight rests, and goes on without a gap or a repeat', async ({ dashboard, platform, createRepository }) => {
+test('a hidden log pauses, and resumes without a gap or a repeat', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'resting', name: 'Resting', repo_url: createRepository(greetingAppFiles('resting')).url })
   await platform.waitForEnd('resting', (await platform.deploy('resting')).id)
   const streams: string[] = []
@@ -50,7 +50,7 @@ test('a log out of sight rests, and goes on without a gap or a repeat', async ({
   await platform.fetchEdge('resting.localhost', '/before')
   await expect(lines(dashboard).filter({ hasText: 'to /before' })).toBeVisible()
 
-  // Headless tabs are always in sight, so this one is told that it is not.
+  // Headless tabs are always visible, so this one is told that it is hidden.
   const look = (state: string) =>
     dashboard.evaluate((value) => {
       Object.defineProperty(document, 'visibilityState', { value, configurable: true })
@@ -103,7 +103,7 @@ test('search, filter, copy and download', async ({ dashboard, platform, createRe
   expect(readFileSync(await whole.path(), 'utf8')).toMatch(/"line":".*progress 100 %"}\n/)
 })
 
-test('what an app prints is text, whatever it looks like', async ({ dashboard, platform, createRepository }) => {
+test('the output of an app is shown as text, whatever it contains', async ({ dashboard, platform, createRepository }) => {
   const hostile = String.raw`console.log('</script><img src=x onerror="document.title=1">'); console.log('\x1b]8;;javascript:alert(1)\x07click\x1b]8;;\x07 me'); console.log('x'.repeat(12000)); console.log('\n\nevent: status\ndata: {"status":"ready"}\n\n')`
   await platform.createProject({ slug: 'hostile', name: '<b>Hostile</b>', repo_url: createRepository(greetingAppFiles('hostile', hostile)).url })
   const { id } = await platform.waitForEnd('hostile', (await platform.deploy('hostile')).id)
@@ -116,7 +116,7 @@ test('what an app prints is text, whatever it looks like', async ({ dashboard, p
   expect(await dashboard.locator('[data-testid=log-panel] a, [data-testid=log-panel] img').count()).toBe(0)
 })
 
-test('of 100 000 lines those in sight are on the page, and any is found', async ({ dashboard, platform, createRepository }) => {
+test('of 100 000 lines only the visible ones are rendered, and search finds any', async ({ dashboard, platform, createRepository }) => {
   const flood =
     "for (let line = 0; line < 100000; line++) console.log('\\x1b[32mcompiled\\x1b[0m module ' + line + ' of the fleet, with its sails and its anchors')"
   await platform.createProject({ slug: 'flood', name: 'Flood', repo_url: createRepository(greetingAppFiles('flood', flood)).url })
@@ -125,7 +125,7 @@ test('of 100 000 lines those in sight are on the page, and any is found', async 
   await expect(dashboard.getByTestId('log-foot')).toContainText(/100,\d{3} lines/)
   await expect(dashboard.getByTestId('log-foot')).toContainText('Complete')
 
-  // How smooth it is, `npm run bench -- dashboard` says; here no more of it may be on the page than is in sight.
+  // `npm run bench -- dashboard` measures smoothness; here only visible lines may be rendered.
   const most = await dashboard.getByTestId('log-scroller').evaluate(async (scroller) => {
     let rows = 0
     for (let step = 0; step < 90; step++) {

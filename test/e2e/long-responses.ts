@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test'
 const filler = 'The quay at the end of the long road past the lighthouse and the third buoy north of the old harbour '
 const repeatToLength = (length: number, from = filler) => from.repeat(Math.ceil(length / from.length)).slice(0, length)
 
-/** As long as the contract lets them be; by the name of the field. */
+/** The maximum lengths of the contract, by field name. */
 const longTexts: Record<string, string> = {
   name: repeatToLength(200),
   project_name: repeatToLength(200),
@@ -19,10 +19,10 @@ const longTexts: Record<string, string> = {
   last_check_error: repeatToLength(400),
   path: `/srv/${repeatToLength(240, 'a-folder-in-a-folder/')}`,
 }
-/** How many of each there are then. */
+/** How many list items there are then. */
 const longListLengths: Record<string, number> = { env_vars: 200, domains: 40, tokens: 40, previews: 20, dumps: 20, members: 20 }
 
-/** Every answer of the platform, with names, messages and values as long, and lists as full, as they may be. Addresses stay what they are. */
+/** Every response of the platform with names, messages and values of maximum length, and full lists. URLs stay as they are. */
 export async function withLongResponses(page: Page): Promise<void> {
   await page.route(/\/(v1|instance)\/(?!events)/, async (route) => {
     if (route.request().method() !== 'GET' || /-logs|log-stream|\/stream|screenshot/.test(route.request().url())) return route.continue()
@@ -43,10 +43,10 @@ function lengthen(value: unknown, field: string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, unchangedFields.includes(name) ? one : lengthen(one, name)]))
 }
 
-/** Parts whose names are words of the contract, not of a person. */
+/** Objects whose names are identifiers of the contract, not entered by users. */
 const unchangedFields = ['runtime', 'steps', 'checks', 'plans']
 
-/** Ids stay apart, where one thing stands for many. */
+/** Keeps ids unique when one item is repeated. */
 function withUniqueId(one: unknown, index: number): unknown {
   return typeof one === 'object' && one !== null && 'id' in one && index > 0 && !('status' in one && 'commit_sha' in one)
     ? { ...one, id: `${String(one.id)}${index}` }

@@ -11,7 +11,7 @@ import { signIn } from './screen-navigation.ts'
 test.use({ platform_name: 'upkeep' })
 test.describe.configure({ mode: 'default' })
 
-test('the disk is told by kind, and a clean-up frees what it said', async ({ dashboard, platform, createRepository }) => {
+test('disk usage is shown by kind, and a clean-up frees the announced amount', async ({ dashboard, platform, createRepository }) => {
   const repository = createRepository(greetingAppFiles('first'))
   await platform.createProject({ slug: 'pier', name: 'Pier', repo_url: repository.url })
   await platform.api('PATCH', '/instance/settings', { keep_deployments: 1 })
@@ -19,7 +19,7 @@ test('the disk is told by kind, and a clean-up frees what it said', async ({ das
     repository.commit(greetingAppFiles(version), version)
     expect((await platform.waitForEnd('pier', (await platform.deploy('pier')).id)).status).toBe('ready')
   }
-  // What npm keeps of what it downloaded, as a build with dependencies leaves it.
+  // npm's download cache, as a build with dependencies leaves it.
   const kept = join(platform.data_dir, 'cache/npm')
   mkdirSync(kept, { recursive: true })
   writeFileSync(join(kept, 'downloaded'), randomBytes(3_000_000))
@@ -37,7 +37,7 @@ test('the disk is told by kind, and a clean-up frees what it said', async ({ das
   await expect(dashboard.getByRole('listitem').filter({ hasText: 'Bundles and archives' }).first()).toBeVisible()
   await expectAccessible(dashboard, 'the disk')
 
-  // All that is safe: what serves goes on.
+  // Everything that is safe: what serves continues.
   await dashboard.getByRole('button', { name: 'Clean up…', exact: true }).click()
   const asking = dashboard.getByRole('dialog', { name: 'Clean up everything that is safe to remove?' })
   await expect(asking).toContainText('Your data is never touched.')
@@ -53,7 +53,7 @@ test('the disk is told by kind, and a clean-up frees what it said', async ({ das
   await expect(done).toBeHidden()
   expect((await platform.fetchEdge('pier.localhost')).body).toContain('third')
 
-  // One kind, by its row: what it says is what the platform freed.
+  // One kind, from its row: the shown amount is what the platform freed.
   const row = dashboard.getByRole('listitem').filter({ hasText: 'Edge cache' })
   await row.getByRole('button', { name: /^Free .* of edge cache$/ }).click()
   const one = dashboard.getByRole('dialog', { name: 'Clean up edge cache?' })
@@ -67,7 +67,7 @@ test('the disk is told by kind, and a clean-up frees what it said', async ({ das
   await expect(done).toHaveAccessibleName(freed_bytes > 0 ? /^\d.* freed$/ : 'Nothing to free')
 })
 
-test('a backup is made while the app serves, downloaded, and deleted', async ({ dashboard, platform, createRepository }) => {
+test('a backup is created while the app serves, downloaded, and deleted', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'buoy', name: 'Buoy', repo_url: createRepository(greetingAppFiles('buoy')).url })
   expect((await platform.waitForEnd('buoy', (await platform.deploy('buoy')).id)).status).toBe('ready')
   await dashboard.goto(`${platform.handle.dashboard_url}instance`)
@@ -99,11 +99,11 @@ test('a backup is made while the app serves, downloaded, and deleted', async ({ 
   await expect(rows).toHaveCount(0)
 })
 
-test('a database that was damaged and put right is told on the first page', async ({ page }) => {
+test('a database restored after damage is reported on the first page', async ({ page }) => {
   const before = await startTestPlatform({ runtime: 'process' })
   const { data_dir } = before
   await before.createProject({ slug: 'reef', name: 'Reef' })
-  // The first copy is made soon after the start, perhaps before there was a project.
+  // The first copy is created soon after the start, perhaps before the project existed.
   const copies = async () => (await before.api<{ backups: Backup[] }>('GET', '/instance/backups')).body.backups
   await expect.poll(async () => (await copies()).length).toBeGreaterThan(0)
   await before.handle.stop()

@@ -3,7 +3,7 @@ import { requires } from '../support/requirements.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { signIn } from './screen-navigation.ts'
 
-/** Shows where its Redis is, and sends a message with HTML and an attachment; both without a package. */
+/** Shows its Redis address, and sends a message with HTML and an attachment, without a package. */
 const app = {
   'package.json': JSON.stringify({ name: 'shop', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `
@@ -61,7 +61,7 @@ test('Redis is added and removed with a click', { tag: '@docker' }, async ({ pag
   }
 })
 
-test('what an app sends is caught, shown without scripts and remote content, and deleted', async ({ dashboard, platform, createRepository }) => {
+test('caught mail is shown without scripts and remote content, and deleted', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'shop', name: 'Harbour shop', repo_url: createRepository(app).url })
   expect((await platform.waitForEnd('shop', (await platform.deploy('shop')).id)).error).toBeNull()
   const foreign: string[] = []

@@ -1,6 +1,6 @@
 import { expect, cacheableAppFiles, test } from './fixtures.ts'
 
-test('what was asked is counted exactly, drawn, and read out by keyboard', async ({ dashboard, platform, createRepository }) => {
+test('requests are counted exactly, charted, and readable by keyboard', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'counted', name: 'Counted', repo_url: createRepository(cacheableAppFiles()).url })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/counted/metrics`)
   await expect(dashboard.getByRole('heading', { name: 'No requests in the last 24 hours', exact: true })).toBeVisible()
@@ -11,7 +11,7 @@ test('what was asked is counted exactly, drawn, and read out by keyboard', async
   const asked = { '/': 7, '/moved': 2, '/lost': 3, '/broken': 1 }
   for (const [path, times] of Object.entries(asked)) for (let time = 0; time < times; time++) await platform.fetchEdge('counted.localhost', path)
 
-  // It looks again by itself.
+  // It refreshes by itself.
   const figures = dashboard.getByTestId('figures')
   await expect(figures).toContainText('13')
   await expect(figures).toContainText('1 server error (5xx)')
@@ -23,7 +23,7 @@ test('what was asked is counted exactly, drawn, and read out by keyboard', async
   await chart.press('End')
   await expect(requests.getByTestId('chart-tip')).toBeVisible()
   const readings: string[] = []
-  // On the hour a story may begin in one bucket and end in the next.
+  // At a full hour a test may start in one bucket and end in the next.
   for (let step = 0; step < 2; step++) {
     readings.push((await chart.getAttribute('aria-valuetext')) ?? '')
     await chart.press('ArrowLeft')
@@ -47,7 +47,7 @@ test('what was asked is counted exactly, drawn, and read out by keyboard', async
   await expect(dashboard.getByRole('img', { name: '13 requests in 24 hours' })).toBeVisible()
 })
 
-test('an app that sleeps says so everywhere, its waking is counted, and always warm is the plan’s to allow', async ({
+test('a sleeping app is marked everywhere, its cold start is counted, and always warm depends on the plan', async ({
   dashboard,
   platform,
   createRepository,

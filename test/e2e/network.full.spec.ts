@@ -6,13 +6,13 @@ import { requires } from '../support/requirements.ts'
 import { greetingAppFiles, expect, expectAccessible, test as base } from './fixtures.ts'
 import { signIn } from './screen-navigation.ts'
 
-/** Linux answers on all of 127.0.0.0/8: one of it stands for an address on the network. */
+/** Linux answers on all of 127.0.0.0/8: one of these addresses replaces a network address. */
 const lanAddress = '127.0.0.2'
 const password = 'seven boats in a bottle'
 
 const test = base.extend<object, { lanPlatform: TestPlatform }>({
   lanPlatform: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
+    // oxlint-disable-next-line no-empty-pattern -- Playwright requires the braces
     async ({}, use) => {
       const lanPlatform = await startTestPlatform({ runtime: 'process', lan_addresses: [lanAddress] })
       await use(lanPlatform)
@@ -32,7 +32,7 @@ async function openPhone(browser: Browser, url: string) {
   return page
 }
 
-test('the network is let in with a password, shown as codes, signed in to from a phone, and closed again', async ({
+test('the network is opened with a password, shows QR codes, accepts a sign-in from a phone, and is closed again', async ({
   page,
   browser,
   lanPlatform,
@@ -75,7 +75,7 @@ test('the network is let in with a password, shown as codes, signed in to from a
   await expect(guest.getByRole('alert')).toContainText('The email or password is wrong')
   await guest.getByLabel('Password', { exact: true }).fill(password)
   await guest.getByRole('button', { name: 'Sign in', exact: true }).click()
-  // A phone does not find pier.localhost: it is given the port that it can open.
+  // A phone cannot resolve pier.localhost, so it gets an address with a port.
   await expect(guest.getByRole('list', { name: 'Projects' })).toContainText('Pier')
   await expect(guest.getByRole('list', { name: 'Projects' }).getByRole('link', { name: new URL(appUrl).host })).toBeVisible()
   await guest.context().close()
@@ -86,7 +86,7 @@ test('the network is let in with a password, shown as codes, signed in to from a
   await expect(fetch(url)).rejects.toThrow()
 })
 
-test('the authority is trusted with one click, shown, and removed again', async ({ page, lanPlatform, createRepository }) => {
+test('the certificate authority is trusted with one click, shown, and removed again', async ({ page, lanPlatform, createRepository }) => {
   const nss = requires('nss')
   test.skip(!nss.ok, nss.reason)
   await lanPlatform.createProject({ slug: 'quay', name: 'Quay', repo_url: createRepository(greetingAppFiles('quay')).url })
@@ -118,8 +118,8 @@ test('the authority is trusted with one click, shown, and removed again', async 
   await expect(https.getByText('Trusted', { exact: true })).toHaveCount(0)
 })
 
-test('the hosts file is kept in step while it is wanted, and left as it was after', async ({ page, lanPlatform }) => {
-  // The one that stands for /etc/hosts.
+test('the hosts file is kept in sync while enabled, and restored afterwards', async ({ page, lanPlatform }) => {
+  // Replaces /etc/hosts.
   const path = join(lanPlatform.data_dir, 'hosts')
   const before = '127.0.0.1 localhost\n# nothing else\n'
   writeFileSync(path, before)
@@ -139,7 +139,7 @@ test('the hosts file is kept in step while it is wanted, and left as it was afte
   await expect.poll(() => readFileSync(path, 'utf8')).toBe(before)
 })
 
-test('settings of sleep and cache are saved', async ({ page, lanPlatform }) => {
+test('settings for sleep and cache are saved', async ({ page, lanPlatform }) => {
   await signIn(page, await lanPlatform.handle.signInUrl())
   await page.goto(`${lanPlatform.handle.dashboard_url}instance`)
   await page.getByLabel('Sleep after (seconds)').fill('120')
@@ -153,7 +153,7 @@ test('settings of sleep and cache are saved', async ({ page, lanPlatform }) => {
   await expect(page.getByLabel('Sleep after (seconds)')).toHaveAttribute('aria-invalid', 'true')
 })
 
-test('who is not the owner sees the edge of what is shared, and nothing of the network', async ({ page, lanPlatform, createRepository }) => {
+test('a team member sees edge details of shared projects, but no network settings', async ({ page, lanPlatform, createRepository }) => {
   await lanPlatform.createProject({ slug: 'shared-berth', name: 'Shared berth', repo_url: createRepository(greetingAppFiles('berth')).url })
   await lanPlatform.waitForEnd('shared-berth', (await lanPlatform.deploy('shared-berth')).id)
   await lanPlatform.fetchEdge('shared-berth.localhost')

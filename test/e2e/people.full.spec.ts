@@ -5,7 +5,7 @@ test.describe.configure({ mode: 'default' })
 
 const password = 'a long enough password'
 
-test('somebody is invited, comes in by the link, uses what is there, and is taken out', async ({ dashboard, platform, browser }) => {
+test('a user is invited, signs up with the link, uses the projects, and is removed', async ({ dashboard, platform, browser }) => {
   await platform.createProject({ slug: 'shared-one' })
   await dashboard.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Account' }).click()
   const members = dashboard.getByRole('list', { name: 'Members', exact: true }).getByRole('listitem')
@@ -57,7 +57,7 @@ test('somebody is invited, comes in by the link, uses what is there, and is take
   await expect(members).toHaveCount(1)
 })
 
-test('who may come in is a setting; the owner hands out a link, without a script', async ({ dashboard, platform, browser }) => {
+test('sign-up is a setting; the owner creates a link that works without scripts', async ({ dashboard, platform, browser }) => {
   await dashboard.goto(`${platform.handle.api_url}/app/instance`)
   await dashboard.getByLabel('New accounts').selectOption('Anyone with a verified email')
   await expect
@@ -80,7 +80,7 @@ test('who may come in is a setting; the owner hands out a link, without a script
   await guest.goto((await made.locator('code').first().textContent()) ?? '')
   await guest.getByLabel(/Choose a password/).fill(password)
   await guest.getByRole('button', { name: 'Continue' }).click()
-  // The dashboard itself takes a script.
+  // The dashboard itself requires scripts.
   await expect(guest.getByRole('heading', { name: 'Signed in', exact: true })).toBeVisible()
   await theirs.close()
   await made.getByRole('button', { name: 'Done' }).click()
@@ -90,10 +90,7 @@ test('who may come in is a setting; the owner hands out a link, without a script
   await expect(dashboard.getByText('email not verified')).toBeHidden()
 })
 
-test('a member of the team sees the projects, no instance of the owner’s, and is told in words what the owner alone may do', async ({
-  platform,
-  page,
-}) => {
+test('a team member sees the projects, no instance pages, and an explanation of what only the owner may do', async ({ platform, page }) => {
   await platform.createProject({ slug: 'crewed-one', name: 'Crewed one' })
   const { body } = await platform.api<{ token: string }>('POST', '/instance/users', { email: 'crew@example.com', verified: true })
   await platform.api('POST', '/instance/team', { owner_email: 'owner@homeport.localhost', member_email: 'crew@example.com' })
@@ -133,7 +130,7 @@ test('a member of the team sees the projects, no instance of the owner’s, and 
   expect((await platform.getProject('crewed-one')).name).toBe('Crewed one')
 })
 
-test('a person is added, and sees the token once', async ({ dashboard, platform }) => {
+test('a user is added, and the token is shown once', async ({ dashboard, platform }) => {
   await dashboard.goto(`${platform.handle.dashboard_url}instance`)
   await dashboard.getByRole('button', { name: 'Add person' }).click()
   await dashboard.getByLabel('Email', { exact: true }).fill('pilot@example.com')

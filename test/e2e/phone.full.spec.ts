@@ -4,11 +4,11 @@ import { readLanAddresses } from '../../server/network/lan-addresses.ts'
 import { startTestPlatform } from '../support/platform.ts'
 import { greetingAppFiles, expect, test } from './fixtures.ts'
 
-/** A real address where there is one: by plain HTTP a browser trusts it less than loopback, and says less of where a form comes from. */
+/** A real network address if there is one: over plain HTTP a browser trusts it less than loopback, and sends less about a form's origin. */
 const address = readLanAddresses()[0] ?? '127.0.0.2'
 const password = 'a long enough password'
 
-test('a phone on the network signs in by password and opens an app', async ({ browser, createRepository }) => {
+test('a phone on the network signs in with the password and opens an app', async ({ browser, createRepository }) => {
   const platform = await startTestPlatform({ runtime: 'process', lan_addresses: [address] })
   try {
     await platform.createProject({ slug: 'ferry', name: 'Ferry', repo_url: createRepository(greetingAppFiles('hello from the ferry')).url })
@@ -35,13 +35,13 @@ test('a phone on the network signs in by password and opens an app', async ({ br
       await expect(page).toHaveURL(dashboard)
       await expect(page.getByRole('main').getByText('Ferry', { exact: true })).toBeVisible()
 
-      // Cookies do not know ports: the browser sends the dashboard's to the app as well, which must not get it.
+      // Cookies ignore ports, so the browser sends the dashboard's to the app as well. The app must not receive it.
       const cookies = await phone.cookies(lan.projects[0]?.urls[0])
       expect(cookies.map((cookie) => [cookie.httpOnly, cookie.sameSite])).toEqual([[true, 'Strict']])
       await page.goto(lan.projects[0]?.urls[0] ?? '')
       await expect(page.getByText('hello from the ferry')).toBeVisible()
 
-      // To the browser an app at the same address is the same site: its page may send the cookie, and yet drives nothing.
+      // To the browser an app at the same address is same-site: its page can send the cookie, but no request has an effect.
       const drive = async (path: string, init: { method: string; headers?: Record<string, string>; body?: string }) => {
         const options = { ...init, mode: 'no-cors' as const, credentials: 'include' as const }
         await page.evaluate(async ({ url, given }) => void (await fetch(url, given)), { url: new URL(path, dashboard).href, given: options })

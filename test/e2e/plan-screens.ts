@@ -136,7 +136,7 @@ const withPlan = (plan: PlannedSource) => (page: Page) =>
     page.route('**/instance/projects/*/plan', (route) => route.fulfill({ json: { plan } })),
   ])
 
-/** The project has a repository, although the seeded one has none. */
+/** The project gets a repository, although the seeded one has none. */
 const withConnectedPlan = (plan: PlannedSource) => async (page: Page) => {
   await withPlan(plan)(page)
   await page.route('**/v1/projects/chart-room', async (route) => {

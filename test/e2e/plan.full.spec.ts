@@ -12,7 +12,7 @@ const files = {
   ...Object.fromEntries(Object.entries(page('admin')).map(([name, text]) => [`apps/admin/${name}`, text])),
 }
 
-test('a plan is looked at, an app of a monorepo is chosen and deployed', async ({ dashboard, platform, createRepository }) => {
+test('a plan is reviewed, an app of a monorepo selected and deployed', async ({ dashboard, platform, createRepository }) => {
   const repository = createRepository(files)
   await dashboard.goto(platform.handle.dashboard_url)
   await dashboard.getByRole('radio', { name: 'Git URL' }).click()
@@ -31,7 +31,7 @@ test('a plan is looked at, an app of a monorepo is chosen and deployed', async (
   expect((await platform.fetchEdge('shop.localhost')).body).toContain('shop')
 })
 
-test('a folder is planned, and the plan is written into it after a question', async ({ dashboard, platform, createRepository }) => {
+test('a folder is planned, and the plan is written into it after confirmation', async ({ dashboard, platform, createRepository }) => {
   const { folder } = createRepository({ 'index.html': 'hi' })
   await dashboard.goto(platform.handle.dashboard_url)
   await dashboard.getByRole('textbox', { name: 'Folder' }).fill(folder)

@@ -1,7 +1,7 @@
 import { defineConfig } from '@playwright/test'
 import { chromiumPath, headlessShellPath } from '../support/requirements.ts'
 
-/** Runs always: `name.spec.ts`. In `npm run test:full` alone: `name.full.spec.ts`, and what is tagged `@full` elsewhere. */
+/** `name.spec.ts` always runs; `name.full.spec.ts`, and tests tagged `@full` elsewhere, only in `npm run test:full`. */
 const isFull = process.env['HOMEPORT_TEST_TIER'] === 'full'
 
 /** The dashboard in a real browser, against a real platform that builds and runs real apps. */
@@ -11,12 +11,12 @@ export default defineConfig({
   ...(isFull ? {} : { testIgnore: '*.full.spec.ts', grepInvert: /@full/ }),
   globalSetup: './global-setup.ts',
   outputDir: '../../test-results/e2e',
-  // A story waits most of the time. How quick anything is, `npm run bench -- dashboard` says, where nothing else runs.
+  // A test waits most of the time. `npm run bench -- dashboard` measures speed, with nothing else running.
   workers: 2,
   fullyParallel: true,
   forbidOnly: true,
   retries: 0,
-  // The only bounds of all waiting: wide enough for a machine that does other work, so that they are met by what never comes alone.
+  // The only time limits of all waiting: wide enough for a busy machine, so that only an event that never happens exceeds them.
   timeout: 300_000,
   expect: { timeout: 90_000 },
   reporter: [['list']],
@@ -27,7 +27,7 @@ export default defineConfig({
     screenshot: 'only-on-failure',
     launchOptions: {
       ...(chromiumPath ? { executablePath: headlessShellPath ?? chromiumPath } : {}),
-      // Chromium's sandbox refuses to start as root, which is what CI is.
+      // Chromium's sandbox refuses to start as root, which CI uses.
       args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
     },
   },

@@ -5,10 +5,10 @@ import { greetingAppFiles, expect, expectAccessible, test } from './fixtures.ts'
 import { signIn } from './screen-navigation.ts'
 
 const rows = (dashboard: Page) => dashboard.getByRole('region', { name: 'Previews' }).getByRole('listitem')
-/** The branches of the first look at a repository are no news: what is to be seen by itself comes after it. */
+/** Branches found by the first check of a repository are not new. A branch must appear after it. */
 const expectChecked = (dashboard: Page) => expect(dashboard.getByRole('region', { name: 'Automatic deployments' })).toContainText('Checked')
 
-test('a preview that fails says so, and what served before serves on', async ({ dashboard, platform, createRepository }) => {
+test('a failed preview is reported, and the previous version keeps serving', async ({ dashboard, platform, createRepository }) => {
   const repository = createRepository(greetingAppFiles('on main'))
   await platform.createProject({ slug: 'quay', name: 'Quay', repo_url: repository.url, pushes: true })
   expect((await platform.waitForEnd('quay', (await platform.deploy('quay')).id)).status).toBe('ready')
@@ -16,7 +16,7 @@ test('a preview that fails says so, and what served before serves on', async ({ 
   await expect(dashboard.getByRole('heading', { name: 'No open previews', exact: true })).toBeVisible()
   await expectChecked(dashboard)
 
-  // Nobody presses anything: the branch is seen by itself.
+  // Without any interaction: the branch is detected by itself.
   execFileSync('git', ['switch', '--quiet', '-c', 'feature/new-crane'], { cwd: repository.folder })
   repository.commit(greetingAppFiles('a new crane'), 'Lift twice as much')
   const row = rows(dashboard).filter({ hasText: 'feature/new-crane' })
@@ -28,7 +28,11 @@ test('a preview that fails says so, and what served before serves on', async ({ 
   expect((await platform.fetchEdge('feature-new-crane--quay.localhost')).body).toContain('a new crane')
 })
 
-test('what a push does is switched, looked at now, and said when it cannot be done', async ({ dashboard, platform, createRepository }) => {
+test('push settings are changed, the repository is checked on demand, and failures are reported', async ({
+  dashboard,
+  platform,
+  createRepository,
+}) => {
   const repository = createRepository(greetingAppFiles('shed'))
   await platform.createProject({ slug: 'shed', name: 'Shed', repo_url: repository.url, pushes: true })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/shed`)
@@ -46,7 +50,7 @@ test('what a push does is switched, looked at now, and said when it cannot be do
   await expect(card).toContainText('Not watched')
   await card.getByRole('switch', { name: 'Previews of other branches' }).click()
   await expect(card).toContainText('Watched')
-  // The switch shows what is wanted before it is so.
+  // The switch shows the requested state before it takes effect.
   await Promise.all([
     dashboard.waitForResponse((response) => response.request().method() === 'PATCH' && response.url().endsWith('/watching')),
     card.getByRole('switch', { name: 'A database for each preview' }).click(),
@@ -60,7 +64,7 @@ test('what a push does is switched, looked at now, and said when it cannot be do
   await expectAccessible(dashboard, 'a repository that is gone')
 })
 
-test('a project without a repository is told what previews take', async ({ dashboard, platform }) => {
+test('a project without a repository explains what previews require', async ({ dashboard, platform }) => {
   await platform.createProject({ slug: 'loft', name: 'Loft', pushes: true })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/loft/previews`)
   await expect(dashboard.getByRole('heading', { name: 'Previews need a repository', exact: true })).toBeVisible()
@@ -68,7 +72,7 @@ test('a project without a repository is told what previews take', async ({ dashb
   await expect(dashboard).toHaveURL(/\/projects\/loft\/settings$/)
 })
 
-test('pictures appear by themselves, in their frames and in the lists', async ({ page, createRepository }) => {
+test('screenshots appear by themselves, in their frames and in the lists', async ({ page, createRepository }) => {
   const platform = await startTestPlatform({ runtime: 'process', screenshots: true })
   try {
     const repository = createRepository(greetingAppFiles('Worth a picture'))

@@ -16,7 +16,7 @@ interface PromotionFixture {
 }
 
 const test = base.extend<{ promotion: PromotionFixture }>({
-  /** Its token is held as long as somebody is signed in: each story gives it anew. */
+  /** Its token is stored for the session, so each test provides it again. */
   async promotion({ dashboard, platform, startSecondPlatform }, use) {
     const target = await startSecondPlatform()
     const known = (await platform.api<{ remotes: Remote[] }>('GET', '/instance/remotes')).body.remotes[0]
@@ -41,7 +41,7 @@ test.describe.configure({ mode: 'serial' })
 const secrets = ['hunter2-of-the-quay', 'swordfish-of-the-berth']
 const dialog = (page: Page) => page.getByRole('dialog')
 const promotionCard = (page: Page) => page.getByRole('region', { name: /quay-shop to|cargo to/ })
-/** A row of what differs: its name, here, there. */
+/** A row of differences: its name, here, there. */
 const row = (page: Page, name: string) =>
   dialog(page)
     .getByRole('row')
@@ -58,7 +58,7 @@ const variables = async (of: TestPlatform, slug: string) =>
 const add = (to: TestPlatform, slug: string, vars: { key: string; value: string; environment?: 'production' | 'preview' }[]) =>
   to.api('POST', `/v1/projects/${slug}/env-vars`, { vars })
 
-/** Whoever looks over the shoulder reads no value. */
+/** No value of a variable is on the screen. */
 async function expectValuesHidden(page: Page): Promise<void> {
   const text = await page.evaluate(
     () => document.documentElement.outerHTML + [...document.querySelectorAll('input')].map(({ value }) => value).join(),
@@ -66,14 +66,14 @@ async function expectValuesHidden(page: Page): Promise<void> {
   for (const secret of secrets) expect(text).not.toContain(secret)
 }
 
-/** The line up to others becomes slow. */
+/** Slows down uploads. */
 async function throttleUpload(page: Page): Promise<(bytes: number) => Promise<unknown>> {
   const line = await page.context().newCDPSession(page)
   await line.send('Network.enable')
   return (uploadThroughput) => line.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput })
 }
 
-test('what runs here goes to another instance, and what differs is said before', async ({ dashboard, platform, promotion, createRepository }) => {
+test('a project is promoted to another instance, after the differences are shown', async ({ dashboard, platform, promotion, createRepository }) => {
   const { target, targetUrl } = promotion
   const source = createRepository(
     Object.fromEntries(Object.entries(greetingAppFiles('Hello from the quay')).map(([name, text]) => [`apps/web/${name}`, text])),
@@ -101,7 +101,7 @@ test('what runs here goes to another instance, and what differs is said before',
   await expect(dialog(dashboard).getByText(/\d+ other settings are the same\./)).toBeVisible()
   await expect(row(dashboard, 'API_TOKEN').getByRole('cell')).toHaveText(['production and previews', 'not set'])
   await expect(row(dashboard, 'MODE').getByRole('cell')).toHaveText(['production', 'not set'])
-  // Values go nowhere unless somebody says so.
+  // Values are sent only on request.
   for (const key of ['API_TOKEN', 'TIDES', 'MODE']) await expect(dialog(dashboard).getByRole('checkbox', { name: key })).not.toBeChecked()
   await expectValuesHidden(dashboard)
   await expectAccessible(dashboard, 'promote to a new project')
@@ -118,7 +118,7 @@ test('what runs here goes to another instance, and what differs is said before',
   expect(await deployments(target, 'quay-shop')).toHaveLength(1)
 })
 
-test('again, to the project that is there: one build, with what was chosen, and what is there stays', async ({
+test('promoting to an existing project: one build with the selected changes, and its data stays', async ({
   dashboard,
   platform,
   promotion,
@@ -160,7 +160,7 @@ test('again, to the project that is there: one build, with what was chosen, and 
     { key: 'TIDES', value: 'high', environment: null },
     { key: 'ONLY_THERE', value: secrets[1], environment: 'preview' },
   ])
-  // The variable would have begun a build of the old source: that one never served.
+  // The variable would have started a build of the old source, which never served.
   const after = (await deployments(target, 'quay-shop')).slice(0, -before.length)
   expect(after.map(({ trigger }) => trigger)).toEqual(['upload', 'env_change'])
   expect(after[0]?.status).toBe('ready')
@@ -194,14 +194,10 @@ test('a project of another instance is pulled to this machine', async ({ dashboa
   expect(await variables(platform, 'quay-shop')).toEqual(await variables(promotion.target, 'quay-shop'))
 })
 
-test('canceled in the middle of the upload it leaves nothing there; a project that was there is as it was', async ({
-  dashboard,
-  platform,
-  promotion,
-}) => {
+test('canceled during the upload, it leaves nothing on the target; an existing project is unchanged', async ({ dashboard, platform, promotion }) => {
   const { target } = promotion
   await platform.createProject({ slug: 'cargo', name: 'Cargo' })
-  // A build waits for as long as this file is there.
+  // A build waits while this file exists.
   const shut = signalFileIn(target.data_dir, 'shut')
   const build = `const looking = setInterval(() => require('node:fs').existsSync(${JSON.stringify(shut)}) || clearInterval(looking), 50)`
   const files = Object.entries(greetingAppFiles('Cargo', build)).map(([name, data]) => ({ name, data }))
@@ -220,7 +216,7 @@ test('canceled in the middle of the upload it leaves nothing there; a project th
   await begin()
   await expect(promotionCard(dashboard)).toContainText(/left/)
   await expectAccessible(dashboard, 'a promotion under way')
-  // It goes on while one looks elsewhere.
+  // It continues while the user visits other pages.
   await dashboard.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Projects' }).click()
   await expect(promotionCard(dashboard).getByRole('listitem').filter({ hasText: 'Variables' })).toContainText('1 added')
   await expectValuesHidden(dashboard)
@@ -234,7 +230,7 @@ test('canceled in the middle of the upload it leaves nothing there; a project th
   await target.api('PATCH', '/v1/projects/cargo', { memory_limit_mb: 256 })
   await uploadArchive(target, 'cargo', createTarGz(files))
   const before = await deployments(target, 'cargo')
-  // What the variable begins there is under way when it is canceled, however long that takes.
+  // The build that the variable starts there is running when it is canceled, however long that takes.
   writeFileSync(shut, '')
   await begin()
   expect(await target.getProject('cargo')).toMatchObject({ name: 'Cargo', memory_limit_mb: 512 })
@@ -248,7 +244,7 @@ test('canceled in the middle of the upload it leaves nothing there; a project th
   await throttle(-1)
 })
 
-test('a page that was closed in the middle offers to go on from there', async ({ dashboard, platform, promotion }) => {
+test('a promotion whose page was closed midway can be resumed', async ({ dashboard, platform, promotion }) => {
   const { target } = promotion
   await platform.createProject({ slug: 'ballast', name: 'Ballast' })
   const files = Object.entries(greetingAppFiles('Ballast')).map(([name, data]) => ({ name, data }))
@@ -276,7 +272,11 @@ test('a page that was closed in the middle offers to go on from there', async ({
   await expect.poll(() => dashboard.evaluate(() => localStorage.getItem('homeport.promotions'))).toBe('[]')
 })
 
-test('what was made there without anybody hearing of it is taken back by the next page', async ({ dashboard, platform, promotion }) => {
+test('a project created on the target whose response was lost is removed by undoing it from the next page', async ({
+  dashboard,
+  platform,
+  promotion,
+}) => {
   const { target } = promotion
   await target.api('DELETE', '/v1/projects/ballast')
   await dashboard.route('**/remote/*/v1/projects', async (route) => {
@@ -297,11 +297,7 @@ test('what was made there without anybody hearing of it is taken back by the nex
   expect((await target.api('GET', '/v1/projects/ballast')).status).toBe(404)
 })
 
-test('a failure on the way says where it is, and the next try goes on from there; giving up takes it back', async ({
-  dashboard,
-  platform,
-  promotion,
-}) => {
+test('a failure says where it happened, and a retry continues from there; giving up undoes it', async ({ dashboard, platform, promotion }) => {
   const { target } = promotion
   await target.api('DELETE', '/v1/projects/cargo')
   let sources = 0
@@ -329,7 +325,7 @@ test('a failure on the way says where it is, and the next try goes on from there
   expect(sources).toBe(2)
   expect(await variables(target, 'cargo')).toEqual([{ key: 'CRANE', value: secrets[0], environment: null }])
 
-  // What nothing has any more is said before anything is made there.
+  // A source that no longer exists is reported before anything is created there.
   await dashboard.route('**/source', (route) =>
     route.fulfill({
       status: 404,
@@ -344,7 +340,7 @@ test('a failure on the way says where it is, and the next try goes on from there
   await promotionCard(dashboard).getByRole('button', { name: 'Undo changes' }).click()
 })
 
-test('a hosted service has the operations of /v1 alone: to it everything goes, from it what has a git address', async ({
+test('a hosted service has only the operations of /v1: everything can be promoted to it, only git projects pulled from it', async ({
   dashboard,
   platform,
   promotion,
@@ -362,7 +358,7 @@ test('a hosted service has the operations of /v1 alone: to it everything goes, f
   await expect(dashboard.getByTestId('report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect(await variables(target, 'hosted-cargo')).toEqual([{ key: 'CRANE', value: secrets[0], environment: null }])
 
-  // It has no git address, and gives no source away.
+  // It has no git address, and does not export its source.
   await dashboard.goto(`${targetUrl}projects/hosted-cargo?do=pull`)
   await expect(dialog(dashboard).getByRole('alert')).toContainText('Berth does not provide sources and this project has no Git URL')
   await expect(dialog(dashboard).getByRole('button', { name: 'Pull to this machine' })).toBeDisabled()

@@ -13,7 +13,7 @@ const volume = (name: string, size_bytes: number | null): Volume => ({
 const volumes = [volume('uploads', 48_213_000), volume('managed-redis', null), volume('a-volume-with-a-rather-long-name-that-has-to-wrap', 812)]
 const service = { label: '', summary: '', image: '', variables: [], has_data: false, added_at: null }
 
-/** This machine has services and volumes; Berth has the volumes alone, with files in them. */
+/** This machine has services and volumes; Berth has only the volumes, with files in them. */
 async function withServicesHere(page: Page): Promise<void> {
   await withFakeRemote(page)
   await page.route('**/instance/projects/*/volumes', (route) => route.fulfill({ json: { volumes } }))

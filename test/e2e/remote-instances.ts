@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { type Page, expect } from '@playwright/test'
 import type { TestPlatform } from '../support/platform.ts'
 
-/** A way to a platform that changes something of it, as what stands between may. */
+/** A proxy to a platform that can modify its responses. */
 export interface InstanceProxy {
   url: string
   close(): Promise<void>
@@ -18,7 +18,7 @@ export function startHostedAccountProxy(remote: TestPlatform): Promise<InstanceP
   })
 }
 
-/** One that says in every text of its answers what it likes. */
+/** A remote with arbitrary text in its responses. */
 export function startTamperingProxy(remote: TestPlatform, change: (key: string, text: string) => string): Promise<InstanceProxy> {
   return startProxy(
     remote,
@@ -35,7 +35,7 @@ async function startProxy(
   const { hostname, port } = new URL(remote.handle.api_url)
   const server: Server = createServer((req, res) => {
     if (refuse(req, res)) return void req.resume()
-    // By a connection of its own: one that was kept may be closed from there just as it is used again.
+    // With a new connection, because a kept one may be closed just as it is reused.
     const upstreamOptions = {
       agent: false,
       hostname,
@@ -79,7 +79,7 @@ export async function createToken(platform: TestPlatform, name = 'dashboard'): P
   return { token: body.token, id: body.api_token.id }
 }
 
-/** Adds an instance as a person does, and answers with the path of its part of the dashboard. */
+/** Adds an instance like a user, and returns its path in the dashboard. */
 export async function addInstance(
   dashboard: Page,
   local: TestPlatform,

@@ -11,12 +11,12 @@ test.beforeAll(async () => {
 })
 test.afterAll(async () => remote.remove())
 
-test('an archive goes up to another instance, its pictures come back, and so do files', async ({ dashboard, platform }) => {
+test('an archive is uploaded to another instance, and its screenshots and files are loaded from there', async ({ dashboard, platform }) => {
   const { token } = await createToken(remote)
   const instancePath = await addInstance(dashboard, platform, { url: remote.handle.api_url, token, name: 'Quay' })
   const at = (path: string) => new URL(instancePath, platform.handle.dashboard_url).href + path
   await dashboard.goto(at(''))
-  // No folder of this machine lies there.
+  // It has no local folder.
   await expect(dashboard.getByRole('radio', { name: 'Git URL' })).toBeVisible()
   await expect(dashboard.getByRole('radio', { name: 'Local folder' })).toHaveCount(0)
   await dashboard.getByRole('radio', { name: 'Archive' }).click()
@@ -31,7 +31,7 @@ test('an archive goes up to another instance, its pictures come back, and so do 
   await dashboard.goto(at('projects/packed'))
   const picture = dashboard.getByRole('img', { name: 'packed on a desktop screen' })
   await expect(picture).toBeVisible()
-  // Its frame stands before it has come.
+  // Its frame has space before the image has loaded.
   await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280)
 
   await remote.api('POST', '/instance/backups')

@@ -4,13 +4,13 @@ import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { expect, test } from './fixtures.ts'
 import { signIn } from './screen-navigation.ts'
 
-// The store is made once.
+// The store is created once.
 test.describe.configure({ mode: 'default' })
 
-/** Years of work: 10 000 projects, 5 001 deployments of one of them. Speed is `npm run bench -- dashboard`; here is what no noise can break. */
+/** Years of use: 10 000 projects, 5 001 deployments of one of them. `npm run bench -- dashboard` measures speed; this checks the rest. */
 const fleetTest = test.extend<object, { fleetPlatform: TestPlatform }>({
   fleetPlatform: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
+    // oxlint-disable-next-line no-empty-pattern -- Playwright requires the braces
     async ({}, use) => {
       const { data } = await createBenchStore({ deployments: 15_000 })
       const platform = await startTestPlatform({ runtime: 'process', data_dir: data })
@@ -27,7 +27,7 @@ const recordRequests = (page: Page, path: RegExp) => {
   return urls
 }
 
-/** The most rows that were on the page at once while it was scrolled from top to bottom. */
+/** The maximum number of rows rendered at once while scrolling from top to bottom. */
 const countMostRows = (page: Page, row: string) =>
   page.evaluate(async (selector) => {
     let most = 0
@@ -50,7 +50,7 @@ fleetTest('ten thousand projects: few rows are there at a time, and any of them 
   await expect(list.getByRole('link', { name: 'Project 42', exact: true })).toBeVisible()
   await expect(page).toHaveURL(/\?q=project-42.git\+team$/)
   await expect(page.getByRole('status').filter({ hasText: '1 of 10,000 projects' })).toBeVisible()
-  // The platform searches: nobody waits until all of them are here.
+  // The platform searches, so the page need not load everything.
   expect(new Set(pages).size).toBe(1)
   await page.keyboard.press('ControlOrMeta+k')
   await page.getByRole('dialog').getByRole('combobox').fill('project-77.git')
@@ -65,7 +65,7 @@ fleetTest('ten thousand projects: few rows are there at a time, and any of them 
   await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
   await expect(list.getByRole('link', { name: 'Project 9600', exact: true })).toBeVisible()
   expect(await countMostRows(page, '[data-testid=project-row]')).toBeLessThan(60)
-  // What the rows show comes for all of them at once: who stops often on the way does not run into the limit of requests.
+  // Details of the rows are requested in batches, so that many stops while scrolling stay below the rate limit.
   await expect(
     page
       .getByTestId('project-row')
@@ -92,7 +92,7 @@ fleetTest('five thousand deployments come as one scrolls, and the oldest by a bu
   expect(await countMostRows(page, '.deployment-row')).toBeLessThan(60)
 })
 
-test('ten windows share one stream, so that a change in one is quick and shows in all', async ({ dashboard, platform: fleetPlatform }) => {
+test('ten windows share one stream, and a change in one soon shows in all', async ({ dashboard, platform: fleetPlatform }) => {
   const windows = [dashboard]
   while (windows.length < 10) {
     const page = await dashboard.context().newPage()
@@ -101,7 +101,7 @@ test('ten windows share one stream, so that a change in one is quick and shows i
   }
   for (const page of windows) await expect(page.locator('.sidebar, .topbar').first()).toBeAttached()
   await expect(windows[9]?.getByRole('heading', { name: /^(Projects|Deploy your first app)$/ }) ?? dashboard.locator('main')).toBeVisible()
-  // Where each window held a connection for itself, this one would wait for ever. How quick it is, the bench says.
+  // If each window held its own connection, this request would wait forever. The benchmark measures its speed.
   const status = await dashboard.evaluate(async () => {
     const response = await fetch('/v1/projects', {
       method: 'POST',

@@ -14,18 +14,18 @@ export function makeRemoteUnreachable(page: Page) {
   return page.route('**/remote/**', (route) => route.fulfill({ status: 502, json }))
 }
 
-/** The other instance takes no token of ours. */
+/** The remote refuses our token. */
 export function makeRemoteRefuseToken(page: Page) {
   const json = { error: 'remote_token_refused', message: 'It does not take the token.', request_id: 'req_01JB3M5V9Z' } satisfies ErrorEnvelope
   return page.route('**/remote/**', (route) => route.fulfill({ status: 409, json }))
 }
 
-/** Answers of this address never come. */
+/** Responses of this URL never arrive. */
 export function holdBackResponses(page: Page, address: string) {
   return page.route(address, () => undefined)
 }
 
-/** Answers of this address are the platform's own fault, in its own words. */
+/** Responses of this URL are internal errors of the platform. */
 export function failResponses(page: Page, address: string) {
   const json = {
     error: 'internal_error',
@@ -55,7 +55,7 @@ export async function chooseUpload(page: Page, files: { name: string; mimeType: 
   await page.getByRole('region', { name: 'Upload' }).or(page.getByRole('alert')).first().waitFor()
 }
 
-/** A file from outside of the browser, over the page. */
+/** Drags a file from outside of the browser over the page. */
 export async function dragFileOver(page: Page) {
   const cdp = await page.context().newCDPSession(page)
   const data = { items: [], files: [import.meta.filename], dragOperationsMask: 1 }

@@ -5,7 +5,7 @@ import { type TestPlatform, createClient } from '../support/platform.ts'
 import type { SeededIds } from './seeded-platform.ts'
 import type { Screen } from './screen.ts'
 
-/** A platform whose dashboard is looked at. */
+/** A platform whose dashboard is shown. */
 export interface DashboardTarget {
   dashboard_url: string
   signInUrl(): Promise<string>
@@ -16,17 +16,17 @@ export const toDashboardTarget = ({ handle: platform }: TestPlatform): Dashboard
   signInUrl: () => platform.signInUrl(),
 })
 
-/** What the process that holds the scene tells others about it. */
+/** What the process with the seeded platform tells the workers about it. */
 export interface SharedPlatformInfo {
   instance: Parameters<typeof createClient>[0]
   dashboard_url: string
   ids: SeededIds
 }
 
-/** The environment variable with the address where the scene is asked for. */
+/** The environment variable with the URL of the seeded platform's process. */
 export const seededPlatformVariable = 'HOMEPORT_TEST_SCENE'
 
-/** Of this run: the first who asks has it built. */
+/** Per run: the first request seeds the platform. */
 export async function fetchSeededPlatform(): Promise<{ target: DashboardTarget; ids: SeededIds }> {
   const response = await fetch(process.env[seededPlatformVariable] ?? '')
   if (!response.ok) throw new Error(await response.text())
@@ -36,16 +36,16 @@ export async function fetchSeededPlatform(): Promise<{ target: DashboardTarget; 
   return { target: { dashboard_url, signInUrl }, ids }
 }
 
-/** A window whose pages note what jumps in them. */
+/** A window whose pages record layout shifts. */
 export async function createWindow(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
   const context = await browser.newContext({ locale: 'en-GB', ...options })
   await recordPerformance(context)
-  // A promotion that another screen left in the middle would be offered here.
+  // An unfinished promotion of another screen would be offered here.
   await context.addInitScript((key) => self === top && localStorage.removeItem(key), promotionsStorageKey)
   return context
 }
 
-/** Opens a sign-in link, and waits until the dashboard has taken over. */
+/** Opens a sign-in link, and waits until the dashboard has loaded. */
 export async function signIn(page: Page, url: string): Promise<void> {
   await page.goto(url)
   await page.waitForURL(/\/app\//)
@@ -53,7 +53,7 @@ export async function signIn(page: Page, url: string): Promise<void> {
 
 const lastSeenBy = new WeakMap<BrowserContext, Screen['seen_by']>()
 
-/** Brings a page of a window to what the screen is about. */
+/** Brings a page into the state of the screen. */
 export async function openScreen(
   page: Page,
   target: DashboardTarget,
@@ -76,14 +76,14 @@ export async function openScreen(
   await waitForAnimations(page)
 }
 
-/** What a screen did to its page by routes and by the line is undone; `alters_page` says that more than that was done. */
+/** Undoes a screen's routes and network conditions; `alters_page` means that it changed more than that. */
 export async function leaveScreen(page: Page, { alters_page = false }: Screen): Promise<void> {
   await page.context().setOffline(false)
   if (alters_page) await page.close()
   else await page.unrouteAll({ behavior: 'ignoreErrors' })
 }
 
-/** The last entrance has ended when nothing moves but what turns for ever. */
+/** All entrance animations have ended, except endless ones. */
 export async function waitForAnimations(page: Page): Promise<void> {
   await page.waitForFunction(() =>
     document.getAnimations().every((animation) => animation.playState !== 'running' || animation.effect?.getTiming().iterations === Infinity),

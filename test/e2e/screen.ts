@@ -1,19 +1,19 @@
 import type { Page } from '@playwright/test'
 
-/** One look at the dashboard: where it is, and what brings it about. */
+/** One state of the dashboard: its URL, and how to reach it. */
 export interface Screen {
-  /** Of its picture, and of the finding about it. */
+  /** The name of its screenshot and of its findings. */
   name: string
   /** Below the dashboard's address. */
   path: string
-  /** Who looks: the owner; somebody who has not signed in; the owner of an instance where nothing is yet. */
+  /** The user: the owner; a signed-out visitor; the owner of an empty instance. */
   seen_by?: 'owner' | 'guest' | 'newcomer'
-  /** Before the page is asked for, such as an answer that is held back. */
+  /** Runs before the page is requested, for example to hold a response. */
   before?: (page: Page) => Promise<unknown>
-  /** It is looked at while it still waits for its answers. */
+  /** Checked while it still waits for its responses. */
   is_loading?: boolean
-  /** What it does to its page outlives a navigation: a slow line, something dragged, the desktop's bridge. */
+  /** Its changes outlive a navigation: a slow connection, a drag, the desktop's bridge. */
   alters_page?: boolean
-  /** Brings the page to what it is about, and waits until that is in sight. */
+  /** Brings the page into its state, and waits until that is visible. */
   act?: (page: Page) => Promise<unknown>
 }

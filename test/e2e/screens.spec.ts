@@ -5,7 +5,7 @@ import type { Screen } from './screen.ts'
 import { screens } from './screens.ts'
 import { type DashboardTarget, toDashboardTarget, leaveScreen, openScreen, createWindow, fetchSeededPlatform } from './screen-navigation.ts'
 
-/** A window, and one half as wide: what who enlarges everything twice has; 320 is the least that a page has to fit (WCAG 1.4.10). */
+/** A window, and one half as wide, as with 200 % zoom; 320 is the minimum that a page must fit (WCAG 1.4.10). */
 const windows = [
   { width: 1280, narrow: 640 },
   { width: 390, narrow: 320 },
@@ -14,15 +14,15 @@ type Width = (typeof windows)[number]['width']
 
 interface WorkerFixtures {
   seededPlatform: { target: DashboardTarget; screens: Screen[] }
-  /** A window of this width, signed in or not as the screen before left it. */
+  /** A window of this width, signed in or not as the previous screen left it. */
   openWindowOf: (width: Width) => Promise<BrowserContext>
-  /** The page of such a window where nothing moves, which one screen after another uses: a new one takes longer than a look. */
+  /** The page of such a window without animations, shared by consecutive screens, because a new page takes longer than a check. */
   openPageOf: (width: Width) => Promise<Page>
 }
 
 const test = base.extend<object, WorkerFixtures>({
   seededPlatform: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
+    // oxlint-disable-next-line no-empty-pattern -- Playwright requires the braces
     async ({}, use) => {
       const { target, ids } = await fetchSeededPlatform()
       await use({ target, screens: screens(ids) })
@@ -48,7 +48,7 @@ const test = base.extend<object, WorkerFixtures>({
         const [open] = window.pages()
         if (open) return open
         const page = await window.newPage()
-        // A screen that is looked at alone needs no code of the others.
+        // A single screen does not load the code of the others.
         await page.addInitScript(() => Object.defineProperty(navigator, 'connection', { value: { saveData: true } }))
         return page
       })
@@ -57,15 +57,15 @@ const test = base.extend<object, WorkerFixtures>({
   ],
 })
 
-// Names are known before the scene is set; what is behind them then is another matter.
+// Names are known before the seeded platform runs; their content is not.
 for (const [index, { name, seen_by, act }] of screens({ serving_id: '', failed_id: '', running_id: '' }).entries()) {
-  // What is long or not there yet is hardest where there is the least room.
+  // Long text and loading states are most difficult in the least space.
   const isNarrowOnly = /^long-|-loading$/.test(name)
-  // What somebody opens moves by their own hand; what waits for ever has not moved yet.
+  // Layout shifts after the user's own actions do not count, and a loading page has not shifted yet.
   const canJump = act === undefined && !isNarrowOnly
   const find = (all: Screen[]) => all.find((one) => one.name === name)!
 
-  /** A newcomer's screen is of the worker's own platform, which is empty. */
+  /** The first-run screen belongs to the worker's own platform, which is empty. */
   const declareTest = (title: string, tag: string[], look: (target: DashboardTarget, screen: Screen, of: WorkerFixtures) => Promise<void>) => {
     if (seen_by === 'newcomer')
       test(title, { tag }, ({ platform, seededPlatform, openWindowOf, openPageOf }) =>
@@ -98,7 +98,7 @@ for (const [index, { name, seen_by, act }] of screens({ serving_id: '', failed_i
     async (target, screen, { openWindowOf }) => {
       for (const [windowIndex, { width, narrow }] of windows.entries()) {
         if (width > 500 && isNarrowOnly) continue
-        // Each theme at one of the widths, and what stands around every screen, from screen to screen, in all four.
+        // Each theme at one width; the frame around every screen in all four, one per screen.
         const [theme, other] = (index + windowIndex) % 2 === 0 ? (['light', 'dark'] as const) : (['dark', 'light'] as const)
         const page = await (await openWindowOf(width)).newPage()
         await page.emulateMedia({ colorScheme: theme })
@@ -111,7 +111,7 @@ for (const [index, { name, seen_by, act }] of screens({ serving_id: '', failed_i
         }
         await page.setViewportSize({ width: narrow, height: 844 })
         await expectNoHorizontalScroll(page, `${name}, ${narrow} wide`)
-        // Where one comes from is the same in a narrow window.
+        // The origin is the same in a narrow window.
         if (canJump && seen_by === undefined && width > 500) {
           await page.setViewportSize({ width, height: 844 })
           await expectStillAfterReturn(page, screen)
@@ -141,7 +141,7 @@ async function expectNoLayoutShift(page: Page, what: string): Promise<void> {
 
 const pickScreens = (all: Screen[], ...names: string[]) => all.filter(({ name }) => names.includes(name))
 
-test('nothing moves for who asked for that', { tag: '@full' }, async ({ browser, seededPlatform }) => {
+test('nothing is animated with reduced motion', { tag: '@full' }, async ({ browser, seededPlatform }) => {
   const context = await browser.newContext({ reducedMotion: 'reduce' })
   for (const screen of pickScreens(
     seededPlatform.screens,
@@ -160,9 +160,9 @@ test('nothing moves for who asked for that', { tag: '@full' }, async ({ browser,
   await context.close()
 })
 
-test('what is on, chosen or in front is told where the system sets the colours', { tag: '@full' }, async ({ browser, seededPlatform }) => {
+test('checked, selected and current elements stay distinguishable with forced colors', { tag: '@full' }, async ({ browser, seededPlatform }) => {
   const context = await browser.newContext({ forcedColors: 'active' })
-  /** How each of two looks: without a difference nobody knows which is which. */
+  /** The computed styles must differ, because otherwise the two states look the same. */
   const expectDifferent = async (page: Page, on: string, off: string) => {
     const readStyle = (selector: string) =>
       page

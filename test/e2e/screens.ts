@@ -29,8 +29,8 @@ import {
 } from './screen-actions.ts'
 
 /**
- * Every screen, dialog, menu, and empty, loading and broken state of the dashboard, once: `gallery.ts` takes pictures of
- * them and `screens.spec.ts` holds them to what everybody needs. A new screen is one entry here.
+ * Every screen, dialog, menu, and empty, loading and error state of the dashboard, once: `gallery.ts` takes screenshots of
+ * them and `screens.spec.ts` checks them. A new screen is one entry here.
  */
 export const screens = (ids: SeededIds): Screen[] => [
   { name: 'sign-in', path: '', seen_by: 'guest' },
@@ -108,7 +108,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   {
     name: 'promote-failed',
     path: 'projects/harbour-shop?do=promote',
-    // A page that stays open holds the promotion, and the next one could not begin it.
+    // An open page keeps the promotion running, and the next one could not start.
     alters_page: true,
     before: withFakeRemote,
     act: (page) => startPromotion(page, 'gone'),
@@ -346,7 +346,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   {
     name: 'offline',
     path: 'projects/harbour-shop',
-    // A stream that is open already would not hear of it.
+    // An open stream would not notice it.
     before: (page) => page.route('**/instance/events', (route) => route.abort()),
     async act(page) {
       await page.context().setOffline(true)
@@ -365,7 +365,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   ...loadingScreens,
 ]
 
-/** All that may be long is long, and all that may be many is many. */
+/** Everything that can be long is long, and every list is full. */
 const longContentScreens = (ids: SeededIds): Screen[] =>
   [
     ['projects', ''],
@@ -382,7 +382,7 @@ const longContentScreens = (ids: SeededIds): Screen[] =>
     ['backups', 'instance/backups'],
   ].map(([name, path = '']) => ({ name: `long-${name}`, path, before: withLongResponses }))
 
-/** What stands where answers are still on their way. */
+/** The placeholders while responses are pending. */
 const loadingScreens: Screen[] = [
   ['overview', 'projects/harbour-shop', '**/harbour-shop/deployments?*'],
   ['deployments', 'projects/harbour-shop/deployments', '**/harbour-shop/deployments?*'],

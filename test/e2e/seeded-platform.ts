@@ -7,23 +7,23 @@ import { signalFileIn, type TestPlatform, startTestPlatform } from '../support/p
 import { type Repository, makeRepository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
-/** Projects in every state, all of it real: repositories, builds, running apps. For the gallery and for looks at every screen. */
+/** Projects in every state, all real: repositories, builds, running apps. For the gallery and for checks of every screen. */
 export interface SeededPlatform {
   platform: TestPlatform
   ids: SeededIds
   remove(): Promise<void>
 }
 
-/** Deployments that the addresses of screens name. */
+/** Deployments that the URLs of screens refer to. */
 export interface SeededIds {
   /** Of the project `harbour-shop`: one that serves, one that failed. */
   serving_id: string
   failed_id: string
-  /** Of the project `night-ferry`: its build runs until the scene is removed. */
+  /** Of the project `night-ferry`: its build runs until the platform is removed. */
   running_id: string
 }
 
-/** A page that is worth a picture, wide and narrow. */
+/** A page worth a screenshot, wide and narrow. */
 function storefrontPage(title: string): string {
   const boats = ['Wooden dinghy', 'Sea kayak', 'Gaff cutter', 'Pilot boat', 'Folding boat', 'Fishing smack']
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>
@@ -36,7 +36,7 @@ article{padding:18px;border-radius:14px;background:#fff;box-shadow:0 2px 14px #1
 <main>${boats.map((boat, index) => `<article><i style="background:hsl(${(title.length * 31 + index * 47) % 360} 45% 62%)"></i><b>${boat}</b><br>from ${(index + 2) * 1450} kr</article>`).join('')}</main>`
 }
 
-/** An app that talks while it runs, in colour, and whose build has something to say. */
+/** An app that logs in color while it runs, and whose build has output. */
 function talkativeApp(version: string, build = "console.log('built')"): Record<string, string> {
   return {
     'package.json': JSON.stringify(
@@ -86,8 +86,8 @@ process.exit(1)
 `
 
 /**
- * Each state is made by as few real deployments as it takes, side by side. `pictures`: more projects and previews, and screenshots of
- * what is deployed, which are waited for.
+ * Each state takes as few real deployments as possible, in parallel. `pictures`: more projects and previews, and their
+ * screenshots, which are awaited.
  */
 export async function createSeededPlatform({ pictures = false } = {}): Promise<SeededPlatform> {
   const platform = await startTestPlatform({ runtime: 'process', ...(pictures ? { screenshots: true } : {}) })
@@ -146,7 +146,7 @@ export async function createSeededPlatform({ pictures = false } = {}): Promise<S
     if (pictures) branches.push(['winter-colours', 'Jonas Vik', 'Winter colours, and a map that folds', talkativeApp('Winter', verboseBuild)])
     for (const [branch, author, message, files] of branches) {
       const git = (...args: string[]) => execFileSync('git', args, { cwd: repository.folder })
-      // The branch appears with its commit: the platform may look at any moment, and deploys what it sees.
+      // The branch appears with its commit, because the platform may check at any moment and deploys what it finds.
       git('switch', '--quiet', '--detach', 'main')
       commitAs(repository, author, message, files)
       git('branch', branch)
@@ -168,7 +168,7 @@ export async function createSeededPlatform({ pictures = false } = {}): Promise<S
     await platform.api('POST', '/v1/projects/harbour-shop/cache/purge-tags', { tags: ['price-list', 'boats'] })
     await ask('/boats /boats /boats/wooden /boats /boats/wooden')
   }
-  /** Its build holds a place among those that may run at once: it comes last. */
+  /** Its build occupies one of the build slots, so it comes last. */
   async function addBuildingProject(): Promise<string> {
     const wait = `console.log('waiting for the tide'); setInterval(() => require('node:fs').existsSync(${JSON.stringify(finish_file)}) && process.exit(), 50)`
     await create(

@@ -8,7 +8,7 @@ const files = () => {
   return { ...own, 'homeport.yaml': (own['homeport.yaml'] ?? '').replace('release:', job) }
 }
 
-test('services are seen, restarted and followed, and a cron job runs by hand', async ({ dashboard, platform, createRepository }) => {
+test('services are shown, restarted and followed, and a cron job is run manually', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'shop', name: 'Harbour shop', repo_url: createRepository(files()).url })
   expect((await platform.waitForEnd('shop', (await platform.deploy('shop')).id)).error).toBeNull()
   await dashboard.goto(`${platform.handle.dashboard_url}projects/shop/services`)

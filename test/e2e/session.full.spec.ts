@@ -5,7 +5,7 @@ import { dockerSocket, requires } from '../support/requirements.ts'
 import { expect, test } from './fixtures.ts'
 import { signIn } from './screen-navigation.ts'
 
-/** Answers with the headers that it was asked with. */
+/** Responds with the received request headers. */
 const mirror = {
   'package.json': JSON.stringify({ name: 'mirror', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `require('node:http').createServer((q, r) => r.end(JSON.stringify(q.headers))).listen(process.env.PORT)`,
@@ -15,7 +15,7 @@ for (const [engine, publishes] of [
   ['reached over TCP', true],
   ['of this machine', false],
 ] as const)
-  test(`an app of an engine ${engine} gets no session of a browser`, { tag: '@docker' }, async ({ page, createRepository }) => {
+  test(`an app of an engine ${engine} receives no session of a browser`, { tag: '@docker' }, async ({ page, createRepository }) => {
     test.skip(!requires('docker').ok, 'no Docker')
     const dockerProxy = createDockerFaultProxy()
     const docker_candidates = publishes ? [await dockerProxy.openTcp()] : undefined

@@ -1,7 +1,7 @@
 import { expect, test } from './fixtures.ts'
 import { tinyServer } from '../support/repository.ts'
 
-test('settings of both operations are saved together, errors are at their fields, and the cache is cleared', async ({
+test('settings of both operations are saved together, errors appear at their fields, and the cache is cleared', async ({
   dashboard,
   platform,
   createRepository,
@@ -46,7 +46,7 @@ test('settings of both operations are saved together, errors are at their fields
   await expect(dashboard.getByTestId('log-panel').getByText('Building without cache.')).toBeVisible()
 })
 
-test('a variable is made write-only and a build secret, and its value is never offered again', async ({ dashboard, platform, createRepository }) => {
+test('a variable is made write-only and a build secret, and its value is never shown again', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'mute', name: 'Mute', repo_url: createRepository(tinyServer('mute')).url })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/mute/environment?do=add`)
   const dialog = dashboard.getByRole('dialog')

@@ -16,7 +16,7 @@ import { useTerminal } from './stories/terminal.ts'
 import { createAndRevokeToken } from './stories/token.ts'
 import { signIn } from './screen-navigation.ts'
 
-/** All pairs of values but those of theme and bridge, and of width and hand crosswise: four rows cover no more. */
+/** Covers all pairs of values except those of theme and bridge, and of width and input crosswise, which four rows cannot cover. */
 const variants = [
   { colorScheme: 'light', width: 1280, has_bridge: false, hand: 'pointer' },
   { colorScheme: 'dark', width: 390, has_bridge: true, hand: 'pointer' },
@@ -24,7 +24,7 @@ const variants = [
   { colorScheme: 'light', width: 390, has_bridge: false, hand: 'keyboard' },
 ] as const
 
-/** Told in the default tier in one of the variants, so that each variant has its stories; in the full tier in all. */
+/** In the default tier each story runs in one of the variants, so that each variant has some; in the full tier in all. */
 const stories: [name: string, variant: 0 | 1 | 2 | 3, tell: (teller: StoryContext) => Promise<void>][] = [
   ['first run to live address', 1, completeFirstRun],
   ['broken build to fixed', 2, fixBrokenBuild],
@@ -72,7 +72,7 @@ for (const [index, { colorScheme, width, has_bridge, hand }] of variants.entries
   })
 }
 
-/** What the page itself stumbled over. */
+/** Errors of the page itself. */
 function recordPageErrors(page: Page): string[] {
   const faults: string[] = []
   page.on('pageerror', ({ message }) => faults.push(message))

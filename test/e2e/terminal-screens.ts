@@ -17,7 +17,7 @@ const output = [
   prompt,
 ].join('\r\n')
 
-/** A shell without an instance behind it, which says the same in every picture. */
+/** A shell without an instance behind it, with the same output in every screenshot. */
 async function withShell(page: Page, ...last: CommandServerMessage[]): Promise<void> {
   const command = { id: 'cmd_1', service: null, deployment_id: 'dep_1', ticket: 'ticket', expires_at: new Date(Date.now() + 30_000).toISOString() }
   await page.route('**/instance/projects/*/commands', (route) => route.fulfill({ status: 201, json: { command } }))

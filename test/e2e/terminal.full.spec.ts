@@ -20,7 +20,7 @@ test.beforeEach(async ({ platform, dashboard, createRepository }) => {
   await dashboard.goto(`${platform.handle.dashboard_url}projects/chandler/terminal`)
 })
 
-test('a terminal follows the size of its window, copies, and keeps to the policy of the page', async ({ dashboard, context }) => {
+test('a terminal follows the size of its window, copies, and respects the policy of the page', async ({ dashboard, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   const violations: string[] = []
   dashboard.on('console', (message) => message.text().includes('Content Security Policy') && violations.push(message.text()))
@@ -43,7 +43,7 @@ test('a terminal follows the size of its window, copies, and keeps to the policy
   const word = screenOf(dashboard)
     .locator('.xterm-rows > div')
     .filter({ hasText: /^lantern$/ })
-  // The emulator takes the mouse on a layer above its rows.
+  // The emulator handles the mouse on a layer above its rows.
   await word.dblclick({ position: { x: 10, y: 8 }, force: true })
   await dashboard.keyboard.press('Control+Shift+C')
   await expect.poll(() => dashboard.evaluate(() => navigator.clipboard.readText())).toBe('lantern')
@@ -54,7 +54,7 @@ test('a terminal follows the size of its window, copies, and keeps to the policy
   expect(violations).toEqual([])
 })
 
-test('a shell ends with its page, with its project and with the session, and leaves nothing behind', async ({ dashboard, platform }) => {
+test('a shell ends with its page, its project and the session, and leaves nothing behind', async ({ dashboard, platform }) => {
   const start = async (mark: string) => {
     await openShell(dashboard)
     await run(dashboard, `node -e "setInterval(() => '${mark}', 1e6); console.log('wai' + 'ting')"`)

@@ -3,7 +3,7 @@ import { createTarGz } from '../support/archives.ts'
 import { dragFiles, test, createAppZip } from './drag-and-drop.ts'
 import { greetingAppFiles, expect, expectAccessible } from './fixtures.ts'
 
-test('a .zip that is dropped on the welcome page is live a moment later', async ({ dashboard, platform, createTestFile }) => {
+test('a .zip dropped on the welcome page goes live', async ({ dashboard, platform, createTestFile }) => {
   const file = createTestFile('Harbour café.zip', createAppZip(greetingAppFiles('Hello from a zip')))
   await expect(dashboard.getByRole('heading', { name: 'Deploy your first app', exact: true })).toBeVisible()
   await dragFiles(dashboard, dashboard.getByRole('main'), [file], { lets_go: false })
@@ -21,18 +21,18 @@ test('a .zip that is dropped on the welcome page is live a moment later', async 
   expect((await platform.fetchEdge('harbour-cafe.localhost')).body).toContain('Hello from a zip')
 })
 
-test('what is no archive is said before anything is sent', async ({ dashboard, platform, createTestFile }) => {
+test('a file that is not an archive is refused before anything is sent', async ({ dashboard, platform, createTestFile }) => {
   const sent: string[] = []
   dashboard.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
   await platform.createProject({ slug: 'harbour-cafe', name: 'Harbour café' })
   const zip = createTestFile('a.zip', createAppZip(greetingAppFiles('a')))
   await dashboard.goto(`${platform.handle.dashboard_url}projects/harbour-cafe/deployments`)
   const list = dashboard.getByRole('region', { name: 'Deployments' })
-  // The list stands there before the project that takes what is dropped.
+  // The list is visible before the project that accepts the drop.
   await expect(dashboard.getByRole('heading', { level: 1 })).toHaveText('Harbour café')
   const alert = dashboard.getByRole('main').getByRole('alert')
   const large = createTestFile('large.zip', Buffer.from('PK'))
-  // Sparse: no byte of it is on the disk.
+  // Sparse: it takes no space on the disk.
   truncateSync(large, 250 * 2 ** 20 + 1)
   for (const [files, words] of [
     [[createTestFile('photo.png', Buffer.from('\u0089PNG....'))], '“photo.png” is neither a .zip nor a .tar.gz.'],
@@ -51,7 +51,7 @@ test('what is no archive is said before anything is sent', async ({ dashboard, p
   expect(sent).toEqual([])
   expect((await platform.getProject('harbour-cafe')).status).toBe('created')
 
-  // Beside the place, and on pages that take none, nothing happens: least of all does the browser go to the file.
+  // Outside of the drop area, and on pages without one, nothing happens: above all the browser does not open the file.
   const url = dashboard.url()
   await dragFiles(dashboard, dashboard.getByRole('navigation', { name: 'Main' }), [zip])
   await dashboard.getByRole('link', { name: 'Metrics' }).click()

@@ -21,7 +21,7 @@ test.beforeAll(async ({ workerPlatform: workerHome }) => {
 const deployments = async (platform: TestPlatform, slug: string) =>
   (await platform.api<{ deployments: Deployment[] }>('GET', `/v1/projects/${slug}/deployments`)).body.deployments
 
-test('a .tar.gz that is dropped on a project deploys it; by keys alone the same', async ({ dashboard, platform, createTestFile }) => {
+test('a .tar.gz dropped on a project deploys it, and so does the keyboard', async ({ dashboard, platform, createTestFile }) => {
   const files = Object.entries(greetingAppFiles('Second voyage')).map(([name, data]) => ({ name, data }))
   await dashboard.goto(`${platform.handle.dashboard_url}projects/harbour-cafe`)
   await expect(dashboard.getByRole('heading', { name: 'Live', exact: true })).toBeVisible()
@@ -46,7 +46,11 @@ test('a .tar.gz that is dropped on a project deploys it; by keys alone the same'
   await expect.poll(async () => (await platform.fetchEdge('harbour-cafe.localhost')).body).toContain('Third voyage')
 })
 
-test('a broken archive: the entry and the reason stand by the place, and the next one is taken', async ({ dashboard, platform, createTestFile }) => {
+test('a broken archive: the entry and the reason appear next to the drop area, and the next one is accepted', async ({
+  dashboard,
+  platform,
+  createTestFile,
+}) => {
   await dashboard.goto(`${platform.handle.dashboard_url}projects/harbour-cafe`)
   await expect(dashboard.getByRole('heading', { name: 'Live', exact: true })).toBeVisible()
   await dragFiles(dashboard, dashboard.getByRole('main'), [createTestFile('evil.zip', createZip([{ name: '../outside.txt', data: 'x' }]))])
@@ -62,7 +66,7 @@ test('a broken archive: the entry and the reason stand by the place, and the nex
   await expect.poll(async () => (await platform.fetchEdge('harbour-cafe.localhost')).body).toContain('Fixed')
 })
 
-test('a long upload shows its progress, goes on while one looks elsewhere, and leaves nothing behind when it is canceled', async ({
+test('a long upload shows its progress, continues on other pages, and leaves nothing behind when canceled', async ({
   dashboard,
   platform,
   createTestFile,
@@ -91,13 +95,13 @@ test('a long upload shows its progress, goes on while one looks elsewhere, and l
   await expect.poll(async () => Number(await bar.getAttribute('aria-valuenow'))).toBeGreaterThan(0)
   await dashboard.getByRole('region', { name: 'Upload' }).getByRole('button', { name: 'Cancel' }).click()
 
-  // The project was made for it, and goes with it.
+  // The project was created for the upload, and is deleted with it.
   await expect(dashboard).toHaveURL(platform.handle.dashboard_url)
   await expect(bar).toBeHidden()
   await expect.poll(async () => (await platform.api('GET', '/v1/projects/cargo')).status).toBe(404)
   await expect.poll(archives).toEqual(stored)
 
-  // A project that was there before stays as it was.
+  // An existing project is unchanged.
   const before = await deployments(platform, 'harbour-cafe')
   await dashboard.goto(`${platform.handle.dashboard_url}projects/harbour-cafe`)
   await expect(dashboard.getByRole('heading', { name: 'Live', exact: true })).toBeVisible()

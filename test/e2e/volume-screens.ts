@@ -73,7 +73,7 @@ const entries: VolumeEntry[] = [
   { name: `${'a-name-that-is-long-'.repeat(5)}.txt`, kind: 'file', size_bytes: 12, modified_at: null },
 ]
 
-/** The seeded platform has no app that writes. */
+/** The seeded platform has no app that writes files. */
 async function withVolumes(page: Page): Promise<void> {
   await page.route('**/instance/projects/*/volumes', (route) => route.fulfill({ json: { volumes } }))
   await page.route('**/instance/projects/*/volumes/*/files*', (route) => route.fulfill({ json: { entries, is_complete: false } }))

@@ -5,7 +5,7 @@ import { guestbook } from '../deployments/added-volumes-suite.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { signIn } from './screen-navigation.ts'
 
-test('files that are not kept are shown, kept with one click, browsed, saved, restored and deleted', async ({ page, createRepository }) => {
+test('unsaved files are shown, kept with one click, browsed, saved, restored and deleted', async ({ page, createRepository }) => {
   const platform = await startTestPlatform({ runtime: 'process' })
   const read = async (path = '/') => JSON.parse((await platform.fetchEdge('guests.localhost', path)).body) as { guests: string[]; uploads: string[] }
   try {

@@ -6,12 +6,12 @@ import { countingHandler, projectId, startCachedEdge } from '../support/cached-e
 import { get, edgePaths, startEdge, startRawApp } from '../support/edge.ts'
 import { until } from '../support/until.ts'
 
-// A hundred who ask at once are one request to the app, and nobody gets what was for another or what was cut off.
-describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
+// A hundred concurrent requests become one to the app, and no client gets another's variant or a truncated response.
+describe.each(edgePaths)('concurrent requests, $name', ({ fast_path }) => {
   const start = () => startCachedEdge({ fast_path })
   const hundred = <T>(ask: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 100 }, ask))
 
-  test('a hundred misses are one request', async () => {
+  test('a hundred misses become one request', async () => {
     const cached = await start()
     const held = cached.holdRequests()
     const all = hundred(() => cached.request('/'))
@@ -19,12 +19,12 @@ describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
     first?.writeHead(200, { 'cache-control': 'max-age=60' }).end('x'.repeat(200_000))
     const got = await all
     expect(got.every((one) => one.status === 200 && one.text === 'x'.repeat(200_000))).toBe(true)
-    // Some may have come when it was there already.
+    // Some may have arrived after the response.
     expect(got.filter((one) => String(one.headers['cache-status']).includes('collapsed')).length).toBeGreaterThan(0)
     expect(cached.requests).toHaveLength(1)
   })
 
-  test('an answer that is not to be stored is for its asker alone', async () => {
+  test('a response that must not be stored goes only to the request that caused it', async () => {
     const cached = await start()
     cached.app = countingHandler({ 'cache-control': 'private' })
     const got = await hundred(() => cached.request('/'))
@@ -32,7 +32,7 @@ describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
     expect(cached.requests).toHaveLength(100)
   })
 
-  test('after an answer that was not to be stored nobody waits for another’s', async () => {
+  test('after a response that must not be stored, requests no longer wait for each other', async () => {
     const cached = await start()
     cached.app = countingHandler({})
     await cached.request('/')
@@ -42,7 +42,7 @@ describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
     await all
   })
 
-  test('those who wait get what is for their own language', async () => {
+  test('waiting requests get the variant for their own language', async () => {
     const cached = await start()
     cached.app = (request, response) => {
       const language = String(request.headers['accept-language'])
@@ -53,7 +53,7 @@ describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
     expect(got.map((one) => one.text)).toEqual(languages)
   })
 
-  test('a slow answer comes to all of them as it comes', async () => {
+  test('a slow response is streamed to all waiting requests', async () => {
     const cached = await start()
     let slow: ServerResponse | undefined
     cached.app = (_request, response) => {
@@ -74,7 +74,7 @@ describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
     expect(cached.requests).toHaveLength(1)
   })
 
-  test('who asked first may leave; the others get their answer', async () => {
+  test('the first client may disconnect; the others get their response', async () => {
     const cached = await start()
     const held = cached.holdRequests()
     const first = connect(cached.edge.port, '127.0.0.1')
@@ -82,7 +82,7 @@ describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
     await held(1)
     const second = cached.request('/')
     const third = cached.request('/')
-    // They have joined when a request behind them has been answered.
+    // They have joined once a later request has its response.
     const other = cached.request('/other')
     const [shared, behind] = await held(2)
     first.destroy()
@@ -93,7 +93,7 @@ describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
     expect((await third).text).toBe('good')
   })
 
-  test('requests that wait ten seconds for the head of another’s answer ask for themselves', async () => {
+  test('requests that wait ten seconds for response headers are sent to the app themselves', async () => {
     const cached = await start()
     const held = cached.holdRequests()
     const first = cached.request('/')
@@ -105,7 +105,7 @@ describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
     expect(await Promise.all([first, second, other].map(async (one) => (await one).text))).toEqual(['2', '0', '1'])
   })
 
-  test('when all have left the app is told', async () => {
+  test('when every client has disconnected the request to the app is aborted', async () => {
     const cached = await start()
     let closed = false
     cached.app = (_request, response) => {
@@ -123,7 +123,7 @@ describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
     expect(cached.edge.edge.cache.stats(projectId).objects).toBe(0)
   })
 
-  test('a client that reads slowly does not hold up the others', async () => {
+  test('a slow reader does not hold up the others', async () => {
     const cached = await start()
     const body = Buffer.alloc(4 * 2 ** 20, 'y')
     cached.app = (_request, response) =>
@@ -141,7 +141,7 @@ describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
     slow.destroy()
   })
 
-  test('more than may be stored passes through whole, to all who wait', async () => {
+  test('a response over the storage limit is passed completely to every waiting client', async () => {
     const cached = await start()
     const part = Buffer.alloc(2 ** 20, 'z')
     cached.app = (_request, response) => {
@@ -159,7 +159,7 @@ describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
     expect((await cached.request('/')).headers['x-cache']).toBe('MISS')
   })
 
-  test('who comes when the beginning of it has gone by gets the whole all the same', async () => {
+  test('a client that joins midway gets the complete response', async () => {
     const cached = await start()
     const waiting: ServerResponse[] = []
     cached.app = (_request, response) => {
@@ -178,7 +178,7 @@ describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
     first.destroy()
   })
 
-  test('a change while the answer is on its way: it is served, not stored', async () => {
+  test('a change while the response is in flight: it is served, not stored', async () => {
     const cached = await start()
     const held = cached.holdRequests()
     const before = cached.request('/')
@@ -196,7 +196,7 @@ describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
   test.each<[string, (response: ServerResponse) => unknown]>([
     ['500', (response) => response.writeHead(500).end('broken')],
     ['a reset', (response) => response.destroy()],
-  ])('what was purged is not served for an error that comes after it: %s', async (_name, fails) => {
+  ])('a purged response is not served for a later error: %s', async (_name, fails) => {
     const cached = await start()
     cached.app = countingHandler({ 'cache-control': 'max-age=1, stale-if-error=600' })
     await cached.request('/')
@@ -212,7 +212,7 @@ describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
     }
   })
 
-  test('an answer whose end is the end of the connection is whole for its asker, and not stored', async () => {
+  test('a response delimited by the end of the connection is served to its client, and not stored', async () => {
     let count = 0
     const app = await startRawApp((socket) => {
       socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\n${++count}`))

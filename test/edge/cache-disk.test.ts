@@ -8,7 +8,7 @@ import { get } from '../support/edge.ts'
 import { until } from '../support/until.ts'
 
 const hour = { 'cache-control': 'max-age=3600' }
-/** A look at each file of the project; one that goes while we look is none. */
+/** Checks each file of the project; a file that disappears meanwhile is skipped. */
 const filesOf = <T>(directory: string, look: (path: string) => T): T[] =>
   readdirSync(join(directory, projectId)).flatMap((name) => {
     try {
@@ -19,21 +19,21 @@ const filesOf = <T>(directory: string, look: (path: string) => T): T[] =>
     }
   })
 const lines = (directory: string): string => filesOf(directory, (path) => (path.endsWith('.index') ? readFileSync(path, 'utf8') : '')).join('')
-/** Waits until so many answers are on disk. */
+/** Waits until this number of responses is on disk. */
 const written = (directory: string, count: number): Promise<true> =>
   until(() => lines(directory).split('"offset"').length > count || undefined, { what: `${count} answers on disk` })
 
-/** Another edge on the same folder, with the same names, after the first has closed. */
+/** Another edge on the same folder, with the same routes, after the first has closed. */
 async function again(before: CachedEdge, directory: string, options: Parameters<typeof startCachedEdge>[0] = {}): Promise<CachedEdge> {
   await before.edge.close()
   const after = await startCachedEdge({ ...options, directory })
-  // What is there is read in the background; a look-up before that only misses.
+  // The index is read in the background; an earlier lookup just misses.
   await after.edge.edge.cache.purge(projectId, { tags: ['none-bears-it'] })
   return after
 }
 
 describe('the cache on disk', () => {
-  test('outlives a restart, with all that is known of an answer', async () => {
+  test('survives a restart, with all metadata of a response', async () => {
     const directory = createCacheFolder()
     const first = await startCachedEdge({ directory })
     first.app = (request, response) =>
@@ -62,7 +62,7 @@ describe('the cache on disk', () => {
     ['all', (cached) => cached.edge.edge.cache.purge(projectId, { all: true }), ['/red', '/blue']],
     ['a change', (cached) => cached.request('/red', {}, 'POST'), ['/red']],
     ['an answer that is not stored in its place', (cached) => cached.request('/red', { 'cache-control': 'no-cache' }), ['/red']],
-  ])('what was purged does not come back with a restart: %s', async (_name, purge, gone) => {
+  ])('a purge survives a restart: %s', async (_name, purge, gone) => {
     const directory = createCacheFolder()
     const first = await startCachedEdge({ directory })
     let count = 0
@@ -81,7 +81,7 @@ describe('the cache on disk', () => {
     for (const path of ['/red', '/blue']) expect((await second.request(path)).headers['x-cache']).toBe(gone.includes(path) ? 'MISS' : 'HIT')
   })
 
-  test('what waited to be written when all was purged is not written', async () => {
+  test('a purge discards responses that waited to be written', async () => {
     const directory = createCacheFolder()
     const first = await startCachedEdge({ directory })
     first.app = (_request, response) => response.writeHead(200, hour).end('x'.repeat(20_000))
@@ -93,7 +93,7 @@ describe('the cache on disk', () => {
     expect((await again(first, directory)).edge.edge.cache.stats(projectId).objects).toBe(1)
   })
 
-  test('what is changed before all is read does not come back', async () => {
+  test('a purge during loading is not undone by it', async () => {
     const directory = createCacheFolder()
     const first = await startCachedEdge({ directory })
     first.app = countingHandler(hour)
@@ -123,17 +123,17 @@ describe('the cache on disk', () => {
         expect(got.text).toBe(`${path} `.repeat(2000))
         if (got.headers['x-cache'] === 'HIT') expect(got.headers['cache-status']).toBe('Homeport; hit')
       }
-    // What had to leave memory before it was written is asked for once more; all else comes from the two tiers.
+    // Responses evicted from memory before they were written are requested once more; all others come from the two tiers.
     expect(cached.requests.length).toBeLessThan(60)
   })
 
-  test('the folder stays within its bounds, the oldest goes', async () => {
+  test('the folder stays within its limits, and the oldest entries are evicted', async () => {
     const directory = createCacheFolder()
     const cached = await startCachedEdge({ directory, disk_bytes: 2 ** 20 })
     cached.app = (request, response) => response.writeHead(200, hour).end(String(request.url).padEnd(20_000))
     for (let i = 0; i < 200; i++) await cached.request(`/${i}`)
     await until(() => lines(directory).includes('/199') || undefined, { what: 'the last answer on disk' })
-    // Nothing more is written now; what had to make room is taken off the disk behind it.
+    // No more writes; evicted responses are removed from the disk in the background.
     const bytes = () => filesOf(directory, (path) => statSync(path).size).reduce((sum, size) => sum + size, 0)
     await until(() => bytes() < 1.2 * 2 ** 20 || undefined, { what: 'the folder to shrink' })
     const after = await again(cached, directory)
@@ -142,7 +142,7 @@ describe('the cache on disk', () => {
     expect((await after.request('/0')).headers['x-cache']).toBe('MISS')
   })
 
-  test('what is damaged on disk is not served', async () => {
+  test('damaged files are not served', async () => {
     const directory = createCacheFolder()
     const first = await startCachedEdge({ directory })
     first.app = countingHandler(hour)
@@ -164,7 +164,7 @@ describe('the cache on disk', () => {
     expect((await second.request('/c')).headers['x-cache']).toBe('MISS')
   })
 
-  test('a project that is gone leaves nothing', async () => {
+  test('a deleted project leaves nothing', async () => {
     const directory = createCacheFolder()
     const cached = await startCachedEdge({ directory })
     cached.app = countingHandler(hour)
@@ -174,7 +174,7 @@ describe('the cache on disk', () => {
     expect(readdirSync(directory, { recursive: true }).filter((name) => String(name).includes('.data'))).toEqual([])
   })
 
-  test('killed in the middle of writing: what is served after is whole', async () => {
+  test('after kill -9 during a write only complete responses are served', async () => {
     const directory = createCacheFolder()
     for (let round = 0; round < 3; round++) {
       const child = spawn(process.execPath, [fileURLToPath(new URL('../support/cache-process.ts', import.meta.url)), directory], {

@@ -3,7 +3,7 @@ import { countingHandler, projectId, startCachedEdge } from '../support/cached-e
 import { edgePaths, sendRaw, upstreamRoute } from '../support/edge.ts'
 import { until } from '../support/until.ts'
 
-// What is stored, and what it is used for: RFC 9111, 5861, 9211, 9213 and server/SECURITY.md T9, on both ways through the edge.
+// What is stored and how it is used: RFC 9111, 5861, 9211, 9213 and server/SECURITY.md T9, on both request paths of the edge.
 describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
   const start = () => startCachedEdge({ fast_path })
 
@@ -59,7 +59,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
   })
 
   test.each<Record<string, string>>([{}, { 'cache-control': 'max-stale' }])(
-    'an answer to Authorization that s-maxage lets it store is never served stale, asked with %j',
+    'a response to Authorization that s-maxage allows to be stored is never served stale, requested with %j',
     async (asked) => {
       const cached = await start()
       cached.app = countingHandler({ 'cache-control': 's-maxage=10, stale-while-revalidate=60, stale-if-error=60' })
@@ -70,7 +70,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     },
   )
 
-  test.each(['GET', 'HEAD'])('an answer to Authorization that loses its leave by a %s without it is not stored any longer', async (method) => {
+  test.each(['GET', 'HEAD'])('a response to Authorization whose permission is withdrawn by a %s is no longer stored', async (method) => {
     const cached = await start()
     cached.app = countingHandler({ 'cache-control': 'public, max-age=10', etag: '"a"' })
     expect(await cached.getStatusAndBody('/', { authorization: 'Bearer x' })).toBe('MISS 1')
@@ -82,7 +82,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(await cached.getStatusAndBody('/')).toBe('MISS 1')
   })
 
-  test('says how old an answer is, and leaves its date', async () => {
+  test('sets Age, and leaves Date unchanged', async () => {
     const cached = await start()
     const date = new Date(Date.now() - 5000).toUTCString()
     cached.app = countingHandler({ 'cache-control': 'max-age=600', date, age: '20' })
@@ -96,7 +96,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(await cached.getStatusAndBody('/')).toBe('MISS 2')
   })
 
-  test('every digit that the age gains leaves head and body whole', async () => {
+  test('responses are intact for every number of digits in Age', async () => {
     const cached = await start()
     cached.app = (_request, response) => response.writeHead(200, { 'cache-control': 'max-age=200000', 'x-a': 'b' }).end('x'.repeat(50_000))
     await cached.request('/')
@@ -112,7 +112,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(cached.requests).toHaveLength(1)
   })
 
-  test('each answer bears its own request id, and one of each header', async () => {
+  test('each response has its own request id, and each header once', async () => {
     const cached = await start()
     cached.app = countingHandler({ 'cache-control': 'max-age=60', 'x-cache': 'HIT from the app', 'x-request-id': 'app' })
     const ids = new Set<unknown>()
@@ -127,7 +127,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(ids.size).toBe(3)
   })
 
-  test('keeps tags to itself', async () => {
+  test('cache tags are not sent to clients', async () => {
     const cached = await start()
     cached.app = countingHandler({ 'cache-control': 'max-age=60', 'surrogate-key': 'a b', 'cache-tag': 'c, d' })
     for (const word of ['MISS', 'HIT']) {
@@ -144,7 +144,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     ])
   })
 
-  test('says in Cache-Status what it did', async () => {
+  test('explains itself in Cache-Status', async () => {
     const cached = await start()
     cached.app = countingHandler({ 'cache-control': 'max-age=60', etag: '"a"' })
     expect((await cached.request('/')).headers['cache-status']).toBe('Homeport; fwd=uri-miss; fwd-status=200; stored')
@@ -155,7 +155,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     })
   })
 
-  test('has an answer for each of what Vary names, written as it may be', async () => {
+  test('stores a variant for each value of the headers in Vary, normalized', async () => {
     const cached = await start()
     cached.app = (request, response) =>
       response.writeHead(200, { 'cache-control': 'max-age=60', vary: 'Accept-Language' }).end(String(request.headers['accept-language']))
@@ -166,7 +166,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(await cached.getStatusAndBody('/')).toBe('MISS undefined')
   })
 
-  test('Vary: Cookie keeps what visitors see apart', async () => {
+  test('Vary: Cookie separates visitors', async () => {
     const cached = await start()
     cached.app = (request, response) => response.writeHead(200, { 'cache-control': 'max-age=60', vary: 'Cookie' }).end(String(request.headers.cookie))
     expect(await cached.getStatusAndBody('/', { cookie: 'a=1' })).toBe('MISS a=1')
@@ -175,7 +175,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(await cached.getStatusAndBody('/')).toBe('MISS undefined')
   })
 
-  test('nothing is shared between names, queries, ports and projects', async () => {
+  test('nothing is shared between hostnames, queries, ports and projects', async () => {
     const cached = await start()
     cached.app = (request, response) =>
       response.writeHead(200, { 'cache-control': 'max-age=60' }).end(`${request.headers['x-forwarded-host']}${request.url}`)
@@ -186,14 +186,14 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
         for (const word of ['MISS', 'HIT']) expect(await cached.getStatusAndBody(path, { host })).toBe(`${word} ${host}${path}`)
   })
 
-  test('a forwarded name that a client makes up is in no stored answer', async () => {
+  test('a forwarded host made up by a client is in no stored response', async () => {
     const cached = await start()
     cached.app = (request, response) => response.writeHead(200, { 'cache-control': 'max-age=60' }).end(String(request.headers['x-forwarded-host']))
     await cached.request('/', { 'x-forwarded-host': 'evil.example' })
     expect(await cached.getStatusAndBody('/')).toBe('HIT app.localhost')
   })
 
-  test('HEAD is answered from a stored GET', async () => {
+  test('HEAD is served from a stored GET', async () => {
     const cached = await start()
     cached.app = countingHandler({ 'cache-control': 'max-age=60', 'content-type': 'text/plain' })
     await cached.request('/')
@@ -205,7 +205,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(await cached.getStatusAndBody('/new')).toBe('MISS 3')
   })
 
-  test('conditions are answered from what is stored', async () => {
+  test('conditional requests are served from storage', async () => {
     const cached = await start()
     const modified = new Date(Date.now() - 100_000).toUTCString()
     cached.app = countingHandler({ 'cache-control': 'max-age=60', etag: 'W/"a"', 'last-modified': modified })
@@ -228,7 +228,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(cached.requests).toHaveLength(1)
   })
 
-  test('ranges are cut from what is stored', async () => {
+  test('ranges are served from the stored response', async () => {
     const cached = await start()
     cached.app = (_request, response) => response.writeHead(200, { 'cache-control': 'max-age=60', etag: '"a"' }).end('0123456789')
     await cached.request('/')
@@ -248,7 +248,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(cached.requests).toHaveLength(1)
   })
 
-  test('a part is never taken for the whole', async () => {
+  test('a partial response is never stored as the complete one', async () => {
     const cached = await start()
     cached.app = (request, response) =>
       request.headers.range === undefined
@@ -258,7 +258,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(await cached.getStatusAndBody('/')).toBe('MISS 0123456789')
   })
 
-  test('the last part serves what an open range or a suffix asks of it, and no more', async () => {
+  test('a stored part up to the end serves the open and suffix ranges that it covers, and no others', async () => {
     const cached = await start()
     cached.app = (_request, response) =>
       response.writeHead(206, { 'cache-control': 'max-age=60', 'content-range': 'bytes 4-9/10', 'content-length': '6' }).end('456789')
@@ -273,7 +273,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     }
   })
 
-  test('what is stale is confirmed by the app, and freshened', async () => {
+  test('a stale response is revalidated with the app, and refreshed', async () => {
     const cached = await start()
     let version = 'a'
     cached.app = (request, response) =>
@@ -293,7 +293,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(cached.headers.map((headers) => headers['if-none-match'])).toEqual([undefined, '"a"', '"a"'])
   })
 
-  test('no-cache is stored, and asked about each time', async () => {
+  test('no-cache is stored, and revalidated each time', async () => {
     const cached = await start()
     cached.app = (request, response) =>
       request.headers['if-none-match']
@@ -305,7 +305,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(cached.requests).toHaveLength(3)
   })
 
-  test('stale-while-revalidate serves at once and asks behind the back', async () => {
+  test('stale-while-revalidate serves at once and revalidates in the background', async () => {
     const cached = await start()
     cached.app = countingHandler({ 'cache-control': 's-maxage=10, stale-while-revalidate=60' })
     await cached.request('/')
@@ -317,7 +317,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(await cached.getStatusAndBody('/')).toBe('MISS 3')
   })
 
-  test('stale-if-error outlives an app that fails, must-revalidate does not', async () => {
+  test('stale-if-error covers a failing app, must-revalidate forbids it', async () => {
     const cached = await start()
     cached.app = (request, response) =>
       response
@@ -336,7 +336,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect((await cached.request('/')).status).toBe(502)
   })
 
-  test('a change takes out what it changes', async () => {
+  test('an unsafe request invalidates what it changes', async () => {
     const cached = await start()
     const page = countingHandler({ 'cache-control': 'max-age=60' })
     cached.app = (request, response) => {
@@ -353,7 +353,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(await cached.getStatusAndBody('/fails')).toBe('HIT 4')
   })
 
-  test('a reload asks anew', async () => {
+  test('a reload revalidates', async () => {
     const cached = await start()
     cached.app = countingHandler({ 'cache-control': 'max-age=60' })
     await cached.request('/')
@@ -365,7 +365,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect((await cached.request('/none', { 'cache-control': 'only-if-cached' })).status).toBe(504)
   })
 
-  test('requests in one go each get their answer', async () => {
+  test('pipelined requests each get their response', async () => {
     const cached = await start()
     cached.app = countingHandler({ 'cache-control': 'max-age=60' })
     await cached.request('/')
@@ -374,7 +374,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(text.match(/X-Cache: HIT/g)).toHaveLength(51)
   })
 
-  test('switched off it stores nothing and forgets what it had', async () => {
+  test('turned off it stores nothing and drops what was stored', async () => {
     const cached = await start()
     cached.app = countingHandler({ 'cache-control': 'max-age=60' })
     await cached.request('/')
@@ -386,7 +386,7 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(await cached.getStatusAndBody('/')).toBe('HIT 4')
   })
 
-  test('explains itself without touching anything', async () => {
+  test('inspection has no side effects', async () => {
     const cached = await start()
     cached.app = countingHandler({ 'cache-control': 'max-age=60', vary: 'accept' })
     const look = (headers: Record<string, string> = {}) =>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createDeadlineTimer } from '../../server/edge/deadline-timer.ts'
 import { createTestClock } from '../support/test-clock.ts'
 
-test('time in which the process was held up counts against nobody', async () => {
+test('time during which the process was suspended does not count', async () => {
   const clock = createTestClock({ frozen_at: 0 })
   let stalled_ms = 0
   const sweep = createDeadlineTimer({ ...clock, monotonic: () => clock.monotonic() + stalled_ms }, 1)

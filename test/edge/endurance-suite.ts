@@ -8,7 +8,7 @@ import { bodyOf, startFaultApp, type Fault } from '../support/fault-app.ts'
 import { until } from '../support/until.ts'
 import { RawHttpClient, type RawHttpResponse } from '../support/raw-http-client.ts'
 
-/** What the client must see. `cut`: an answer that visibly does not end, or a page of ours when nothing had been sent yet. */
+/** What the client must receive. `cut`: a visibly truncated response, or an error page if nothing had been sent yet. */
 type Outcome = 504 | 502 | 'cut' | 'right'
 const outcomes: Partial<Record<Fault, Outcome>> = {
   'hangs before its head': 504,
@@ -32,7 +32,7 @@ const edgeVariants = edgePaths.flatMap((path) =>
   [true, false].map((caching) => ({ ...path, caching, name: `${path.name}, cache ${caching ? 'on' : 'off'}` })),
 )
 
-/** Each fault happens `times` times on each way through the edge; in the end nothing is left open. */
+/** Each fault happens `times` times on each request path of the edge; in the end nothing is left open. */
 export function enduranceSuite(times: number, seed: number): void {
   const seededRandom = createSeededRandom(seed)
   describe.each(edgeVariants)(`${times} times each, seed ${seed}, $name`, ({ fast_path, caching }) => {
@@ -83,7 +83,7 @@ export function enduranceSuite(times: number, seed: number): void {
       if (caching && outcome !== 'right' && response.headers.get('x-cache') === 'HIT') mistake(target, 'a fault was stored', response)
     }
 
-    /** `times` rounds on so many lanes; each lane keeps its connection as long as the edge does. */
+    /** `times` rounds on a number of lanes; each lane keeps its connection as long as the edge does. */
     const rounds = async (lanes: number, round: (n: number, lane: { wire: RawHttpClient }) => Promise<void>): Promise<void> => {
       let n = 0
       const run = async (): Promise<void> => {
@@ -99,19 +99,19 @@ export function enduranceSuite(times: number, seed: number): void {
       expect(mistakes.splice(0).slice(0, 5)).toEqual([])
     }
 
-    /** `times` requests that only a timeout ends, a hundred at once: they are under way together while the clock moves. */
+    /** `times` requests that only a timeout ends, a hundred at a time, so that they are in flight together while the clock advances. */
     const batches = async (batch: (numbers: number[]) => Promise<void>): Promise<void> => {
       for (let from = 0; from < times; from += 100) await batch(Array.from({ length: Math.min(100, times - from) }, (_, i) => from + i))
       expect(mistakes.splice(0).slice(0, 5)).toEqual([])
     }
 
-    describe('the app', () => {
+    describe('a failing app', () => {
       const entries = Object.entries(outcomes) as [Fault, Outcome][]
 
       test.each(entries.filter(([, outcome]) => outcome === 504))('%s: %s', async (fault) => {
         await batches(async (numbers) => {
           const targets = numbers.map((n) => `/${fault.replaceAll(' ', '-')}/${n}`)
-          // Some are asked for by several at once: they may share one request to the app, and its fault.
+          // Some are requested several times at once: they may share one request to the app, and its fault.
           const asked = targets.flatMap((target) => Array.from({ length: seededRandom.chance(0.1) ? 3 : 1 }, () => ({ target, on: client() })))
           const answers = asked.map(({ target, on }) => ask(on, target, `X-Fault: ${fault}\r\n`))
           await until(() => targets.every((target) => app.hung.has(target)) || undefined, { what: 'all requests at the app' })
@@ -136,11 +136,11 @@ export function enduranceSuite(times: number, seed: number): void {
       })
     })
 
-    describe('the client', () => {
+    describe('a failing client', () => {
       test('aborts', async () => {
         await rounds(100, async (n, lane) => {
           const target = `/aborts/${n}`
-          // An answer without an end has an address of its own: whoever asks for that before the edge learns that the first one is gone shares it.
+          // An endless response has its own URL, because requests that arrive before the edge notices the disconnect would share it.
           const isEndless = seededRandom.chance(0.3)
           const [gone, stays] = [client(), !isEndless && seededRandom.chance(0.5) ? ask(lane.wire, target) : undefined]
           const response = isEndless ? ask(gone, `/endless/${n}`, 'X-Fault: streams for ever\r\n') : ask(gone, target)
@@ -150,15 +150,15 @@ export function enduranceSuite(times: number, seed: number): void {
           if (when === 'later') await waitEventLoopTurns(seededRandom.between(0, 20))
           gone.socket.resetAndDestroy()
           await response
-          // Held up long enough, a connection that was never used is closed.
+          // After a stall, a connection that was never used is closed.
           if (lane.wire.closed) lane.wire = client()
-          // Whoever asked for the same at the same time has got an answer of its own, also when it waited for that of the other.
+          // Every concurrent request has its own response, also one that waited for another.
           if (stays) check(target, 'right', await stays)
           else if (seededRandom.chance(0.5)) check(target, 'right', await ask(lane.wire, target))
         })
       })
 
-      test('drips its head and is answered', async () => {
+      test('sends its headers slowly and gets a response', async () => {
         await rounds(200, async (n, lane) => {
           const target = `/drips/${n % 50}`
           const response = lane.wire.expectResponse('GET')
@@ -170,8 +170,8 @@ export function enduranceSuite(times: number, seed: number): void {
         })
       })
 
-      test('never ends its head: 408', async () => {
-        // Node's own server has its own timers, which no clock moves.
+      test('never ends its headers: 408', async () => {
+        // Node's own server uses real timers, which the test clock does not advance.
         const patient = fast_path ? edge : await startEdge({ fast_path, header_timeout_ms: 200 })
         await batches(async (numbers) => {
           const wires = numbers.map(() => client(patient))
@@ -205,11 +205,11 @@ export function enduranceSuite(times: number, seed: number): void {
       })
     })
 
-    test('then no connection is left, and no file', async () => {
-      // The clock goes on: idle connections are kept for a few seconds.
+    test('leaves no connection and no file descriptor behind', async () => {
+      // Advance the clock, because idle connections are kept for a few seconds.
       await until(() => edge.advance(1_000).then(() => app.sockets.size === 0 || undefined), { what: 'the end of all connections to the app' })
       await until(() => openFiles().sockets <= base.sockets || undefined, { what: 'the end of all sockets' })
-      // The second tier holds its disk in sixteen segments or a little more, of two files each, however much was asked.
+      // The second tier has at most a little more than sixteen segments of two files each, whatever the number of requests.
       expect(openFiles().files).toBeLessThanOrEqual(base.files + 40)
     })
   })
@@ -220,7 +220,7 @@ function isStartOf(body: Buffer, response: RawHttpResponse): boolean {
   return true
 }
 
-/** A text in two to six parts. */
+/** Splits a text into two to six parts. */
 function pieces(seededRandom: SeededRandom, text: string): string[] {
   const cuts = Array.from({ length: seededRandom.between(1, 5) }, () => seededRandom.between(1, text.length - 1)).toSorted((a, b) => a - b)
   return [0, ...cuts].map((from, index) => text.slice(from, cuts[index])).filter((part) => part !== '')
@@ -232,7 +232,7 @@ const event = (client: RawHttpClient, name: 'connect' | 'data'): Promise<void> =
     client.socket.once('close', () => resolve())
   })
 
-/** What this process, the edge in it, holds open. */
+/** Open handles of this process, which includes the edge. */
 function openFiles(): { sockets: number; files: number } {
   if (process.platform !== 'linux') return { sockets: process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length, files: 0 }
   const links = readdirSync('/proc/self/fd').map((name) => {

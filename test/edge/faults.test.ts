@@ -4,7 +4,7 @@ import { get, edgePaths, startApp, startEdge, startRawApp, upstreamRoute, type T
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-// What goes wrong with timing and order; test/edge/endurance-suite.ts has every fault of an app or a client, many at once.
+// Faults of timing and order; test/edge/endurance-suite.ts has every fault of an app or a client, many at once.
 describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
   let edge: TestEdge
   const closers: (() => Promise<void>)[] = []
@@ -24,13 +24,13 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     return app
   }
 
-  /** Another edge in place of the usual one. */
+  /** Another edge in place of the default one. */
   const useEdge = async (options: Parameters<typeof startEdge>[0]): Promise<void> => {
     edge = await startEdge({ fast_path, ...options })
     closers.push(edge.close)
   }
 
-  /** Bytes of a request as they are, and what comes back by the end of the connection. */
+  /** Sends raw bytes and returns everything received until the connection ends. */
   const open = (bytes: string) => {
     const socket = connect({ host: '127.0.0.1', port: edge.port })
     let text = ''
@@ -40,7 +40,7 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     return { socket, closed: new Promise<string>((resolve) => socket.on('close', () => resolve(text))) }
   }
 
-  /** Sends a byte now and again while the clock goes on, until the connection ends. */
+  /** Sends a byte now and then while the clock advances, until the connection ends. */
   const drip = async (bytes: string): Promise<string> => {
     const { socket, closed } = open(bytes)
     await until(
@@ -53,7 +53,7 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     return closed
   }
 
-  test('an app that does not listen: 502 after the connect time, as a page and as JSON', async () => {
+  test('an app that does not listen: 502 after the connect timeout, as a page and as JSON', async () => {
     const app = await rawApp(() => {})
     await app.close()
     const page = await edge.advanceUntilDone(get(edge.port, '/', { headers: { accept: 'text/html' } }))
@@ -64,19 +64,19 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     expect(JSON.parse(json.text).error.request_id).toBe(json.headers['x-request-id'])
   })
 
-  test('an app that listens again within the connect time: nobody notices', async () => {
+  test('an app that listens again within the connect timeout: no error', async () => {
     const app = await rawApp(() => {})
     await app.close()
     const waiting = get(edge.port, '/', { method: 'POST', body: 'once' })
     const again = await startApp((asked, response) => void asked.pipe(response))
     closers.push(again.close)
-    // Its own port stays refused, so the name is led to the new one: the waiting request goes there.
+    // The old port stays refused, so the route changes to the new one, which the waiting request then uses.
     await edge.edge.setRoute('app.localhost', upstreamRoute(again.port), { drain_ms: 60_000 })
     expect(await waiting).toMatchObject({ status: 200, text: 'once' })
   })
 
-  test('a client that goes away before the answer takes its request with it', async () => {
-    // Its clock stands still: no timeout ends the request in place of the client.
+  test('a client that disconnects before the response aborts the request to the app', async () => {
+    // The clock is frozen, so that no timeout ends the request instead of the client.
     await useEdge({ clock: createTestClock({ frozen_at: '2026-01-31T12:00:00Z' }) })
     const app = await rawApp((socket) => socket.on('data', () => {}))
     const { socket } = open('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
@@ -85,13 +85,13 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     await until(() => app.sockets.size === 0 || undefined, { what: 'the end of the request at the app' })
   })
 
-  test('what must not be sent twice is sent once', async () => {
+  test('a request that must not be repeated is sent once', async () => {
     let posts = 0
     await rawApp((socket) =>
       socket.on('data', (bytes) => {
         if (!bytes.toString().startsWith('POST')) return void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
         posts++
-        // On the connection of the first request, or on a new one when a second has gone by since.
+        // On the connection of the first request, or on a new one if a second has passed.
         socket.destroy()
       }),
     )
@@ -100,7 +100,7 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     expect(posts).toBe(1)
   })
 
-  test('heads that do not end hold up nobody', async () => {
+  test('unterminated headers hold up no other client', async () => {
     await useEdge({ header_timeout_ms: 3_600_000 })
     await rawApp((socket) => socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')))
     const drips = Array.from({ length: 100 }, () => open('GET / HTTP/1.1\r\nHost: app.localhost\r\n'))
@@ -109,25 +109,25 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     for (const { socket } of drips) socket.destroy()
   })
 
-  // Node's own server has its own timers, which no clock moves.
+  // Node's own server uses real timers, which the test clock does not advance.
   const head_timeout_ms = fast_path ? 10_000 : 200
 
-  test('a head that drips is answered 408', async () => {
+  test('slowly sent headers: 408', async () => {
     await useEdge({ header_timeout_ms: head_timeout_ms })
     expect(await drip('GET / HTTP/1.1\r\nHost: app.localhost\r\nX')).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  test('a connection on which nothing comes is closed without a word', async () => {
+  test('an idle connection without a request is closed silently', async () => {
     await useEdge({ header_timeout_ms: head_timeout_ms })
     expect(await edge.advanceUntilDone(open('').closed)).toBe('')
   })
 
-  test('a body that drips is answered 408', async () => {
+  test('a slowly sent body: 408', async () => {
     await rawApp((socket) => socket.on('data', () => {}))
     expect(await drip('POST / HTTP/1.1\r\nHost: app.localhost\r\nContent-Length: 1000000\r\n\r\n')).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  test('the log names a failure by its request id and nothing of its content', async () => {
+  test('the log names a failure by its request id, without its content', async () => {
     const lines: string[] = []
     const logged = await startEdge({
       fast_path,

@@ -76,14 +76,14 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
     return map
   }
 
-  test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s arrives as sent', async (method) => {
+  test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s arrives unchanged', async (method) => {
     const response = await get(edge.port, '/a%20b/?q=1&r=%2F', { method, ...(method.startsWith('P') ? { body: 'abc' } : {}) })
     expect(response.status).toBe(200)
     expect(seen.at(-1)).toMatchObject({ method, url: '/a%20b/?q=1&r=%2F' })
     expect(response.text === '').toBe(method === 'HEAD')
   })
 
-  test('the app learns who asked, by which name, and under which id', async () => {
+  test('the app learns the client’s address, the requested host and the request id', async () => {
     const response = await get(edge.port, '/', { host: 'app.localhost:4680' })
     const headers = sentHeaders(response.text)
     expect(headers.get('host')).toEqual(['app.localhost:4680'])
@@ -96,7 +96,7 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
     expect(response.headers['x-request-id']).toMatch(/^req_[0-9a-hjkmnp-tv-z]{26}$/)
   })
 
-  test('what a client claims about itself goes no further', async () => {
+  test('forwarding headers of a client are replaced', async () => {
     const forged = [
       'X-Forwarded-For',
       'X-Forwarded-Host',
@@ -131,13 +131,13 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
     'x-now-route-matches',
     'X-Invoke-Path',
     'X-HTTP-Method-Override',
-  ])('%s of a client goes no further', async (name) => {
+  ])('%s of a client is removed', async (name) => {
     const { text } = await sendRaw(edge.port, `GET / HTTP/1.1\r\nHost: app.localhost\r\n${name}: evil\r\nX-Fine: yes\r\nConnection: close\r\n\r\n`)
     expect(text).toContain('X-Fine')
     expect(text).not.toContain('evil')
   })
 
-  test('a form may say that it is of another method', async () => {
+  test('X-HTTP-Method-Override is forwarded', async () => {
     const { text } = await sendRaw(
       edge.port,
       'POST / HTTP/1.1\r\nHost: app.localhost\r\nX-HTTP-Method-Override: PATCH\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
@@ -145,7 +145,7 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
     expect(sentHeaders(text.slice(text.indexOf('{'))).get('x-http-method-override')).toEqual(['PATCH'])
   })
 
-  test('headers that Connection names end here, our own stay', async () => {
+  test('headers named by Connection are removed, our own stay', async () => {
     const { text } = await sendRaw(
       edge.port,
       'GET / HTTP/1.1\r\nHost: app.localhost\r\nX-Hop: 1\r\nConnection: close, X-Hop, X-Forwarded-For, Host\r\nTE: trailers\r\n\r\n',
@@ -157,7 +157,7 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
     expect(headers.get('x-forwarded-for')).toEqual(['127.0.0.1'])
   })
 
-  test('headers of one hop in the answer end here', async () => {
+  test('hop-by-hop headers of the response are removed', async () => {
     const { headers } = await get(edge.port, '/hops')
     expect(headers['x-private']).toBeUndefined()
     expect(headers['proxy-connection']).toBeUndefined()
@@ -165,19 +165,19 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
     expect(headers['x-kept']).toBe('1')
   })
 
-  test.each([0, 1, 1000, 16_384, 100_000, 3_000_000])('a body of %i bytes comes whole', async (size) => {
+  test.each([0, 1, 1000, 16_384, 100_000, 3_000_000])('a response body of %i bytes arrives complete', async (size) => {
     const { body, headers } = await get(edge.port, `/size?n=${size}`)
     expect(headers['content-length']).toBe(String(size))
     expect(body.equals(Buffer.alloc(size, 'k'))).toBe(true)
   })
 
-  test.each([1, 5000, 300_000])('a body of %i bytes goes whole, with a length and in chunks', async (size) => {
+  test.each([1, 5000, 300_000])('a request body of %i bytes arrives complete, with a length and chunked', async (size) => {
     const body = Buffer.alloc(size, 'abcdefghijk')
     expect((await get(edge.port, '/echo', { method: 'POST', body, headers: { 'content-length': String(size) } })).body.equals(body)).toBe(true)
     expect((await get(edge.port, '/echo', { method: 'POST', body, headers: { 'transfer-encoding': 'chunked' } })).body.equals(body)).toBe(true)
   })
 
-  test('a chunked answer keeps its trailers', async () => {
+  test('a chunked response keeps its trailers', async () => {
     const response = await get(edge.port, '/chunks')
     expect(response.text).toBe('one,two,three')
     expect(response.trailers['x-sum']).toBe('42')
@@ -191,7 +191,7 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
     expect(text).toContain('"trailers":["X-Sum","7"]')
   })
 
-  test.each([204, 304])('%i has no body and the connection goes on', async (status) => {
+  test.each([204, 304])('%i has no body and the connection stays usable', async (status) => {
     const { text } = await sendRaw(
       edge.port,
       `GET /status?n=${status} HTTP/1.1\r\nHost: app.localhost\r\n\r\nGET /size?n=2 HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n`,
@@ -200,7 +200,7 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
     expect(text).toMatch(/\r\n\r\nHTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nkk$/)
   })
 
-  test('HEAD tells the length and sends nothing', async () => {
+  test('HEAD has the length and no body', async () => {
     const { text } = await sendRaw(
       edge.port,
       'HEAD /size?n=9 HTTP/1.1\r\nHost: app.localhost\r\n\r\nHEAD /size?n=8 HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n',
@@ -216,7 +216,7 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
     expect([...text.matchAll(/content-length: (\d+)/gi)].map((match) => Number(match[1]))).toEqual(Array.from({ length: count }, (_, i) => i + 1))
   })
 
-  test('a request that comes byte by byte is the same request', async () => {
+  test('a request sent byte by byte is understood', async () => {
     const socket = connect({ host: '127.0.0.1', port: edge.port, noDelay: true })
     let text = ''
     socket.on('data', (part) => (text += part.toString()))
@@ -229,7 +229,7 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
     expect(text.replaceAll(/\r\n\d+\r\n/g, '')).toContain('hello')
   })
 
-  test('connections to the app are used again', async () => {
+  test('connections to the app are reused', async () => {
     const before = connections
     for (let i = 0; i < 20; i++) await get(edge.port, '/size?n=10')
     expect(connections - before).toBeLessThanOrEqual(1)
@@ -257,16 +257,16 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
     expect(response.text).toBe('late')
   })
 
-  test('an answer that comes before the body is read arrives', async () => {
+  test('a response sent before the body is read arrives', async () => {
     const response = await get(edge.port, '/early', { method: 'POST', body: Buffer.alloc(5_000_000) }).catch((error: NodeJS.ErrnoException) => error)
-    // The client may see its own write fail once we hang up, but never a wrong answer.
+    // The client's write may fail once the edge closes, but the response is never wrong.
     expect(response instanceof Error ? response.code : response.status).toSatisfy(
       (got: unknown) => got === 413 || got === 'EPIPE' || got === 'ECONNRESET',
     )
     expect((await get(edge.port, '/size?n=3')).text).toBe('kkk')
   })
 
-  test('a client that closes its half still gets its answer', async () => {
+  test('a half-closed client still gets its response', async () => {
     const socket = connect({ host: '127.0.0.1', port: edge.port, allowHalfOpen: true })
     let text = ''
     socket.on('data', (part) => (text += part.toString()))
@@ -275,20 +275,20 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
     expect(text).toMatch(/\r\n\r\nkkkkkkk$/)
   })
 
-  test('HTTP/1.0 is answered and closed', async () => {
+  test('HTTP/1.0 gets a response and is closed', async () => {
     const { text, closed } = await sendRaw(edge.port, 'GET /size?n=4 HTTP/1.0\r\nHost: app.localhost\r\n\r\n')
     expect(closed).toBe(true)
     expect(text).toMatch(/^HTTP\/1\.1 200[^]*\r\n\r\nkkkk$/)
   })
 
-  test.each(['APP.localhost', 'app.localhost.', 'app.localhost:81', 'App.Localhost.:4680'])('Host %s is the same name', async (host) => {
+  test.each(['APP.localhost', 'app.localhost.', 'app.localhost:81', 'App.Localhost.:4680'])('Host %s is the same host', async (host) => {
     expect((await get(edge.port, '/size?n=1', { host })).status).toBe(200)
   })
 
-  test('interim answers reach their asker, in bounds, and are not stored', async () => {
+  test('1xx responses are forwarded, within limits, and not stored', async () => {
     const hinting = await startEdge({ fast_path, cache: { directory: null, memory_bytes: () => 2 ** 20, disk_bytes: () => 0 } })
     const hint = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload; as=style\r\nX-A: b\r\n\r\n'
-    // Of these none goes on: an unknown code, and one that claims to have a body.
+    // None of these is forwarded: an unknown code, and one that claims to have a body.
     const odd = 'HTTP/1.1 142 Odd\r\n\r\nHTTP/1.1 103 Early Hints\r\nContent-Length: 2\r\n\r\n'
     const hinter = await startRawApp((socket) => {
       const whole = 'HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok'

@@ -4,7 +4,7 @@ import { createHistogram } from '../../server/lib/histogram.ts'
 
 const quantiles = [0, 0.01, 0.5, 0.9, 0.95, 0.99, 0.999, 1]
 
-/** By the nearest rank: the least value that the fraction `q` of all is not above. */
+/** Nearest rank: the smallest value with at least the fraction `q` of all values at or below it. */
 const exactly = (sorted: number[], q: number): number => sorted[Math.max(1, Math.ceil(q * sorted.length)) - 1]!
 
 const lots = (shape: (random: () => number) => number) => {
@@ -22,7 +22,7 @@ const shapes: Record<string, number[]> = {
   'two speeds': lots((random) => (random() < 0.5 ? 1 : 1000)),
 }
 
-test.each(Object.keys(shapes))('quantiles are within 1 %: %s', (name) => {
+test.each(Object.keys(shapes))('quantiles are accurate to 1 %: %s', (name) => {
   const values = shapes[name]!
   const histogram = createHistogram()
   for (const value of values) histogram.add(value)
@@ -33,7 +33,7 @@ test.each(Object.keys(shapes))('quantiles are within 1 %: %s', (name) => {
   }
 })
 
-test('quantiles are within 1 % for any values', () => {
+test('quantiles are accurate to 1 % for any values', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0.002, max: 4_000_000, noNaN: true }), { minLength: 1, maxLength: 200 }), (values) => {
       const histogram = createHistogram()
@@ -47,7 +47,7 @@ test('quantiles are within 1 % for any values', () => {
   )
 })
 
-test('parts that are merged, encoded or not, are the whole', () => {
+test('merged parts, encoded or not, equal the whole', () => {
   fc.assert(
     fc.property(fc.array(fc.array(fc.double({ min: 0, max: 1e8, noNaN: true }), { maxLength: 60 }), { maxLength: 8 }), (parts) => {
       const whole = createHistogram()
@@ -68,7 +68,7 @@ test('parts that are merged, encoded or not, are the whole', () => {
   )
 })
 
-test('one that was cleared is as good as new', () => {
+test('a cleared histogram equals a new one', () => {
   const histogram = createHistogram()
   for (const value of shapes.even!) histogram.add(value)
   histogram.clear()
@@ -77,7 +77,7 @@ test('one that was cleared is as good as new', () => {
   expect(histogram.quantile(0.5)).toBeCloseTo(5, 1)
 })
 
-test('counts of any size survive being encoded', () => {
+test('counts of any size survive encoding', () => {
   const histogram = createHistogram()
   for (let i = 0; i < 3; i++) histogram.add(12)
   let encoded = histogram.encode()
@@ -90,7 +90,7 @@ test('counts of any size survive being encoded', () => {
   expect(createHistogram(encoded).count).toBe(3 * 2 ** 40)
 })
 
-test('what cannot be a duration counts as none at all, and what is too long as the longest', () => {
+test('an invalid duration counts as zero, and an excessive one as the maximum', () => {
   const histogram = createHistogram()
   for (const value of [Number.NaN, -5, 0, 1e-9]) histogram.add(value)
   expect(histogram.count).toBe(4)
@@ -102,17 +102,17 @@ test('what cannot be a duration counts as none at all, and what is too long as t
   expect(createHistogram().quantile(0.5)).toBeNull()
 })
 
-test('takes little room, and none of it by the number of values', () => {
+test('is small, whatever the number of values', () => {
   const histogram = createHistogram()
   for (const value of shapes['fast with a slow tail']!) histogram.add(value)
   expect(histogram.encode().length).toBeLessThan(1500)
-  // As many places as there can be; counts take a byte for each seven bits.
+  // Every possible bucket; counts take a byte for each seven bits.
   const worst = createHistogram()
   for (let octave = -10; octave < 22; octave++) for (let i = 0; i < 64; i++) worst.add(2 ** octave * (1 + i / 64))
   expect(worst.encode().length).toBe(2 * 64 * 32)
 })
 
-test('bytes that are no histogram do no harm', () => {
+test('invalid bytes are ignored', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       const histogram = createHistogram(bytes)

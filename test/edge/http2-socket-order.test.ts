@@ -13,7 +13,7 @@ import { type Http2Client, openHttp2 } from '../support/tls.ts'
 const messages = 1_000
 const seed = Number(process.env.HOMEPORT_TEST_SEED ?? 20_261_124)
 
-/** Texts in order, most of them as small as those of a development server, some larger than all buffers on the way. */
+/** Texts in order, most of them as small as those of a development server, some larger than all buffers in between. */
 function createTexts(random: SeededRandom): string[] {
   const fill = 'x'.repeat(200_000)
   return Array.from(
@@ -30,13 +30,13 @@ async function sendAll(socket: WebSocket, texts: readonly string[], random: Seed
   }
 }
 
-/** The first message that is missing or not where it should be. */
+/** The first message that is missing or out of order. */
 function findDifference(received: readonly string[], sent: readonly string[]): string | null {
   const index = sent.findIndex((text, at) => received[at] !== text)
   return index < 0 ? null : `message ${index} of ${sent.length}: ${received[index]?.slice(0, 20) ?? 'missing'}`
 }
 
-/** Collects what a socket receives; a reader that is slow stops reading again and again. */
+/** Collects the messages of a socket; a slow reader pauses repeatedly. */
 function collect(socket: WebSocket, random: SeededRandom | null): string[] {
   const received: string[] = []
   socket.on('message', (bytes: Buffer) => {
@@ -55,13 +55,13 @@ type StreamSocket = new (
   options: object,
 ) => WebSocket & { setSocket(stream: Duplex, head: Buffer, options: object): void }
 
-/** The messages of WebSockets over HTTPS: on streams of one HTTP/2 connection to an app, and on connections of their own to a development server. */
+/** WebSockets over HTTPS: on streams of one HTTP/2 connection to an app, and on separate connections to a development server. */
 describe.each(['upstream', 'development'] as const)('messages to the %s route', (kind) => {
   let secureEdge: SecureEdge
   let client: Http2Client
   let app: Server
   const sockets = new WebSocketServer({ noServer: true })
-  /** What the app does with a socket, by path. */
+  /** The app's behavior per path. */
   const onSocket = new Map<string, (socket: WebSocket) => void>()
   const onStream = new Map<string, (stream: Duplex) => void>()
 
@@ -88,7 +88,7 @@ describe.each(['upstream', 'development'] as const)('messages to the %s route', 
     app.close()
   })
 
-  /** A stream to the app after its 101: of the HTTP/2 connection, or a connection of its own. */
+  /** A stream to the app after its 101: on the HTTP/2 connection, or a separate connection. */
   const openStream = async (path: string): Promise<Duplex> => {
     const authority = `app.localhost:${secureEdge.port}`
     if (kind === 'development') {
@@ -131,14 +131,14 @@ describe.each(['upstream', 'development'] as const)('messages to the %s route', 
     return socket
   }
 
-  test(`${messages} of each of 8 sockets arrive in order in both directions, and before the end of either side`, async () => {
+  test(`${messages} messages on each of 8 sockets arrive in order in both directions, before either side ends`, async () => {
     const run = async (number: number): Promise<void> => {
       const random = createSeededRandom(seed + number)
       const [toApp, toClient] = [createTexts(random), createTexts(random)]
       const isSlow = number % 2 === 0
       const path = `/socket-${number}`
       const atApp = Promise.withResolvers<string[]>()
-      // The first sockets are closed by the app right after its last message, the others by the client.
+      // The app closes the first sockets right after its last message, the client the others.
       const talk = async (socket: WebSocket, texts: string[], closes: boolean): Promise<string[]> => {
         const received = collect(socket, isSlow ? random : null)
         const closed = once(socket, 'close')
@@ -155,7 +155,7 @@ describe.each(['upstream', 'development'] as const)('messages to the %s route', 
     await Promise.all(Array.from({ length: 8 }, (_, number) => run(number)))
   })
 
-  test('an app that sends everything and ends is heard to its last byte, also by a client that ended its side before', async () => {
+  test('an app that sends everything and closes is read to the last byte, even by a client that closed first', async () => {
     const random = createSeededRandom(seed)
     const text = createTexts(random).join('\n')
     const heard = Promise.withResolvers<string>()
@@ -175,7 +175,7 @@ describe.each(['upstream', 'development'] as const)('messages to the %s route', 
     expect([(await heard.promise) === text, received === text]).toEqual([true, true])
   })
 
-  test('a client that does not read stops the app, and gets everything once it reads', async () => {
+  test('backpressure: a client that does not read pauses the app, and gets everything once it reads', async () => {
     let written = 0
     const part = Buffer.alloc(65_536, 'p')
     onStream.set('/slow', (stream) => {
@@ -190,7 +190,7 @@ describe.each(['upstream', 'development'] as const)('messages to the %s route', 
     })
     const stream = await openStream('/slow')
     let before = -1
-    // The app has stopped when nothing was written for some turns.
+    // The app has paused when nothing was written for some turns.
     while (before !== written) {
       before = written
       await waitEventLoopTurns(2_000)
@@ -203,7 +203,7 @@ describe.each(['upstream', 'development'] as const)('messages to the %s route', 
     stream.destroy()
   })
 
-  test('only the other host names offer WebSockets on streams; a connection from before ends with its streams', async () => {
+  test('only the other hostnames offer WebSockets on streams; an earlier connection ends with its streams', async () => {
     expect(client.session.remoteSettings.enableConnectProtocol).toBe(kind === 'upstream')
     if (kind === 'development') return
     const { port } = app.address() as AddressInfo

@@ -44,7 +44,7 @@ describe('WebSockets over HTTP/2', () => {
     return { stream, received: () => text }
   }
 
-  test('the app sees one of HTTP/1.1, and bytes pass both ways while other streams are served', async () => {
+  test('the app sees an HTTP/1.1 upgrade, and bytes pass both ways while other streams are served', async () => {
     const { stream, received } = open('/chat')
     const [head] = (await once(stream, 'response')) as [Record<string, unknown>]
     expect(head).toMatchObject({ ':status': 200, 'sec-websocket-protocol': 'echo' })
@@ -68,7 +68,7 @@ describe('WebSockets over HTTP/2', () => {
     expect(stream.rstCode).toBe(0)
   })
 
-  test('the end of either side ends the other', async () => {
+  test('closing either side closes the other', async () => {
     const first = open('/chat')
     await once(first.stream, 'response')
     upgrades.at(-1)?.socket.end()
@@ -82,7 +82,7 @@ describe('WebSockets over HTTP/2', () => {
     await closed
   })
 
-  test('a refusal of the app is its response', async () => {
+  test('a refusal of the app becomes the response', async () => {
     const { stream, received } = open('/refused')
     const [head] = (await once(stream, 'response')) as [Record<string, unknown>]
     await once(stream, 'end')
@@ -90,7 +90,7 @@ describe('WebSockets over HTTP/2', () => {
     stream.close()
   })
 
-  test('CONNECT for anything else is not supported', async () => {
+  test('CONNECT for another protocol is not supported', async () => {
     const stream = client.session.request({ ':method': 'CONNECT', ':authority': 'example.org:443' })
     stream.resume()
     const [head] = (await once(stream, 'response')) as [Record<string, unknown>]

@@ -22,7 +22,7 @@ describe('HTTP/2 at the edge', () => {
   })
   afterAll(() => secureEdge.close())
 
-  test('is chosen when the client offers it, else HTTP/1.1', async () => {
+  test('is negotiated when the client offers it, otherwise HTTP/1.1', async () => {
     const offers: [string[], string | false][] = [
       [['h2', 'http/1.1'], 'h2'],
       [['http/1.1'], 'http/1.1'],
@@ -34,7 +34,7 @@ describe('HTTP/2 at the edge', () => {
     }
   })
 
-  test('the app sees a request of HTTP/1.1', async () => {
+  test('the app sees an HTTP/1.1 request', async () => {
     const client = await openHttp2(port, { ca })
     const got = await client.get('/path?q=1', { headers: { cookie: ['a=1', 'b=2'], 'x-own': '1', te: 'trailers' } })
     expect(got.status).toBe(200)
@@ -53,14 +53,14 @@ describe('HTTP/2 at the edge', () => {
     await client.close()
   })
 
-  test('a hundred at once on one connection', async () => {
+  test('a hundred concurrent requests on one connection', async () => {
     const client = await openHttp2(port, { ca })
     const all = await Promise.all(Array.from({ length: 100 }, (_, i) => client.get(`/size?n=${i * 1000}`)))
     expect(all.map((one) => one.body.length)).toEqual(Array.from({ length: 100 }, (_, i) => i * 1000))
     await client.close()
   })
 
-  test('bodies of any size, with a length and without', async () => {
+  test('bodies of any size, with and without a length', async () => {
     const client = await openHttp2(port, { ca })
     const body = Buffer.alloc(3_000_000, 'b')
     for (const headers of [{}, { 'content-length': String(body.length) }]) {
@@ -79,7 +79,7 @@ describe('HTTP/2 at the edge', () => {
     await client.close()
   })
 
-  test('headers of the app arrive, but for those of one hop', async () => {
+  test('headers of the app arrive, except hop-by-hop ones', async () => {
     const client = await openHttp2(port, { ca })
     const { headers } = await client.get('/many')
     expect(headers['set-cookie']).toEqual(['a=1', 'b=2'])
@@ -103,7 +103,7 @@ describe('HTTP/2 at the edge', () => {
     await client.close()
   })
 
-  test('an answer that is cut resets its stream and no other', async () => {
+  test('a truncated response resets only its stream', async () => {
     const client = await openHttp2(port, { ca })
     const other = client.get('/size?n=1000000')
     await expect(client.get('/cut')).rejects.toThrow()
@@ -112,16 +112,16 @@ describe('HTTP/2 at the edge', () => {
     await client.close()
   })
 
-  test('an answer before the body was sent arrives', async () => {
+  test('a response sent before the request body arrives', async () => {
     const client = await openHttp2(port, { ca })
     const got = await client.get('/early', { headers: { ':method': 'POST' }, body: Buffer.alloc(200_000) })
     expect(got).toMatchObject({ status: 413, text: 'no' })
     await client.close()
   })
 
-  test('unknown names, wrong names and doubtful requests have their answers', async () => {
+  test('unknown hosts, wrong hosts and ambiguous requests get their error responses', async () => {
     const client = await openHttp2(port, { ca })
-    // What is no HTTP/2 at all resets its stream, by Node's own reader.
+    // Node's parser resets the stream of invalid HTTP/2.
     const answers = (headers: Record<string, string>) =>
       client.get('/', { headers }).then(
         (got) => got.status,
@@ -139,7 +139,7 @@ describe('HTTP/2 at the edge', () => {
     await client.close()
   })
 
-  test('the cache serves both, and never what was said over TLS to who comes without', async () => {
+  test('the cache serves both versions, and never sends an HTTPS response over HTTP', async () => {
     const client = await openHttp2(port, { ca })
     const kinds = []
     for (let i = 0; i < 2; i++) kinds.push(await client.get('/kept'))
@@ -153,14 +153,14 @@ describe('HTTP/2 at the edge', () => {
     await client.close()
   })
 
-  test('headers that are too large in all are answered for, and reach no app', async () => {
+  test('headers over the total limit get an error response, and reach no app', async () => {
     const before = secureEdge.requests.length
     const socket = await openTlsSocket(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
     const fields: [string, string][] = [
       ...fieldsOf('/large'),
       ...Array.from({ length: 70 }, (_, i): [string, string] => [`x-${i}-${'n'.repeat(110)}`, 'v'.repeat(120)]),
     ]
-    // HEADERS on stream 1 that end it: an answer without a body.
+    // HEADERS with END_STREAM on stream 1: a response without a body.
     const answered = new Promise<number>((resolve) => {
       let all = Buffer.alloc(0)
       socket.on('data', (bytes: Buffer) => {
@@ -175,7 +175,7 @@ describe('HTTP/2 at the edge', () => {
     socket.destroy()
   })
 
-  test('a body that was taken back halfway does not look whole to the app', async () => {
+  test('a request body that is reset midway does not look complete to the app', async () => {
     for (const end of [frames.reset(1, 8), frames.reset(1, 0), undefined]) {
       const before = secureEdge.requests.length
       const socket = await openTlsSocket(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
@@ -185,7 +185,7 @@ describe('HTTP/2 at the edge', () => {
       const open = new Promise((resolve) => secureEdge.app.server.once('request', resolve))
       if (end) socket.write(end)
       else socket.destroy()
-      // The next request to the app is another one, and by then it would have been told of an end.
+      // The next request to the app is a different one, by which time the app would have received the end.
       await getHttps(port, '/', { ca })
       await open
       expect(secureEdge.requests[before]?.whole).toBe(false)
@@ -193,7 +193,7 @@ describe('HTTP/2 at the edge', () => {
     }
   })
 
-  test('headers of the connection, which HTTP/2 does not have, end the stream', async () => {
+  test('connection-specific headers, which HTTP/2 forbids, end the stream', async () => {
     const before = secureEdge.requests.length
     for (const header of ['transfer-encoding', 'connection', 'upgrade'] as const) {
       const socket = await openTlsSocket(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
@@ -214,7 +214,7 @@ describe('HTTP/2 at the edge', () => {
     expect(secureEdge.requests.slice(before).filter((one) => one.url === '/smuggled')).toEqual([])
   })
 
-  test('who opens and resets streams without end is cut off', async () => {
+  test('a client that opens and resets streams endlessly is disconnected', async () => {
     const socket = await openTlsSocket(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
     socket.on('error', () => {})
     socket.resume()
@@ -224,11 +224,11 @@ describe('HTTP/2 at the edge', () => {
     for (let stream = 1; stream < 4000 && !socket.destroyed; stream += 2)
       socket.write(Buffer.concat([frames.headers(stream, fields), frames.reset(stream)]))
     await closed
-    // Others go on.
+    // Other connections continue.
     expect((await getHttps(port, '/', { ca })).status).toBe(200)
   })
 
-  test('garbage of any kind harms nobody else', async () => {
+  test('invalid input of any kind affects no other connection', async () => {
     let seed = 1
     const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below
     const bytes = (length: number): Buffer => Buffer.from(Array.from({ length }, () => random(256)))
@@ -240,7 +240,7 @@ describe('HTTP/2 at the edge', () => {
       socket.resume()
       const request = frames.headers(1, fields, { end: round % 2 === 0 })
       const whole = Buffer.concat([frames.preface, request, frames.data(1, 'body', false), frames.reset(3)])
-      // Some bytes of a sound conversation turned into others, or noise from the first byte on.
+      // A valid conversation with changed bytes, or random bytes from the start.
       for (let i = 0; i < 4; i++) whole[random(whole.length)] = random(256)
       socket.end(round % 3 === 0 ? bytes(200) : Buffer.concat([whole, bytes(random(50))]))
       await closed
@@ -249,7 +249,7 @@ describe('HTTP/2 at the edge', () => {
     await good.close()
   })
 
-  test('a client that goes away ends what the app is doing for it', async () => {
+  test('a client that disconnects aborts its requests to the app', async () => {
     const client = await openHttp2(port, { ca })
     const held = client.get('/hold').catch(() => 'gone')
     const before = secureEdge.requests.length

@@ -26,39 +26,39 @@ describe.each(edgePaths)('HTTPS at the edge, $name', ({ fast_path }) => {
   })
 
   describe('TLS', () => {
-    test('a client that trusts the authority is served, by local and by other names', async () => {
+    test('a client that trusts the authority is served, by local hostnames and custom domains', async () => {
       for (const servername of ['app.localhost', 'www.example.com'])
         expect(await getHttps(port, '/', { ca, servername })).toMatchObject({ status: 200 })
     })
 
-    test('the certificate names exactly the host that was asked for', async () => {
+    test('the certificate names exactly the requested host', async () => {
       const socket = await openTlsSocket(port, { ca, servername: 'app.localhost' })
       expect(socket.getPeerX509Certificate()?.subjectAltName).toBe('DNS:app.localhost')
       expect(socket.getProtocol()).toBe('TLSv1.3')
       socket.destroy()
     })
 
-    test('one who does not trust it is not', async () => {
+    test('a client that does not trust it is not served', async () => {
       await expect(getHttps(port, '/', { ca: (await createTestAuthority().ensure()).certificate })).rejects.toThrow(/certificate|issuer/)
     })
 
-    test.each(['nobody.localhost', 'example.org', 'app.localhost.example.org'])('no certificate is made for %s', async (servername) => {
+    test.each(['nobody.localhost', 'example.org', 'app.localhost.example.org'])('no certificate is issued for %s', async (servername) => {
       await expect(openTlsSocket(port, { servername })).rejects.toThrow()
     })
 
-    test('a name is known however it is written', async () => {
+    test('a hostname is recognized in any spelling', async () => {
       const socket = await openTlsSocket(port, { servername: 'APP.localhost' })
       expect(socket.getPeerX509Certificate()?.subjectAltName).toBe('DNS:app.localhost')
       socket.destroy()
     })
 
-    test('without a name the address has a certificate', async () => {
+    test('without a server name the certificate is for the IP address', async () => {
       const socket = await openTlsSocket(port, { ca })
       expect(socket.getPeerX509Certificate()?.subjectAltName).toBe('IP Address:127.0.0.1')
       socket.destroy()
     })
 
-    test('TLS 1.1 is not spoken', async () => {
+    test('TLS 1.1 is refused', async () => {
       const failed = await new Promise((resolve) => {
         const socket = connect(
           { port, host: '127.0.0.1', minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', rejectUnauthorized: false, ciphers: 'DEFAULT@SECLEVEL=0' },
@@ -69,18 +69,18 @@ describe.each(edgePaths)('HTTPS at the edge, $name', ({ fast_path }) => {
       expect(failed).toBeInstanceOf(Error)
     })
 
-    test('a connection for one name does not lead to another: 421', async () => {
+    test('a connection for one host does not serve another: 421', async () => {
       const got = await getHttps(port, '/', { ca, servername: 'app.localhost', host: 'other.localhost' })
       expect(got.status).toBe(421)
       expect(got.text).toContain('Open a new connection')
     })
 
-    test('who says nothing is cut off after a while', async () => {
+    test('a silent client is disconnected after a timeout', async () => {
       await secureEdge.edge.advanceUntilDone(once(connectPlain({ host: '127.0.0.1', port }), 'close'))
     })
 
-    test('who begins a handshake and does not go on is cut off too', async () => {
-      // Node's own TLS has its own timers, which no clock moves.
+    test('so is a client that does not finish the handshake', async () => {
+      // Node's own TLS uses real timers, which the test clock does not advance.
       const hasty = await startSecureEdge({ fast_path, header_timeout_ms: 200 })
       onTestFinished(() => hasty.close())
       const socket = connectPlain({ host: '127.0.0.1', port: hasty.port })
@@ -89,8 +89,8 @@ describe.each(edgePaths)('HTTPS at the edge, $name', ({ fast_path }) => {
     })
   })
 
-  describe('HTTP/1.1 over it', () => {
-    test('the app learns how it was asked', async () => {
+  describe('HTTP/1.1 over TLS', () => {
+    test('the app learns that the request used HTTPS', async () => {
       const { text } = await getHttps(port, '/', { ca, headers: { 'x-forwarded-proto': 'gopher' } })
       expect(receivedHeaders(text)).toMatchObject({
         host: `app.localhost:${port}`,
@@ -102,25 +102,25 @@ describe.each(edgePaths)('HTTPS at the edge, $name', ({ fast_path }) => {
       expect(receivedHeaders((await getHttps(port, '/', { ca, host: 'app.localhost' })).text)).toMatchObject({ 'x-forwarded-port': '443' })
     })
 
-    test('bodies go both ways', async () => {
+    test('bodies arrive in both directions', async () => {
       const body = 'x'.repeat(3_000_000)
       const sent = await getHttps(port, '/', { ca, method: 'POST', body, headers: { 'content-length': String(body.length) } })
       expect((JSON.parse(sent.text) as { body: string }).body.length).toBe(body.length)
       expect((await getHttps(port, '/size?n=5000000', { ca })).body.length).toBe(5_000_000)
     })
 
-    test('an answer that is cut does not look whole', async () => {
+    test('a truncated response does not look complete', async () => {
       await expect(getHttps(port, '/cut', { ca })).rejects.toThrow()
     })
 
-    test('what would bind browsers to HTTPS on every port of a local name is not passed on', async () => {
+    test('Strict-Transport-Security is removed on local names, because it would apply to every port', async () => {
       expect((await getHttps(port, '/many', { ca })).headers).not.toHaveProperty('strict-transport-security')
       expect((await getHttps(port, '/many', { ca, servername: 'www.example.com' })).headers).toMatchObject({
         'strict-transport-security': 'max-age=1000',
       })
     })
 
-    test('WebSockets open', async () => {
+    test('WebSockets connect', async () => {
       const socket = new WebSocket(`wss://app.localhost:${port}/ws`, {
         ca,
         lookup: (_name, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
@@ -133,12 +133,12 @@ describe.each(edgePaths)('HTTPS at the edge, $name', ({ fast_path }) => {
   })
 
   describe('plain HTTP', () => {
-    test('to the port of HTTPS is told where to go', async () => {
+    test('sent to the HTTPS port is answered with where to go', async () => {
       const got = await get(port, '/a?b=1', { host: `app.localhost:${port}` })
       expect(got).toMatchObject({ status: 308, headers: { location: `https://app.localhost:${port}/a?b=1`, 'cache-control': 'no-store' } })
     })
 
-    test('is served as ever, until the setting sends it on', async () => {
+    test('is served as usual until the setting redirects it', async () => {
       expect((await get(secureEdge.edge.port, '/')).status).toBe(200)
       secureEdge.https_only = true
       try {

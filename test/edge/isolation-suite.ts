@@ -8,9 +8,9 @@ import { bodies, cacheKinds, readOrigin, startIsolationApp, variantOf, type Isol
 import { RawHttpClient, type RawHttpResponse } from '../support/raw-http-client.ts'
 
 /**
- * Nobody gets another's bytes: projects, each with its production name and two previews, apps that change, are swapped and
- * purged while they are asked. Every answer says whose it is, and is held against who asked and what had been promised by then.
- * `requests`: of both paths together.
+ * No client gets another's bytes: projects with a production host and two previews each, whose apps change, are replaced and
+ * purged under load. Every response identifies its origin, and is checked against its client and the guarantees at its start.
+ * `requests`: on both request paths together.
  */
 export function isolationSuite({ requests, projects, seed }: { requests: number; projects: number; seed: number }): void {
   describe.each(edgePaths)(`${requests / 2} requests over ${projects} projects, seed ${seed}, $name`, ({ fast_path }) => {
@@ -20,11 +20,11 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
     const retired: IsolationApp[] = []
     const mistakes: string[] = []
     const results = new Map<string, number>()
-    /** What a request that begins now must not fall behind: the deployment of a name, the generation of an address. */
+    /** The minimum that a request starting now must get: the deployment of a host, the generation of a URL. */
     const versions = new Map<string, number>()
     const generations = new Map<string, number>()
     const off = new Set<string>()
-    /** The newest ETag that a visitor saw at an address. */
+    /** The newest ETag that a visitor received for a URL. */
     const lastSeen = new Map<string, string>()
     let edge: TestEdge
     let asked = 0
@@ -46,7 +46,7 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
       rmSync(directory, { recursive: true, force: true })
     })
 
-    test('each gets its own', async () => {
+    test('each client gets its own response', async () => {
       const lanes = Array.from({ length: 48 }, runLane)
       await Promise.all([...lanes, disturb()])
       console.log(
@@ -70,7 +70,7 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
 
     async function askOne(client: RawHttpClient): Promise<void> {
       asked++
-      // Some are asked for much more than others, so that a good part is answered from what is stored.
+      // Some are requested much more than others, so that many responses come from the cache.
       const one = seededRandom.chance(0.5) ? seededRandom.pick(names.slice(0, 9)) : seededRandom.pick(names)
       const kind = seededRandom.chance(0.5) ? seededRandom.pick(['open', 'vary']) : seededRandom.pick(cacheKinds)
       const target = `/${kind}/${seededRandom.between(0, seededRandom.chance(0.7) ? 2 : 11)}${seededRandom.chance(0.2) ? `?q=${seededRandom.between(0, 1)}` : ''}`
@@ -84,7 +84,7 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
       if (method === 'GET' && known === undefined && seededRandom.chance(0.1))
         headers.range = `bytes=${seededRandom.between(0, 40)}-${seededRandom.between(41, 90)}`
       if (seededRandom.chance(0.02)) headers['x-forwarded-host'] = 'evil.example'
-      // An odd byte: off the plain path, with the same right to the same answers.
+      // An unusual byte: not on the fast path, but with the same response.
       if (seededRandom.chance(0.05)) headers['x-odd'] = '\xe4'
       const host = seededRandom.pick([
         one.host,
@@ -125,14 +125,14 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
       const etag = response.headers.get('etag') ?? ''
       const sent = bodies.get(etag)
       if (!sent) return `no app has sent ${etag}`
-      // An app makes links of it: another visitor's port or spelling must not be in what I get.
+      // An app may build links from it, so another visitor's port or spelling must not be in the response.
       const seen = response.headers.get('x-seen-host') ?? ''
       if (![want.host, `${want.host}:${edge.port}`, want.asked_host].includes(seen)) return `the app was told it is ${seen}`
       if (response.headers.has('surrogate-key')) return 'its tags are told'
       const { origin, body } = sent
       for (const name of ['project', 'host', 'target', 'variant'] as const) if (origin[name] !== want[name]) return `not my ${name}: ${origin[name]}`
       if (origin.version < want.version) return `of deployment ${origin.version}, when ${want.version} served alone`
-      // What may be told stale has no promise of being the newest; all else has.
+      // A response that may be stale need not be the newest; every other one must be.
       if (origin.generation < want.generation && !want.target.startsWith('/short'))
         return `generation ${origin.generation}, when ${want.generation} was told already`
       if (['private', 'cookie', 'auth', 'none'].some((kind) => want.target.startsWith(`/${kind}/`)) && /HIT|STALE/.test(result)) return 'stored'
@@ -148,7 +148,7 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
       return response.body.equals(body) && readOrigin(response.body) ? undefined : 'not the bytes that the app sent'
     }
 
-    /** All the while something changes: content and its purge by tag or address, deployments, the switch of the cache. */
+    /** Changes during the load: content and its purge by tag or URL, deployments, turning the cache off and on. */
     async function disturb(): Promise<void> {
       while (asked < requests / 2) {
         const before = asked
@@ -158,7 +158,7 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
         if (what === 'swap') await swap(one)
         else if (what === 'switch') await turnOffAndOn(one)
         else await purge(one, what)
-        // So many requests at least between two events, so that something is stored again.
+        // The minimum number of requests between two changes, so that something is stored again.
         while (asked < Math.min(before + 100, requests / 2)) await waitEventLoopTurns(1)
       }
     }
@@ -177,7 +177,7 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
       const next = await startIsolationApp(seededRandom, one.project, one.host, one.version + 1, one)
       names[names.indexOf(one)] = next
       retired.push(one)
-      // A request that has begun is not cut for the time that a busy machine takes.
+      // A running request is not cut off on a busy machine.
       void edge.edge.setRoute(one.host, routeTo(next), { drain_ms: 60_000 })
       await edge.edge.cache.purge(one.project, { all: true })
       raiseTo(versions, one.host, next.version)

@@ -25,7 +25,7 @@ import { until } from '../support/until.ts'
 const secret = 'look-secret'
 const big = 'b'.repeat(300_000)
 
-/** What was counted since the last time, all of it together. */
+/** Everything counted since the last call, in total. */
 function taken(meter: MetricsCollector) {
   const sum = { requests: 0, classes: [0, 0, 0, 0], bytes: 0, hits: 0, misses: 0, bypass: 0, timed: 0 }
   for (const one of meter.take()) {
@@ -40,13 +40,13 @@ function taken(meter: MetricsCollector) {
   return sum
 }
 
-describe.each(edgePaths)('what the edge counts, $name', ({ fast_path }) => {
+describe.each(edgePaths)('the edge counts, $name', ({ fast_path }) => {
   let edge: TestEdge
   let app: ListeningServer<Server>
   let sockets: WebSocketServer
   let folder: string
   let on = true
-  /** Answers of `/slow`, to be ended by the test. */
+  /** Responses of `/slow`, which the test ends. */
   const slowly: ServerResponse[] = []
   const meter = () => edge.edge.metrics
 
@@ -84,20 +84,20 @@ describe.each(edgePaths)('what the edge counts, $name', ({ fast_path }) => {
     meter().take()
   })
 
-  test('every request once, by the class of its status', async () => {
+  test('every request once, by its status class', async () => {
     const asked = [200, 201, 204, 301, 304, 400, 404, 404, 500, 503]
     await Promise.all(asked.map((status) => get(edge.port, `/status/${status}`)))
     expect(taken(meter())).toEqual({ requests: 10, classes: [3, 2, 3, 2], bytes: 0, hits: 0, misses: 0, bypass: 10, timed: 10 })
     expect(taken(meter()).requests).toBe(0)
   })
 
-  test('every one of many on one connection, pipelined or not', async () => {
+  test('each of many requests on one connection, pipelined or not', async () => {
     const one = 'GET /x HTTP/1.1\r\nHost: app.localhost\r\n\r\n'
     await sendRaw(edge.port, one.repeat(9) + one.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
     expect(taken(meter())).toMatchObject({ requests: 10, classes: [10, 0, 0, 0], bytes: 50 })
   })
 
-  test('bytes of bodies, and of nothing else', async () => {
+  test('bytes of bodies only', async () => {
     expect((await get(edge.port, '/length')).body.length).toBe(300_000)
     expect(taken(meter()).bytes).toBe(300_000)
     expect((await get(edge.port, '/chunks')).body.length).toBe(300_000)
@@ -108,7 +108,7 @@ describe.each(edgePaths)('what the edge counts, $name', ({ fast_path }) => {
     expect(taken(meter()).bytes).toBe(post.body.length)
   })
 
-  test('static files as hits, by what was sent of them', async () => {
+  test('static files as hits, with the bytes sent', async () => {
     const whole = await get(edge.port, '/film.bin', { host: 'site.localhost' })
     const part = await get(edge.port, '/film.bin', { host: 'site.localhost', headers: { range: 'bytes=5-14' } })
     const missing = await get(edge.port, '/none', { host: 'site.localhost' })
@@ -117,12 +117,12 @@ describe.each(edgePaths)('what the edge counts, $name', ({ fast_path }) => {
     expect(taken(meter())).toMatchObject({ requests: 4, classes: [2, 1, 1, 0], hits: 4, bypass: 0, bytes: 3_000_010 + missing.body.length })
   })
 
-  test('pages of the platform’s own, which are of no cache', async () => {
+  test('the platform’s own pages, without a cache result', async () => {
     const page = await get(edge.port, '/', { host: 'page.localhost' })
     expect(taken(meter())).toMatchObject({ requests: 1, classes: [0, 0, 0, 1], bytes: page.body.length, hits: 0, misses: 0, bypass: 0 })
   })
 
-  test('an app that fails counts as what the visitor got', async () => {
+  test('failures of the app with the status that the visitor received', async () => {
     const broken = await startRawApp((socket) => socket.end('no HTTP at all\r\n\r\n'))
     await edge.edge.setRoute('broken.localhost', upstreamRoute(broken.port))
     expect((await get(edge.port, '/', { host: 'broken.localhost' })).status).toBe(502)
@@ -130,7 +130,7 @@ describe.each(edgePaths)('what the edge counts, $name', ({ fast_path }) => {
     await broken.close()
   })
 
-  test('a visitor who left before the answer, as 499', async () => {
+  test('a visitor who left before the response, as 499', async () => {
     const asked = request({ host: '127.0.0.1', port: edge.port, path: '/never', headers: { host: 'app.localhost' } })
     asked.on('error', () => {})
     asked.end()
@@ -162,18 +162,18 @@ describe.each(edgePaths)('what the edge counts, $name', ({ fast_path }) => {
     expect(taken(meter()).requests).toBe(0)
   })
 
-  test('neither names of nobody, nor what is no request, nor the platform’s own looks', async () => {
+  test('no requests for unknown hosts, no invalid requests, and none of the platform’s own probes', async () => {
     await get(edge.port, '/', { host: 'nobody.localhost' })
     await get(edge.port, '/', { headers: { 'x-homeport-probe': secret } })
     await sendRaw(edge.port, 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n')
     await sendRaw(edge.port, 'nonsense\r\n\r\n')
     expect(taken(meter()).requests).toBe(0)
-    // A look that lies is a visit.
+    // A forged probe counts as a visit.
     await get(edge.port, '/', { headers: { 'x-homeport-probe': 'guess' } })
     expect(taken(meter()).requests).toBe(1)
   })
 
-  test('what the cache was for each request, as X-Cache tells it, and bytes wherever they came from', async () => {
+  test('the cache result of each request as in X-Cache, and bytes from every source', async () => {
     const cached = await startEdge({
       fast_path,
       isMetricsEnabled: () => true,
@@ -236,7 +236,7 @@ describe.each(edgePaths)('what the edge counts, $name', ({ fast_path }) => {
     await secure.close()
   })
 
-  test('time from the question to the beginning of the answer', async () => {
+  test('time to first byte', async () => {
     const response = get(edge.port, '/slow')
     await until(() => slowly.length > 0 || undefined, { what: 'the request at the app' })
     await edge.advance(1_000)
@@ -246,7 +246,7 @@ describe.each(edgePaths)('what the edge counts, $name', ({ fast_path }) => {
     expect(reading?.latencies.quantile(1)).toBeGreaterThan(990)
   })
 
-  test('nothing while it is switched off, and all of it again after', async () => {
+  test('nothing while turned off, and everything again afterwards', async () => {
     await get(edge.port, '/')
     on = false
     await get(edge.port, '/')
@@ -264,7 +264,7 @@ describe('the meter', () => {
   const create = (): MetricsCollector => createMetricsCollector({ clock, isEnabled: () => true })
   const brief = (readings: MetricsBucket[]) => readings.map((one) => [one.project_id, one.ts, one.requests])
 
-  test('keeps quarters of an hour apart, to the second', async () => {
+  test('separates quarters of an hour, to the second', async () => {
     const meter = create()
     const project = meter.forProject('a')
     project.recordResponse(200, clock.monotonic(), 1, 'hit')
@@ -277,7 +277,7 @@ describe('the meter', () => {
     ])
   })
 
-  test('adds up all routes of a project, and hands over one project alone', () => {
+  test('sums all routes of a project, and returns one project alone', () => {
     const meter = create()
     const [production, preview, other] = [meter.forProject('a'), meter.forProject('a'), meter.forProject('b')]
     for (const one of [production, preview, other]) one.recordResponse(200, 0, 1, null)
@@ -288,7 +288,7 @@ describe('the meter', () => {
     expect(meter.take()).toEqual([])
   })
 
-  test('takes back what could not be kept, without ever growing by it', () => {
+  test('takes back readings that could not be stored, in bounded memory', () => {
     const meter = create()
     const project = meter.forProject('a')
     const expected = createHistogram()
@@ -306,13 +306,13 @@ describe('the meter', () => {
     expect(readings[0]?.cold_latencies?.count).toBe(50)
   })
 
-  test('forgets a project that is gone', () => {
+  test('forgets a deleted project', () => {
     const meter = create()
     const open = meter.forProject('a')
     open.recordResponse(200, 0, 1, null)
     meter.forProject('b').recordResponse(200, 0, 1, null)
     meter.forgetProject('a')
-    // A stream that goes on after its end.
+    // A stream that continues after its end.
     open.recordBytes(1000)
     meter.forProject('a').recordResponse(200, 0, 1, null)
     meter.recordColdStart('a', 1)

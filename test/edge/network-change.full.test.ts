@@ -24,11 +24,11 @@ connect()
 </script></html>`
 
 /**
- * A network of Docker that comes or goes changes the addresses of a Linux machine. Chromium then ends its HTTP/2 connections with all their streams
+ * A Docker network that is created or removed changes the addresses of a Linux machine. Chromium then ends its HTTP/2 connections with all streams
  * (ERR_NETWORK_CHANGED), but not those of HTTP/1.1.
  */
 test.skipIf(!requires('docker').ok || !requires('chromium').ok || !requires('linux').ok)(
-  'the socket of a development server survives a change of the networks of this machine, on a page over HTTP/2',
+  'the WebSocket of a development server survives a network change of this machine, on an HTTP/2 page',
   async () => {
     const secureEdge = await startSecureEdge()
     const app = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(html)).listen(0, '127.0.0.1')

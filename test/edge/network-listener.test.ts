@@ -1,4 +1,4 @@
-/** Further listeners of the edge, for the network: one name each, however the machine is called there. */
+/** Additional listeners of the edge, for the local network: one host each, whatever the machine is called there. */
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { get, routeOwner, sendRaw, startApp, startEdge, startRawApp, type TestEdge } from '../support/edge.ts'
@@ -15,7 +15,7 @@ afterEach(async () => {
   await edge.close()
 })
 
-/** An app that says what it was asked, under a name, and a listener that stands for it. */
+/** An app that returns the request it received, a host for it, and a listener for that host. */
 async function openFor(name: string) {
   const app = await startApp((request, response) => {
     const parts: Buffer[] = []
@@ -32,9 +32,9 @@ async function openFor(name: string) {
 
 const seen = (text: string) => JSON.parse(text) as { name: string; headers: Record<string, string>; body: string }
 
-describe('a listener for a name', () => {
+describe('a listener for one project', () => {
   test.each(['10.0.0.7:4780', '[fd00::2]:4780', 'laptop', 'two.localhost:80', 'laptop.local:4780', 'laptop.home.arpa'])(
-    'Host %s leads to its app, which sees it as it is',
+    'Host %s is served by its app, which sees it unchanged',
     async (host) => {
       const [one] = [await openFor('one'), await openFor('two')]
       const answer = seen((await get(one.port, '/', { host })).text)
@@ -42,7 +42,7 @@ describe('a listener for a name', () => {
     },
   )
 
-  test('by a name of the internet it finds what has that name, and nothing else: a page of another site may have been pointed here', async () => {
+  test('a public hostname is served only by the project that has it, because a page of another site may point here', async () => {
     const { port } = await openFor('one')
     for (const host of ['evil.example', 'app.evil.example:4780', '10.0.0.7.nip.io', 'evil.localhost.example', 'local.evil'])
       expect([host, (await get(port, '/', { host })).status]).toEqual([host, 404])
@@ -52,7 +52,7 @@ describe('a listener for a name', () => {
     expect((await get(port, '/', { host: 'shop.example' })).text).toBe('by its own name')
   })
 
-  test('a request without a Host in order is refused as anywhere', async () => {
+  test('an invalid Host is refused as on any listener', async () => {
     const { port } = await openFor('one')
     for (const head of ['GET / HTTP/1.1\r\n', 'GET / HTTP/1.1\r\nHost: a b\r\n', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n'])
       expect((await sendRaw(port, `${head}Connection: close\r\n\r\n`)).text).toMatch(/^HTTP\/1\.1 400 /)
@@ -71,14 +71,14 @@ describe('a listener for a name', () => {
     expect(text).toContain('"body":"hello"')
   })
 
-  test('a name that has no route yet is 404, and found once it has', async () => {
+  test('404 without a route, and served once it has one', async () => {
     const { port } = await edge.edge.listenOnNetwork({ address: '127.0.0.1', port: 0, as: 'later.localhost' })
     expect((await get(port, '/', { host: 'app.localhost' })).status).toBe(404)
     await edge.edge.setRoute('later.localhost', { ...routeOwner, kind: 'page', page: 'building' })
     expect((await get(port, '/')).status).toBe(503)
   })
 
-  test('WebSockets go through it', async () => {
+  test('WebSockets connect', async () => {
     const app = await startRawApp((socket) => {
       socket.once('data', (head: Buffer) => {
         const isHidden = !head.toString().includes(cookie)
@@ -114,12 +114,12 @@ describe('a cookie of the platform', () => {
   ])('%j reaches no app: it gets %j', async (sent, got) => {
     const { port } = await openFor('one')
     expect(seen((await get(port, '/', { headers: { cookie: sent } })).text).headers.cookie).toBe(got)
-    // Without a name of its own, at an address of the network where the dashboard is too.
+    // Without a hostname, at a network address that also serves the dashboard.
     const open = await edge.edge.listenOnNetwork({ address: '127.0.0.1', port: 0 })
     expect(seen((await get(open.port, '/', { host: 'one.localhost', headers: { cookie: sent } })).text).headers.cookie).toBe(got)
   })
 
-  test('over several Cookie headers neither', async () => {
+  test('is removed from several Cookie headers too', async () => {
     const { port } = await openFor('one')
     const { text } = await sendRaw(
       port,
@@ -152,7 +152,7 @@ describe('the cache', () => {
     }
   }
 
-  test('keeps what was said for one name from those who asked by another', async () => {
+  test('does not serve the response for one host to another', async () => {
     const ask = await openCached()
     expect(await ask(here)).toBe(`1 for ${here} with undefined MISS`)
     expect(await ask('app.localhost')).toBe('2 for app.localhost with undefined MISS')
@@ -165,7 +165,7 @@ describe('the cache', () => {
     ['a tag', { tags: ['all'] }],
     ['its path', { urls: ['/page'] }],
     ['its address by name', { urls: ['http://app.localhost:4680/page'] }],
-  ] as const)('a purge of %s reaches the copies of the network', async (_, scope) => {
+  ] as const)('a purge of %s also purges the copies for the network', async (_, scope) => {
     const ask = await openCached()
     await ask(here)
     await ask('app.localhost')
@@ -174,7 +174,7 @@ describe('the cache', () => {
     expect(await ask('app.localhost')).toMatch(/^4 .* MISS$/)
   })
 
-  test('what changes it by one name changes it for all', async () => {
+  test('a change under one host invalidates it for all', async () => {
     const ask = await openCached()
     await ask(here)
     await ask('app.localhost', { method: 'POST' })
@@ -186,8 +186,8 @@ describe('the cache', () => {
   })
 })
 
-describe('closing', () => {
-  test('cuts what is open, idle or under way, and leaves the main listener alone', async () => {
+describe('closing a listener', () => {
+  test('cuts open connections, idle or active, and leaves the main listener alone', async () => {
     const app = await startApp((_, response) => void response.write('forever'))
     closers.push(app.close)
     await edge.routeToPort(app.port)
@@ -207,11 +207,11 @@ describe('closing', () => {
     main.destroy()
   })
 
-  test('a port that is taken is told, not searched around', async () => {
+  test('a taken port is reported, without trying others', async () => {
     await expect(edge.edge.listenOnNetwork({ address: '127.0.0.1', port: edge.port })).rejects.toThrow('EADDRINUSE')
   })
 
-  test('the end of the edge is the end of them', async () => {
+  test('closing the edge closes all listeners', async () => {
     const { port } = await openFor('one')
     await edge.close()
     await expect(get(port, '/')).rejects.toThrow('ECONNREFUSED')

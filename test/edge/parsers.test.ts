@@ -24,7 +24,7 @@ function scanInParts(bytes: Buffer, at: number[]): { end: number; body: string; 
 }
 
 describe('chunked bodies', () => {
-  test('end where they end, however they are cut', () => {
+  test('end correctly, however they are split', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ minLength: 1, maxLength: 60, unit: 'binary-ascii' }), { maxLength: 10 }),
@@ -56,15 +56,15 @@ describe('chunked bodies', () => {
     '0\r\nContent-Length: 1\r\n\r\n',
     '0\r\n\n',
     `0\r\nX: ${'y'.repeat(9000)}`,
-  ])('%j is broken', (text) => {
+  ])('%j is invalid', (text) => {
     expect(scanInParts(Buffer.from(text, 'latin1'), []).end).toBe(malformed)
   })
 })
 
-describe('the strict head', () => {
+describe('the strict head parser', () => {
   const plain = 'POST /a?b HTTP/1.1\r\nHost: x.localhost\r\nConnection: Keep-Alive\r\nX-A:b\r\nContent-Length: 3\r\n\r\nabc'
 
-  test('is understood', () => {
+  test('parses a plain request', () => {
     expect(parseFastPathHead(Buffer.from(plain), plain.length)).toEqual({
       method: 'POST',
       target: '/a?b',
@@ -77,18 +77,18 @@ describe('the strict head', () => {
     })
   })
 
-  test('waits for all of it', () => {
+  test('waits for the complete head', () => {
     const bytes = Buffer.from(plain)
     for (let length = 0; length < plain.length - 3; length++) expect(parseFastPathHead(bytes.subarray(0, length), length)).toBeUndefined()
   })
 
-  test('never makes a request of what differs in one byte into something else than Node would', () => {
+  test('never reads a head with one changed byte differently from Node', () => {
     fc.assert(
       fc.property(fc.nat(plain.length - 4), fc.integer({ min: 0, max: 255 }), (at, byte) => {
         const bytes = Buffer.from(plain)
         bytes[at] = byte
         const head = parseFastPathHead(bytes, bytes.length)
-        // Whatever is taken has no control sign, no second line end and one length.
+        // Every accepted head has no control characters, no second line end and one length.
         if (head !== undefined && head !== 'unsupported') {
           expect(head.lines.replaceAll('\r\n', '')).toMatch(/^[\x20-\x7e]*$/)
           expect(head.lines.match(/content-length:/gi)?.length ?? 0).toBe(head.lines.toLowerCase().includes('content-length') ? 1 : 0)
@@ -100,7 +100,7 @@ describe('the strict head', () => {
   })
 })
 
-test('an answer’s head is read the same however much of it is there', () => {
+test('response headers are parsed the same however they are split', () => {
   const text = 'HTTP/1.1 200 Fine\r\nContent-Length: 5\r\nConnection: close\r\nSet-Cookie: a=b\r\nSet-Cookie: c=d\r\nX-Utf: \xc3\xa9\r\n\r\nhello'
   const bytes = Buffer.from(text, 'latin1')
   for (let length = 0; length < text.length - 5; length++) expect(parseResponseHead(bytes, 0, length)).toBeUndefined()
@@ -130,11 +130,11 @@ test.each([
   ['a:80:90', undefined],
   ['a:x', undefined],
   ['ä.localhost', undefined],
-])('the name in Host %j is %j', (raw, name) => {
+])('the host in Host %j is %j', (raw, name) => {
   expect(parseHostName(raw)).toBe(name)
 })
 
-test('request ids are unique and rise', () => {
+test('request ids are unique and increasing', () => {
   let now = 1_700_000_000_000
   const next = createRequestIdGenerator({ ...fixedClock(now), now: () => now })
   const ids = Array.from({ length: 100_000 }, (_, i) => {
@@ -158,6 +158,6 @@ test.each([
   ['/x/photo-20240131.jpg', false],
   ['/x/index.html', false],
   ['/x/sw.js', false],
-])('%s may be kept for ever: %s', (path, forever) => {
+])('%s may be cached forever: %s', (path, forever) => {
   expect(cacheControlFor(path).includes('immutable')).toBe(forever)
 })

@@ -53,7 +53,7 @@ function mutate(seededRandom: SeededRandom): string {
   return text
 }
 
-/** What one path takes, the other takes in the same way: edited requests on both, and those that once were taken differently. */
+/** Both request paths treat a request the same: mutated requests on both, and past differences. */
 export function comparePaths(options: { count: number; seed: number; replay: string[]; onFailure?: (request: string) => void }): void {
   const { count, seed, replay, onFailure } = options
   const edges: TestEdge[] = []
@@ -69,7 +69,7 @@ export function comparePaths(options: { count: number; seed: number; replay: str
         const way = String(asked.headers['x-forwarded-port'] ?? '')
         const names = asked.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase())
         const kept = names.filter((name) => name !== 'connection' && name !== 'transfer-encoding')
-        // An edited length can make the next request, with its tag, a part of the body.
+        // A mutated length can make the next request, with its tag, a part of the body.
         const untagged = body.replace(/app\.localhost:\d+\r/g, 'app.localhost\r')
         seen.set(way, [...(seen.get(way) ?? []), `${asked.method} ${asked.url} ${untagged} ${kept.toSorted().join()}`])
         response.end('fine')
@@ -86,7 +86,7 @@ export function comparePaths(options: { count: number; seed: number; replay: str
     await app.close()
   })
 
-  /** Writes all, closes its half, and takes the statuses of what comes back. */
+  /** Writes everything, half-closes, and returns the response statuses. */
   const send = (port: number, text: string): Promise<string[]> =>
     new Promise((resolve) => {
       const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
@@ -97,10 +97,10 @@ export function comparePaths(options: { count: number; seed: number; replay: str
       socket.end(Buffer.from(text, 'latin1'))
     })
 
-  /** The port in Host tells the app's records of the two apart; no answer depends on it. */
+  /** The port in Host distinguishes the app's records of the two; no response depends on it. */
   const tagged = (text: string, port: number) => text.replaceAll('app.localhost\r', `app.localhost:${port}\r`)
 
-  /** All at once on both paths. What is answered is answered before the clock goes on: only what waits for more then ends by it. */
+  /** All at once on both paths. Complete requests are answered before the clock advances, which then ends only those that wait for more. */
   async function compare(texts: string[]): Promise<void> {
     seen.clear()
     const answers = texts.map((text, i) => edges.map(({ port }, way) => send(port, tagged(text, 10_000 + 2 * i + way))))
@@ -110,10 +110,10 @@ export function comparePaths(options: { count: number; seed: number; replay: str
       const [plain = [], ordinary = []] = await Promise.all(answers[i] ?? [])
       const [seenPlain, seenOrdinary] = [seen.get(String(10_000 + 2 * i)) ?? [], seen.get(String(10_001 + 2 * i)) ?? []]
       try {
-        // Pipelined behind a FIN, an odd request may be dropped on the plain path; it is never taken in another way.
+        // Pipelined before a FIN, an unusual request may be dropped on the fast path, but is never treated differently.
         expect({ text, seen: seenPlain }).toEqual({ text, seen: seenOrdinary.slice(0, seenPlain.length) })
         expect({ text, any: seenPlain.length > 0 }).toEqual({ text, any: seenOrdinary.length > 0 })
-        // A request that ends too early may be refused or simply dropped.
+        // A request that ends too early may be refused or dropped.
         if (plain.length > 0 && ordinary.length > 0) expect({ text, first: plain[0] }).toEqual({ text, first: ordinary[0] })
         for (const status of [...plain, ...ordinary]) expect({ text, server: Number(status) >= 500 }).toEqual({ text, server: false })
       } catch (error) {
@@ -123,12 +123,12 @@ export function comparePaths(options: { count: number; seed: number; replay: str
     }
   }
 
-  test('past failures are taken in the same way', () => compare(replay))
+  test('past failures get the same result on both paths', () => compare(replay))
 
-  // In parts: each has the bound of a test for itself.
+  // In parts, each with its own test timeout.
   for (let from = 0; from < count; from += 1_000) {
     const size = Math.min(1_000, count - from)
-    test(`${size} edited requests are taken in the same way, seed ${seed + from}`, async () => {
+    test(`${size} mutated requests get the same result on both paths, seed ${seed + from}`, async () => {
       const seededRandom = createSeededRandom(seed + from)
       for (let done = 0; done < size; done += 100) await compare(Array.from({ length: 100 }, () => mutate(seededRandom)))
     })

@@ -30,7 +30,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
   let clock: TestClock
 
   beforeEach(async () => {
-    // It stands still: what a drain or a grace waits for ends neither sooner nor later than the test says.
+    // The clock is frozen, so that a drain or grace period ends exactly when the test says.
     clock = createTestClock({ frozen_at: '2026-01-31T12:00:00Z' })
     edge = await startEdge({ fast_path, clock })
   })
@@ -39,7 +39,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     for (const app of apps.splice(0)) await app.close()
   })
 
-  /** Answers of `/slow`, to be ended by the test. */
+  /** Responses of `/slow`, which the test ends. */
   const slowly: ServerResponse[] = []
   const says = async (text: string): Promise<ListeningServer<Server>> => {
     const app = await startApp((asked, response) => {
@@ -52,7 +52,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     return app
   }
 
-  test('8 swaps under load: not one request fails, each old app is idle when its drain resolves', async () => {
+  test('8 switches under load: no request fails, and each old app is idle when its drain resolves', async () => {
     let current = await says('0')
     await edge.routeToPort(current.port)
     const agent = new Agent({ keepAlive: true })
@@ -82,7 +82,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     for (let swap = 1; swap <= 8; swap++) {
       const next = await says(String(swap))
       const reached = answered + 50
-      // Nothing is cut for the time that a busy machine takes.
+      // Nothing is cut off on a busy machine.
       await edge.edge.setRoute('app.localhost', upstreamRoute(next.port), { drain_ms: 60_000 })
       await current.close()
       current = next
@@ -96,7 +96,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     expect(answered).toBeGreaterThan(400)
   })
 
-  test('a swap waits for what is under way, and new requests do not wait for it', async () => {
+  test('a switch waits for requests in flight, and new requests do not wait for it', async () => {
     const [old, fresh] = [await says('old'), await says('new')]
     await edge.routeToPort(old.port)
     const slow = get(edge.port, '/slow')
@@ -110,7 +110,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     await swap
   })
 
-  test('after drain_ms streams and WebSockets are cut', async () => {
+  test('after drain_ms streams and WebSockets are closed', async () => {
     const old = await says('old')
     const sockets = new WebSocketServer({ server: old.server })
     await edge.routeToPort(old.port)
@@ -132,7 +132,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     sockets.close()
   })
 
-  test('an open WebSocket ends the drain when it ends', async () => {
+  test('an open WebSocket ends the drain when it closes', async () => {
     const old = await says('old')
     const sockets = new WebSocketServer({ server: old.server })
     await edge.routeToPort(old.port)
@@ -145,7 +145,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     sockets.close()
   })
 
-  test('a request for an app that is starting waits and is served', async () => {
+  test('a request for a starting app waits and is served', async () => {
     await edge.edge.setRoute('app.localhost', page('starting'))
     const waiting = [
       get(edge.port, '/'),
@@ -162,7 +162,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     ])
   })
 
-  test('an app that takes too long to start is answered for with 503', async () => {
+  test('an app that takes too long to start gives 503', async () => {
     await edge.edge.setRoute('app.localhost', page('starting'))
     const { status, headers } = await edge.advanceUntilDone(get(edge.port, '/'))
     expect([status, headers['retry-after']]).toEqual([503, '5'])
@@ -184,7 +184,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     expect(html.text).not.toContain('<script')
     expect(html.text).toContain(html.headers['x-request-id'])
     expect(html.text).toContain('href="http://localhost:4600/app/projects/app"')
-    // Nothing is loaded from anywhere.
+    // Nothing is loaded from elsewhere.
     expect(html.text).not.toMatch(/\ssrc=|@import|url\(|<link/)
     const json = await get(edge.port, '/', { headers: { accept: 'application/json' } })
     expect(json.status).toBe(status)
@@ -192,7 +192,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     expect((await get(edge.port, '/', { method: 'HEAD' })).text).toBe('')
   })
 
-  test('the page of a build asks again by itself', async () => {
+  test('the page of a build refreshes by itself', async () => {
     await edge.edge.setRoute('app.localhost', page('building'))
     const { text, headers } = await get(edge.port, '/')
     expect(text).toContain('http-equiv="refresh"')
@@ -200,7 +200,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
   })
 
   test.each(['nobody.localhost', 'localhost', '127.0.0.1', '[::1]', 'app.localhost.evil.com', 'xapp.localhost', 'app'])(
-    'the name %s leads nowhere',
+    'the host %s has no route',
     async (host) => {
       await edge.routeToPort((await says('private')).port)
       for (const name of [host, `${host}:${edge.port}`]) {
@@ -211,7 +211,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     },
   )
 
-  test('last requests are told once, and those of an open stream again and again', async () => {
+  test('last requests are reported once, and those of an open stream repeatedly', async () => {
     await edge.routeToPort((await says('x')).port)
     await get(edge.port, '/')
     expect([...edge.edge.takeLastRequests()]).toEqual([['prj_test', clock.now()]])
@@ -228,7 +228,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     expect(edge.edge.takeLastRequests().size).toBe(0)
   })
 
-  test('the platform’s own look is no visit, and its secret stays here', async () => {
+  test('the platform’s own probe is not a visit, and its secret is not forwarded', async () => {
     const own = await startEdge({ fast_path, probe_secret: 'sentinel' })
     const app = await startApp((asked, response) => response.end(JSON.stringify(asked.headers)))
     apps.push(app)
@@ -240,7 +240,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     await own.close()
   })
 
-  test('what comes by a door for looks is no visit either, a WebSocket included, and is cut when the door is shut', async () => {
+  test('requests through a probe endpoint are not visits, WebSockets included, and are cut when it closes', async () => {
     const own = await startEdge({ fast_path, isMetricsEnabled: () => true, isHttpsRedirectEnabled: () => true })
     const app = await says('x')
     const sockets = new WebSocketServer({ server: app.server })
@@ -260,7 +260,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     await own.close()
   })
 
-  test('a taken port falls over to the next free one', async () => {
+  test('a taken port falls back to the next free one', async () => {
     const taken = createServer()
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
     const address = taken.address()
@@ -273,7 +273,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     taken.close()
   })
 
-  test('close ends idle connections at once, and streams when its grace is over', async () => {
+  test('close ends idle connections at once, and streams after the grace period', async () => {
     const app = await says('x')
     await edge.routeToPort(app.port)
     const stream = connect({ host: '127.0.0.1', port: edge.port })

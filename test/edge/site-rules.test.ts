@@ -70,7 +70,7 @@ describe.each(edgePaths)('_redirects and _headers, $name', ({ fast_path }) => {
     ['/store?id=7%0d%0aX:1', 307, '/shop/7%0D%0AX%3A1'],
     ['/old/forced', 308, '/about'],
     ['/about', 302, '/'],
-  ])('%s leads on with %i to %s', async (path, status, location) => {
+  ])('%s redirects with %i to %s', async (path, status, location) => {
     for (let twice = 0; twice < 2; twice++) {
       const got = await get(edge.port, path)
       expect([got.status, got.headers.location]).toEqual([status, location])
@@ -104,7 +104,7 @@ describe.each(edgePaths)('_redirects and _headers, $name', ({ fast_path }) => {
     expect(text).not.toMatch(/SECRET|moved pages|X-Frame/)
   })
 
-  test('headers are added and replaced, but for those that the edge alone can know', async () => {
+  test('headers are added and replaced, except those that only the edge can set', async () => {
     for (let twice = 0; twice < 2; twice++) {
       const page = await get(edge.port, '/')
       expect(page.headers).toMatchObject({ 'x-frame-options': 'DENY', link: '</a>', 'cache-control': 'no-cache' })
@@ -115,7 +115,7 @@ describe.each(edgePaths)('_redirects and _headers, $name', ({ fast_path }) => {
   })
 })
 
-test('lines without effect are named', () => {
+test('lines without effect are reported', () => {
   expect(parseSiteRules(files._redirects ?? '', files._headers ?? '').ignored).toEqual([
     '_redirects, line 13 has no effect: conditions such as Country and Language are not supported.',
     '_redirects, line 14 has no effect: proxying to other servers is not supported.',

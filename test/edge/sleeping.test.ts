@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 
 const host = 'app.localhost'
 
-describe.each(edgePaths)('an app that sleeps, $name', ({ fast_path }) => {
+describe.each(edgePaths)('a sleeping app, $name', ({ fast_path }) => {
   let edge: TestEdge
   let app: ListeningServer<Server>
   let asked: string[]
@@ -42,7 +42,7 @@ describe.each(edgePaths)('an app that sleeps, $name', ({ fast_path }) => {
     await app.close()
   })
 
-  test('requests have it woken once, wait, and reach it with their bodies', async () => {
+  test('requests wake it once, wait, and reach it with their bodies', async () => {
     await edge.edge.setRoute(host, asleep())
     const answers = [
       get(edge.port, '/'),
@@ -65,7 +65,7 @@ describe.each(edgePaths)('an app that sleeps, $name', ({ fast_path }) => {
     expect(woken).toHaveLength(1)
   })
 
-  test('each sleep is woken anew', async () => {
+  test('wakes again from each sleep', async () => {
     for (let i = 1; i <= 3; i++) {
       const route = asleep()
       await edge.edge.setRoute(host, route)
@@ -77,7 +77,7 @@ describe.each(edgePaths)('an app that sleeps, $name', ({ fast_path }) => {
     }
   })
 
-  test('by way of the page of its start', async () => {
+  test('goes through the starting page', async () => {
     await edge.edge.setRoute(host, asleep())
     const response = get(edge.port, '/')
     await wokenTimes(1)
@@ -86,7 +86,7 @@ describe.each(edgePaths)('an app that sleeps, $name', ({ fast_path }) => {
     expect((await response).status).toBe(200)
   })
 
-  test('one that does not wake in time: 503 with Retry-After, in the form that is asked for', async () => {
+  test('one that does not wake in time: 503 with Retry-After, in the requested format', async () => {
     await edge.edge.setRoute(host, asleep())
     const [page, json] = await edge.advanceUntilDone(
       Promise.all([get(edge.port, '/'), get(edge.port, '/', { headers: { accept: 'application/json' } })]),
@@ -97,7 +97,7 @@ describe.each(edgePaths)('an app that sleeps, $name', ({ fast_path }) => {
     expect(woken).toHaveLength(1)
   })
 
-  test('one that is stopped or deleted while it wakes: its visitors are told', async () => {
+  test('one that is stopped or deleted while waking: its visitors are told', async () => {
     await edge.edge.setRoute(host, asleep())
     const first = get(edge.port, '/')
     await wokenTimes(1)
@@ -123,7 +123,7 @@ describe.each(edgePaths)('an app that sleeps, $name', ({ fast_path }) => {
     sockets.close()
   })
 
-  test('what is stored is answered without waking it, and counts as a visit', async () => {
+  test('a cached response does not wake it, and counts as a visit', async () => {
     await wakes()
     await get(edge.port, '/kept')
     edge.edge.takeLastRequests()
@@ -135,7 +135,7 @@ describe.each(edgePaths)('an app that sleeps, $name', ({ fast_path }) => {
     expect([...edge.edge.takeLastRequests().keys()]).toEqual([routeOwner.project_id])
   })
 
-  test('an app that is awake again is asked, though an older answer could stand in for an error', async () => {
+  test('once awake it is requested, although a stale response could replace an error', async () => {
     await wakes()
     await get(edge.port, '/error')
     await edge.edge.setRoute(host, asleep())
@@ -146,7 +146,7 @@ describe.each(edgePaths)('an app that sleeps, $name', ({ fast_path }) => {
     expect(asked).toEqual(['GET /error', 'GET /error'])
   })
 
-  test('a slow client that takes a stored answer is not cut off by the waking', async () => {
+  test('waking does not cut off a slow client of a cached response', async () => {
     await wakes()
     await get(edge.port, '/large')
     await edge.edge.setRoute(host, asleep())
@@ -163,7 +163,7 @@ describe.each(edgePaths)('an app that sleeps, $name', ({ fast_path }) => {
     expect(asked.filter((line) => line === 'GET /large')).toHaveLength(1)
   })
 
-  test('an end of the edge leaves nobody waiting', async () => {
+  test('closing the edge leaves no request waiting', async () => {
     await edge.edge.setRoute(host, asleep())
     const response = get(edge.port, '/').then(
       ({ status }) => status,
@@ -175,7 +175,7 @@ describe.each(edgePaths)('an app that sleeps, $name', ({ fast_path }) => {
   })
 })
 
-test('since when nobody has visited: by the monotonic clock, not while a stream is open, and looks of our own aside', async () => {
+test('the last visit is measured by the monotonic clock, is current while a stream is open, and ignores our own probes', async () => {
   const app = await startApp((request, response) => {
     if (request.url === '/stream') return void response.writeHead(200).write('here')
     response.end('x')
@@ -199,7 +199,7 @@ test('since when nobody has visited: by the monotonic clock, not while a stream 
     await edge.advance(60_000)
     expect(idle()).toBeUndefined()
     stream.destroy()
-    // A client that has closed its half is given a second to close the other, from when the edge learns of it.
+    // A half-closed client has one second to close the other half, from when the edge notices.
     const since = await until(() => edge.advance(250).then(idle), { what: 'the end of the stream' })
     expect(since).toBeGreaterThanOrEqual(180_000)
   } finally {

@@ -52,7 +52,7 @@ const malformed: [name: string, bytes: string][] = [
   ['a method in lower case', `get /a HTTP/1.1\r\n${host}\r\n`],
   ['TLS on the plain port', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
 ]
-/** What must not become two requests either, nor another request than it is. `at_most`: how many may reach the app. */
+/** Must not become two requests either, nor a different one. `at_most`: how many may reach the app. */
 type Case = [name: string, bytes: string, at_most: number, status?: number]
 const others: Case[] = [
   ['CONNECT', 'CONNECT app.localhost:80 HTTP/1.1\r\nHost: app.localhost:80\r\n\r\n', 0, 405],
@@ -89,7 +89,7 @@ const others: Case[] = [
   ],
 ]
 
-/** Sends the second only when the answer to the first has come. */
+/** Sends the second only after the response to the first. */
 async function rawInTurn(port: number, first: string, answered: RegExp, second: string): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port })
   let text = ''
@@ -138,25 +138,25 @@ describe.each(edgePaths)('smuggling, $name', ({ fast_path }) => {
       expect(text).toMatch(/\r\nX-Request-Id: req_[0-9a-z]{26}\r\n/)
       expect(text.match(/HTTP\/1\.1 \d/g)).toHaveLength(1)
     }
-    // Whoever comes next, on a new connection and over the same pool, gets an answer of one's own.
+    // The next client, on a new connection and over the same pool, gets its own response.
     const next = await get(edge.port, '/next')
     expect(next).toMatchObject({ status: 200, text: 'fine' })
   })
 
-  test('garbage after a good request is refused too', async () => {
+  test('invalid bytes after a valid request are refused too', async () => {
     const { text } = await sendRaw(edge.port, `GET /a HTTP/1.1\r\n${host}\r\n`, { until: /fine/ })
     expect(text).toMatch(/^HTTP\/1\.1 200/)
     const both = await rawInTurn(edge.port, `GET /a HTTP/1.1\r\n${host}\r\n`, /fine/, 'GARBAGE\r\n\r\n')
     expect(both).toMatch(/^HTTP\/1\.1 200[^]*HTTP\/1\.1 400[^]*X-Request-Id: req_/)
   })
 
-  test('a refusal is JSON for who asks for it', async () => {
+  test('a refusal is JSON for a client that asks for it', async () => {
     const { text } = await sendRaw(edge.port, `GET /a b HTTP/1.1\r\nAccept: application/json\r\n${host}\r\n`)
     expect(JSON.parse(text.slice(text.indexOf('{'))).error).toMatchObject({ code: 'bad_request', request_id: /X-Request-Id: (\S+)/.exec(text)?.[1] })
   })
 })
 
-describe.each(edgePaths)('answers of an app that lies, $name', ({ fast_path }) => {
+describe.each(edgePaths)('invalid responses of an app, $name', ({ fast_path }) => {
   test.each<[name: string, status: number, bytes: string]>([
     ['two lengths', 502, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\nokok'],
     ['length and chunks', 502, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],

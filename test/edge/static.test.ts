@@ -82,7 +82,7 @@ describe.each(edgePaths)('static deployments, $name', ({ fast_path }) => {
     ['/docs?a=1', '/docs/?a=1'],
     ['/about/', '/about'],
     ['/d%6Fcs', '/d%6Fcs/'],
-  ])('%s leads to %s', async (path, location) => {
+  ])('%s redirects to %s', async (path, location) => {
     const got = await get(edge.port, path)
     expect([got.status, got.headers.location]).toEqual([308, location])
   })
@@ -114,7 +114,7 @@ describe.each(edgePaths)('static deployments, $name', ({ fast_path }) => {
     expect(text).not.toMatch(/outside|SECRET|secret\n|zero123/)
   })
 
-  test('a single-page app answers its own routes, and misses what is missing', async () => {
+  test('a single-page app answers its own routes, and missing files are 404', async () => {
     expect((await get(edge.port, '/users/7', { host: 'spa.localhost' })).text).toContain('home')
     expect((await get(edge.port, '/users/7', { host: 'spa.localhost' })).status).toBe(200)
     expect((await get(edge.port, '/users/jane.doe', { host: 'spa.localhost' })).status).toBe(200)
@@ -122,7 +122,7 @@ describe.each(edgePaths)('static deployments, $name', ({ fast_path }) => {
     expect((await get(edge.port, '/missing.png', { host: 'spa.localhost' })).status).toBe(404)
   })
 
-  test('etag and date save the body', async () => {
+  test('ETag and Last-Modified save the body', async () => {
     const first = await get(edge.port, '/plain.txt')
     expect(first.headers.etag).toMatch(/^"[^"]+"$/)
     const conditions: Record<string, string>[] = [
@@ -157,7 +157,7 @@ describe.each(edgePaths)('static deployments, $name', ({ fast_path }) => {
     expect([got.status, got.text, got.headers['content-range']]).toEqual([status, text, content_range])
   })
 
-  test('a range is given only of the version that is meant', async () => {
+  test('If-Range returns a range only of the matching version', async () => {
     const { headers } = await get(edge.port, '/plain.txt')
     const ask = (if_range: string): ReturnType<typeof get> => get(edge.port, '/plain.txt', { headers: { range: 'bytes=0-0', 'if-range': if_range } })
     expect((await ask(headers.etag ?? '')).status).toBe(206)
@@ -166,7 +166,7 @@ describe.each(edgePaths)('static deployments, $name', ({ fast_path }) => {
     expect((await ask(`W/${headers.etag}`)).status).toBe(200)
   })
 
-  test('a large file comes from the disk, whole or in part', async () => {
+  test('a large file is read from disk, completely or in part', async () => {
     expect((await get(edge.port, '/film.mp4')).body.equals(film)).toBe(true)
     const part = await get(edge.port, '/film.mp4', { headers: { range: 'bytes=1000000-2999998' } })
     expect(part.status).toBe(206)
@@ -196,7 +196,7 @@ describe.each(edgePaths)('static deployments, $name', ({ fast_path }) => {
     expect([again.status, again.headers.etag, again.headers.vary]).toEqual([304, got.headers.etag, 'Accept-Encoding'])
   })
 
-  test('large text is compressed too, pictures and films are not', async () => {
+  test('large text is compressed too, images and videos are not', async () => {
     const headers = { 'accept-encoding': 'br' }
     const large = await get(edge.port, '/large.json', { headers })
     expect(large.headers['content-encoding']).toBe('br')
@@ -205,7 +205,7 @@ describe.each(edgePaths)('static deployments, $name', ({ fast_path }) => {
     expect((await get(edge.port, '/film.mp4', { headers })).headers.vary).toBeUndefined()
   })
 
-  test('a file that changes in place is noticed', async () => {
+  test('a file that changes in place is detected', async () => {
     const path = join(folder, 'changing.txt')
     writeFileSync(path, 'before')
     expect((await get(edge.port, '/changing.txt')).text).toBe('before')
@@ -218,14 +218,14 @@ describe.each(edgePaths)('static deployments, $name', ({ fast_path }) => {
     expect((await get(edge.port, '/changing.txt')).status).toBe(404)
   })
 
-  test('other methods are refused with what is allowed', async () => {
+  test('other methods are 405 with the allowed ones', async () => {
     const got = await get(edge.port, '/', { method: 'POST', body: 'x' })
     expect([got.status, got.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS'])
     const options = await get(edge.port, '/', { method: 'OPTIONS' })
     expect([options.status, options.headers.allow]).toEqual([204, 'GET, HEAD, OPTIONS'])
   })
 
-  test('pipelined and half-read downloads leave nothing open', async () => {
+  test('pipelined and aborted downloads leave nothing open', async () => {
     const bytes = 'GET /film.mp4 HTTP/1.1\r\nHost: app.localhost\r\n\r\n'
     await sendRaw(edge.port, bytes.repeat(3), { until: /mp4/ })
     const { text } = await sendRaw(

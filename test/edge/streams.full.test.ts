@@ -10,7 +10,7 @@ const kinds = edgePaths.flatMap((path) => [
   { ...path, framing: 'in chunks', headers: {} },
 ])
 
-test.each(kinds)('an upload of 1 GB $framing arrives whole, memory stays flat, $name', async ({ fast_path, headers }) => {
+test.each(kinds)('an upload of 1 GB $framing arrives complete, memory stays flat, $name', async ({ fast_path, headers }) => {
   const edge = await startEdge({ fast_path })
   const app = await startApp(async (asked, response) => {
     const received = createHash('sha256')

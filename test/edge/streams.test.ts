@@ -11,10 +11,10 @@ import { until } from '../support/until.ts'
 /** Far more than all buffers between the app and a client that does not read. */
 const dripped = 9_000 * 2_000
 const flood = 128 * 2 ** 20
-/** What the kernel and the edge may hold of a stream on its way, at most: sockets on both sides of the edge have tens of megabytes. */
+/** The maximum that the kernel and the edge may buffer of a stream: sockets on both sides of the edge have tens of megabytes. */
 const buffers = flood * 0.75
 
-/** Waits until a count has not grown for a while: nothing more fits anywhere on the way. */
+/** Waits until a count has not grown for a while, because every buffer is full. */
 async function stalled(count: () => number): Promise<void> {
   let before = -1
   let same = 0
@@ -47,7 +47,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
         const next = (): void => {
           if (written === dripped / 9_000) return void response.end()
           written++
-          // One small packet at a time: what waits for the client at the edge is then little, under any mark.
+          // One small packet at a time, so that the edge buffers little for the client, below every high-water mark.
           response.write(bytes, () => setImmediate(next))
         }
         return next()
@@ -91,7 +91,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
     return response
   }
 
-  test('the head of a stream arrives at once, and each event before the next is sent', async () => {
+  test('the headers of a stream arrive at once, and each event before the next is sent', async () => {
     const response = await stream('/events')
     expect(response.headers['content-type']).toBe('text/event-stream')
     for (let i = 0; i < 20; i++) {
@@ -102,7 +102,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
     response.destroy()
   })
 
-  test('clients that do not read hold up their app and nobody else, in little memory', async () => {
+  test('clients that do not read slow down only their app, in little memory', async () => {
     const clients = Array.from({ length: 8 }, () => {
       const socket = connect({ host: '127.0.0.1', port: edge.port })
       socket.write('GET /flood HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
@@ -110,7 +110,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
     })
     await until(() => flooded.length === 8 || undefined, { what: 'the requests at the app' })
     expect((await get(edge.port, '/flood')).body.length).toBe(flood)
-    // By the time that the ninth has all of it, the others would have it too, if they were not held up.
+    // By the time that the ninth has everything, the others would have it too, if they were not held up.
     for (const bytes of flooded.splice(0).slice(0, 8)) expect(bytes).toBeLessThan(buffers)
     for (const socket of clients) socket.destroy()
   })
@@ -129,7 +129,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
   test.each([
     ['with a length', { 'content-length': String(flood) }],
     ['in chunks', {}],
-  ] as [string, Record<string, string>][])('an upload %s waits for an app that does not read, and arrives whole', async (_name, headers) => {
+  ] as [string, Record<string, string>][])('an upload %s waits for an app that does not read, and arrives complete', async (_name, headers) => {
     const part = Buffer.alloc(2 ** 20, 'upload')
     const hash = createHash('sha256')
     const asked = ask({ method: 'POST', headers })
@@ -158,7 +158,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
         socket.once('open', () => resolve(socket)).once('error', reject)
       })
 
-    test('messages of any size go both ways', async () => {
+    test('messages of any size pass both ways', async () => {
       const socket = await open('/', ['chat'])
       expect(socket.protocol).toBe('chat')
       for (const size of [0, 1, 125, 126, 65_536, 3_000_000]) {
@@ -170,27 +170,27 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
       socket.terminate()
     })
 
-    test('the app’s close code comes through', async () => {
+    test('the app’s close code arrives at the client', async () => {
       const socket = await open('/close')
       const [code, reason] = await new Promise<[number, string]>((resolve) => socket.once('close', (was, why) => resolve([was, why.toString()])))
       expect([code, reason]).toEqual([4321, 'as told'])
     })
 
-    test('the client’s close code goes through', async () => {
+    test('the client’s close code arrives at the app', async () => {
       const told = new Promise<number>((resolve) => sockets.once('connection', (socket) => socket.once('close', resolve)))
       const socket = await open('/')
       socket.close(3999, 'bye')
       expect(await told).toBe(3999)
     })
 
-    test('a client that vanishes is told to the app', async () => {
+    test('the app is told when a client vanishes', async () => {
       const told = new Promise<number>((resolve) => sockets.once('connection', (socket) => socket.once('close', resolve)))
       const socket = await open('/')
       socket.terminate()
       expect(await told).toBe(1006)
     })
 
-    test('an app that declines answers as it likes', async () => {
+    test('an app may refuse with any response', async () => {
       const declining = await startApp((_asked, response) => response.writeHead(401, { 'x-why': 'no' }).end('sign in first'))
       await edge.routeToPort(declining.port, 'declining.localhost')
       const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': `${'x'.repeat(22)}==`, 'sec-websocket-version': '13' }
@@ -201,7 +201,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
       await declining.close()
     })
 
-    test('half-closed ends: what the other side still says arrives', async () => {
+    test('half-closed: what the other side still sends arrives', async () => {
       const raw = await startRawApp((socket) => {
         socket.allowHalfOpen = true
         socket.once('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nfirst,'))
@@ -219,7 +219,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
       await raw.close()
     })
 
-    test('an upgrade to a name without an app is answered with its page', async () => {
+    test('an upgrade for a host without an app gets its page', async () => {
       const asked = ask({ headers: { host: 'nobody.localhost', connection: 'Upgrade', upgrade: 'websocket' } }).end()
       const [response] = (await once(asked, 'response')) as [IncomingMessage]
       response.resume()

@@ -1,4 +1,4 @@
-/** Letters over TLS, from a server that is who it says it is; and no password to any other. */
+/** E-mail over TLS, from a server with a valid certificate; no other server gets the password. */
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../server/lib/log.ts'
@@ -8,7 +8,7 @@ import { createTestAuthority } from '../support/tls.ts'
 
 const authority = createTestAuthority()
 const defaultCertificates = getCACertificates('default')
-/** 127.0.0.1 by another name, which is not taken for this machine: a server somewhere on the network. */
+/** 127.0.0.1 by another name, which does not count as this machine: like a server on the network. */
 const otherAddress = '[::ffff:127.0.0.1]'
 const secret = 'mail secret/1'
 const lines: string[] = []
@@ -38,7 +38,7 @@ const refused = { was_sent: false, emails: 0, sign_ins: { all: 0, in_the_clear: 
 describe.each(['localhost', otherAddress])('a server at %s', (host) => {
   const name = host === otherAddress ? '::ffff:127.0.0.1' : host
 
-  test('takes letters over TLS from the first byte, and after STARTTLS', async () => {
+  test('accepts e-mail over TLS from the first byte, and after STARTTLS', async () => {
     expect(await send('smtps', host, 'at_once', await authority.identityFor(name))).toEqual(sent)
     await server?.close()
     expect(await send('smtp', host, 'when_asked', await authority.identityFor(name))).toEqual(sent)
@@ -47,20 +47,20 @@ describe.each(['localhost', otherAddress])('a server at %s', (host) => {
   test.each([
     ['smtps', 'at_once'],
     ['smtp', 'when_asked'],
-  ] as const)('gets no password while its certificate is for another name: %s', async (scheme, tls) => {
+  ] as const)('gets no password while its certificate is for another host: %s', async (scheme, tls) => {
     expect(await send(scheme, host, tls, await authority.identityFor('mail.example.org'))).toEqual(refused)
   })
 
   test.each([
     ['smtps', 'at_once'],
     ['smtp', 'when_asked'],
-  ] as const)('gets no password with a certificate that anybody could have made: %s', async (scheme, tls) => {
+  ] as const)('gets no password with a self-signed certificate: %s', async (scheme, tls) => {
     expect(await send(scheme, host, tls, await createTestAuthority('somebody else').identityFor(name))).toEqual(refused)
     expect(lines.at(-1)).toContain('email_send_failed')
   })
 })
 
-test('without TLS a password goes to this very machine alone', async () => {
+test('without TLS a password is sent only to this machine', async () => {
   expect(await send('smtp', otherAddress)).toEqual(refused)
   await server?.close()
   expect(await send('smtps', otherAddress)).toEqual(refused)

@@ -9,7 +9,7 @@ const closedConnection =
 const invalidRange =
   'The range of the answer (bytes 4-9) is not as long as its body (5 bytes): it is kept as the bytes that came, and its last byte is not among them.'
 
-/** Tests of the suite that do not pass, and why that is right. A test that passes must not be here: the list is held to be true. */
+/** Tests of the suite that do not pass, with the reason. The suite fails if a test in this list passes. */
 export const knownFailures: Record<string, string> = {
   'age-parse-dup-0': ageParsing,
   'age-parse-dup-0-twoline': ageParsing,

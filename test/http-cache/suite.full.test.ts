@@ -15,7 +15,7 @@ describe.each(edgePaths)('the suite for HTTP caches, $name', ({ fast_path }) => 
     await edge.routeToPort(server.port, 'suite.localhost')
     const base = `http://suite.localhost:${edge.port}`
     results = await runSuite(base)
-    // What a test needs beforehand was not so: it says nothing of the cache, but that the machine was too slow for the suite's pauses.
+    // The setup of this test failed: the machine was too slow for the suite's pauses, which says nothing about the cache.
     const unmet = tests.filter(({ id }) => knownFailures[id] === undefined && Array.isArray(results[id]) && results[id][0] === 'Setup')
     const again = unmet.length > 0 ? await runSuite(base) : {}
     for (const { id } of unmet) results[id] = again[id] ?? ['Setup', 'not asked again']
@@ -34,6 +34,6 @@ describe.each(edgePaths)('the suite for HTTP caches, $name', ({ fast_path }) => 
   })
 })
 
-test('the list of what does not pass names tests of the suite', () => {
+test('the list of known failures names only tests of the suite', () => {
   expect(Object.keys(knownFailures).filter((id) => !tests.some((one) => one.id === id && one.kind !== 'check'))).toEqual([])
 })

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The public suite for HTTP caches (https://cache-tests.fyi): its own server and its own client, as they are in the package. */
+/** The public suite for HTTP caches (https://cache-tests.fyi): its own unmodified server and client. */
 export const suiteFolder = dirname(fileURLToPath(import.meta.resolve('http-cache-tests/package.json')))
 
 export type Kind = 'required' | 'optimal' | 'check'
@@ -11,13 +11,13 @@ export type Kind = 'required' | 'optimal' | 'check'
 export interface SuiteTest {
   id: string
   name: string
-  /** The part of the suite that it is in. */
+  /** The part of the suite that contains it. */
   group: string
   kind: Kind
   depends_on: string[]
 }
 
-/** What its client says: true, or why not (`['Assertion', 'Response 2 comes from cache']`). */
+/** The client's result: true, or the reason (`['Assertion', 'Response 2 comes from cache']`). */
 export type Results = Record<string, true | [kind: string, reason: string]>
 
 interface SuiteFile {
@@ -28,7 +28,7 @@ interface Group {
   tests: { id: string; name: string; kind?: Kind; browser_only?: boolean; depends_on?: string[] }[]
 }
 
-/** Every test that is for proxies. Surrogate-Control, a draft that RFC 9213 replaced, is not in the suite's own count. */
+/** Every test for proxies. Surrogate-Control, a draft that RFC 9213 replaced, is not in the suite's own count. */
 export async function suiteTests(): Promise<SuiteTest[]> {
   const { default: groups } = (await import(join(suiteFolder, 'tests/index.mjs'))) as SuiteFile
   return [groups]
@@ -40,12 +40,12 @@ export async function suiteTests(): Promise<SuiteTest[]> {
     )
 }
 
-/** Whether it passed. As on cache-tests.fyi a test says nothing when one that it builds on has failed. */
+/** Whether it passed. As on cache-tests.fyi, a test has no result if one that it depends on failed. */
 export function passed(test: SuiteTest, tests: SuiteTest[], results: Results): boolean {
   return results[test.id] === true && test.depends_on.every((id) => tests.every((one) => one.id !== id || passed(one, tests, results)))
 }
 
-/** How many passed by themselves (as proxies are compared), and how many when a test needs those that it builds on. */
+/** How many passed on their own (as proxies are compared), and how many if their dependencies must pass too. */
 export function count(tests: SuiteTest[], results: Results, kind: Kind): { passed: number; strictly: number; all: number } {
   const those = tests.filter((test) => test.kind === kind)
   return {
@@ -55,7 +55,7 @@ export function count(tests: SuiteTest[], results: Results, kind: Kind): { passe
   }
 }
 
-/** `required 157/157, optimal 86/86`, and what is left of them strictly where that is less. */
+/** `required 157/157, optimal 86/86`, and the strict counts where they are lower. */
 export function formatCounts(tests: SuiteTest[], results: Results): string {
   const figure = (kind: Kind): string => {
     const { passed, strictly, all } = count(tests, results, kind)
@@ -64,7 +64,7 @@ export function formatCounts(tests: SuiteTest[], results: Results): string {
   return `${figure('required')}, ${figure('optimal')}`
 }
 
-/** Its server as a process of this machine, for when no platform is in between. */
+/** Its server as a local process, for runs without a platform in between. */
 export async function startSuiteServer(): Promise<{ port: number; stop(): Promise<void> }> {
   const port = await freePort()
   const child = spawn(process.execPath, ['server/server.mjs'], {
@@ -79,11 +79,11 @@ export async function startSuiteServer(): Promise<{ port: number; stop(): Promis
   return { port, stop: () => ended(child) }
 }
 
-// Node does not resolve *.localhost: the client is told to look here.
+// Node does not resolve *.localhost, so the client resolves it to this address.
 const lookup =
   "import http from 'node:http'; http.globalAgent.options.lookup = (host, options, done) => options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)"
 
-/** Its client against `base` (`http://name:port`, any name). Takes a minute: the suite waits for answers to get old. */
+/** Runs its client against `base` (`http://name:port`, any name). Takes a minute, because the suite waits for responses to age. */
 export async function runSuite(base: string): Promise<Results> {
   const child = spawn(process.execPath, ['--no-warnings', '--import', `data:text/javascript,${encodeURIComponent(lookup)}`, 'cli.mjs'], {
     cwd: suiteFolder,

@@ -28,9 +28,9 @@ const operations = Object.entries(allOperations) as [string, OperationSpec][]
 const pathOf = (spec: OperationSpec, slug = 'abc') =>
   spec.path.replace('{slug}', slug).replace('{id}', 'dpl_x').replace('{email}', 'owner%40example.com').replace('{variant}', 'desktop')
 
-describe('every operation of the record', () => {
+describe('every operation of the contract', () => {
   it.each(operations)('%s answers at its path and at its alias, with the same rules', async (_id, spec) => {
-    // An operation that takes no body would be carried out: it is asked about a project that does not exist.
+    // An operation without a body would be executed, so it names a project that does not exist.
     const path = pathOf(spec, spec.method === 'GET' || spec.body ? 'abc' : 'nope')
     const allowed = await server.fetch(path, { method: 'OPTIONS' })
     expect(allowed.headers.get('allow')?.split(', ')).toContain(spec.method)
@@ -54,14 +54,14 @@ describe('every operation of the record', () => {
     expect(await ask(path.replace('/v1', ''))).toEqual({ ...response, deprecation: 'true', link: `<${path}>; rel="successor-version"` })
   })
 
-  it.each(operations)('%s is 401 without sign-in', async (_id, spec) => {
+  it.each(operations)('%s is 401 without authentication', async (_id, spec) => {
     const response = await server.fetch(pathOf(spec), { method: spec.method })
     expect(response.headers.get('www-authenticate')).toBe('Bearer')
     await refused(response, 401, 'unauthorized')
   })
 
   it.each(operations.filter(([, spec]) => spec.path.includes('{slug}')))(
-    '%s is the same 404 for a stranger as for a project that is not there',
+    '%s is the same 404 for another account as for an unknown project',
     async (_id, spec) => {
       const ask = async (slug: string, isAlias: boolean) => {
         const init = { method: spec.method, headers: { ...stranger, ...jsonType }, ...(spec.body ? { body: 'not json' } : {}) }
@@ -76,7 +76,7 @@ describe('every operation of the record', () => {
     },
   )
 
-  it.each(operations.filter(([, spec]) => spec.access === 'owner'))('%s is 403 for anybody but the owner', async (_id, spec) => {
+  it.each(operations.filter(([, spec]) => spec.access === 'owner'))('%s is 403 for everyone but the owner', async (_id, spec) => {
     await refused(
       await server.fetch(pathOf(spec), { method: spec.method, headers: { ...stranger, ...jsonType }, body: spec.method === 'GET' ? null : '{' }),
       403,
@@ -84,12 +84,12 @@ describe('every operation of the record', () => {
     )
   })
 
-  it('has no alias for what is of the instance alone', async () => {
+  it('operations of the instance have no alias', async () => {
     await refused(await server.fetch('/v1/instance/session', { headers: owner }), 404, 'route_not_found')
   })
 })
 
-/** What of an answer may be compared: all but the id, the time, the name that was asked for and the count that goes on. */
+/** The comparable parts of a response: everything except the id, the time, the requested name and the rate limit count. */
 async function comparable(response: Response, slug: string) {
   const headers = [...response.headers].filter(([name]) => !['x-request-id', 'date', 'x-ratelimit-remaining'].includes(name))
   const body = (await response.text()).replace(/req_[0-9a-z]{26}/g, 'req')
@@ -104,11 +104,11 @@ describe('the order of checks', () => {
     await refused(await server.fetch('/v1/projects', { method: 'DELETE' }), 401, 'unauthorized')
     await refused(await server.fetch('/v1/nothing'), 401, 'unauthorized')
   })
-  it('404 for a path of nobody, signed in or not', async () => {
+  it('404 for an unknown path, signed in or not', async () => {
     await refused(await server.fetch('/nothing'), 404, 'route_not_found')
     await refused(await server.fetch('/v1/nothing', { headers: owner }), 404, 'route_not_found')
   })
-  it('404 of a project before 400, 415 and unreadable JSON', async () => {
+  it('404 for an unknown project before 400, 415 and invalid JSON', async () => {
     for (const [type, body] of [
       ['application/json', '{"memory_limit_mb":1}'],
       ['application/json', '{'],
@@ -143,7 +143,7 @@ describe('input', () => {
       expect(Object.hasOwn(Object.prototype, 'is_admin')).toBe(false)
     },
   )
-  it('names every field that is not in order', async () => {
+  it('names every invalid field', async () => {
     const body = await refused(await patch('{"name":"","memory_limit_mb":"much","node_version":null}'), 400, 'invalid_input')
     expect((body.issues as { path: string }[]).map(({ path }) => path).toSorted()).toEqual(['memory_limit_mb', 'name', 'node_version'])
   })
@@ -154,7 +154,7 @@ describe('input', () => {
   it.each(['', '{', '[1,', 'null x', '\ufffe', "{'a':1}", '{"a":1}garbage', 'NaN'])('body %j is 400 invalid_json', async (body) => {
     await refused(await patch(body), 400, 'invalid_json')
   })
-  it('JSON that is no UTF-8 is 400 invalid_json', async () => {
+  it('JSON that is not UTF-8 is 400 invalid_json', async () => {
     const response = await server.fetch('/v1/projects/abc', {
       method: 'PATCH',
       headers: { ...owner, ...jsonType },
@@ -163,12 +163,12 @@ describe('input', () => {
     await refused(response, 400, 'invalid_json')
   })
   it.each([String.raw`{"name":"\ud800"}`, String.raw`{"name":"a\uDC00b"}`, String.raw`{"\udfff":1}`])(
-    'half a character in %s is 400 invalid_json, and never stored as another',
+    'an unpaired surrogate in %s is 400 invalid_json, and never stored as another character',
     async (body) => {
       await refused(await patch(body), 400, 'invalid_json')
     },
   )
-  it.each([String.raw`{"name":"\ud83d\ude00"}`, String.raw`{"name":"\\ud800"}`])('whole characters in %s are read', async (body) => {
+  it.each([String.raw`{"name":"\ud83d\ude00"}`, String.raw`{"name":"\\ud800"}`])('complete characters in %s are accepted', async (body) => {
     expect((await patch(body)).status).toBe(200)
   })
   it.each(['null', '[]', '"text"', '1', 'true', `${'['.repeat(100_000)}${']'.repeat(100_000)}`])('body %.20s is 400 invalid_input', async (body) => {
@@ -185,7 +185,7 @@ describe('input', () => {
     await refused(await patch('{}', { 'content-type': type }), 415, 'unsupported_media_type')
   })
   it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"', 'application/merge-patch+json'])(
-    'type %s is read',
+    'type %s is accepted',
     async (type) => {
       expect((await patch('{}', { 'content-type': type })).status).toBe(200)
     },
@@ -201,7 +201,7 @@ describe('input', () => {
   it.each(['0', '101', '-1', '1.5', '1e1', '', ' 1', 'NaN', '999999999999999999999', '0x10', '١'])('limit %j is 400', async (limit) => {
     await refused(await server.fetch(`/v1/projects?limit=${encodeURIComponent(limit)}`, { headers: owner }), 400, 'invalid_input')
   })
-  it('a token in the query is no token', async () => {
+  it('a token in the query does not authenticate', async () => {
     for (const name of ['token', 'access_token', 'api_key', 'authorization']) {
       await refused(await server.fetch(`/v1/projects?${name}=${server.owner.token}`), 401, 'unauthorized')
     }
@@ -209,7 +209,7 @@ describe('input', () => {
 })
 
 describe('methods', () => {
-  it('405 names what is allowed', async () => {
+  it('405 lists the allowed methods', async () => {
     const response = await server.fetch('/v1/projects/abc', { method: 'PUT', headers: owner })
     expect(response.headers.get('allow')?.split(', ').toSorted()).toEqual(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH'])
     await refused(response, 405, 'method_not_allowed')
@@ -221,7 +221,7 @@ describe('methods', () => {
     expect((await server.fetch('/v1/projects/nope', { method: 'HEAD', headers: owner })).status).toBe(404)
     expect((await server.fetch('/v1/projects/abc/stop', { method: 'HEAD', headers: owner })).status).toBe(405)
   })
-  it('OPTIONS is 204 with Allow, without sign-in, and never allows another origin', async () => {
+  it('OPTIONS is 204 with Allow, without authentication, and never allows another origin', async () => {
     for (const path of ['/v1/projects', '/projects/abc', '/healthz', '/instance/session', '/app/', '/']) {
       const response = await server.fetch(path, {
         method: 'OPTIONS',
@@ -232,7 +232,7 @@ describe('methods', () => {
       expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
     }
   })
-  it('doors are GET alone, but for sign-in', async () => {
+  it('public routes accept only GET, except sign-in', async () => {
     for (const path of ['/healthz', '/openapi.json', '/docs', '/app/', '/']) {
       const response = await server.fetch(path, { method: 'POST' })
       expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS')
@@ -244,8 +244,8 @@ describe('methods', () => {
   })
 })
 
-describe('a failure of our own', () => {
-  it('is 500 with an id that the log has, and without what went wrong', async () => {
+describe('an internal error', () => {
+  it('is 500 with an id that the log has, and without details', async () => {
     const response = await server.fetch('/v1/projects', { method: 'POST', headers: { ...owner, ...jsonType }, body: '{"name":"throw","slug":"xyz"}' })
     const text = await response.clone().text()
     expect(text).not.toMatch(/inner detail|secret|TypeError|\.ts/)
@@ -268,7 +268,7 @@ describe('request ids', () => {
   })
 })
 
-describe('who calls', () => {
+describe('authentication', () => {
   it.each([
     ['no scheme', (t: string) => t],
     ['Basic', (t: string) => `Basic ${t}`],
@@ -287,7 +287,7 @@ describe('who calls', () => {
     const headers = { authorization: make(server.owner.token), cookie: `${server.cookie_name}=${server.owner.session}` }
     await refused(await server.fetch('/v1/projects', { headers }), 401, 'unauthorized')
   })
-  it.each(['bearer', 'BEARER', 'Bearer'])('the scheme %s is read', async (scheme) => {
+  it.each(['bearer', 'BEARER', 'Bearer'])('the scheme %s is accepted', async (scheme) => {
     expect((await server.fetch('/v1/projects', { headers: { authorization: `${scheme} ${server.owner.token}` } })).status).toBe(200)
   })
   it('a revoked token is 401 from the next request on', async () => {
@@ -297,7 +297,7 @@ describe('who calls', () => {
     expect((await server.fetch(`/v1/tokens/${api_token.id}`, { method: 'DELETE', headers: stranger })).status).toBe(204)
     await refused(await server.fetch('/v1/projects', { headers: bearer(token) }), 401, 'unauthorized')
   })
-  it('the session cookie signs in, whatever other ports of this host put beside it', async () => {
+  it('the session cookie authenticates, whatever cookies other ports of this host add', async () => {
     for (const cookie of [
       `${server.cookie_name}=${server.owner.session}`,
       `a=b; ${server.cookie_name}=${server.owner.session}; c=d`,
@@ -318,17 +318,17 @@ describe('who calls', () => {
   })
 })
 
-describe('the header of the dashboard', () => {
+describe('the session header of the dashboard', () => {
   const session = () => ({ 'x-homeport-session': server.owner.session })
 
-  it('signs in, whatever cookies are beside it; one that is not good leaves it to a cookie', async () => {
+  it('authenticates whatever the cookies are; with an invalid one a valid cookie counts', async () => {
     const good = `${server.cookie_name}=${server.owner.session}`
     for (const headers of [session(), { ...session(), cookie: `${server.cookie_name}=foreign` }, { 'x-homeport-session': 'stale', cookie: good }])
       expect((await server.fetch('/v1/projects', { headers })).status).toBe(200)
     for (const headers of [{ 'x-homeport-session': 'wrong' }, { 'x-homeport-session': '' }, { 'x-homeport-session': server.owner.token }])
       expect((await server.fetch('/v1/projects', { headers })).status).toBe(401)
   })
-  it('changes something for our own page alone', async () => {
+  it('a changing request is accepted only from our own page', async () => {
     const stop = (headers: Record<string, string>) =>
       server.fetch('/v1/projects/abc/stop', { method: 'POST', headers: { ...session(), ...jsonType, ...headers }, body: '{}' })
     expect((await stop({ 'sec-fetch-site': 'same-origin' })).status).toBe(200)
@@ -337,7 +337,7 @@ describe('the header of the dashboard', () => {
   })
 })
 
-describe('a changing request with the cookie', () => {
+describe('a changing request with the session cookie', () => {
   const stop = (headers: Record<string, string>) =>
     server.fetch('/v1/projects/abc/stop', {
       method: 'POST',
@@ -346,7 +346,7 @@ describe('a changing request with the cookie', () => {
     })
   const own = () => ({ origin: server.url })
 
-  it('passes from our own page', async () => {
+  it('is accepted from our own page', async () => {
     expect((await stop({ ...jsonType, ...own() })).status).toBe(200)
     expect((await stop({ ...jsonType, 'sec-fetch-site': 'same-origin' })).status).toBe(200)
     expect((await stop({ ...jsonType, ...own(), 'sec-fetch-site': 'same-origin' })).status).toBe(200)

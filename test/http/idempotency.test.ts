@@ -1,4 +1,4 @@
-/** The same key does its work once. That a restart remembers it is in test/api/idempotency.test.ts. */
+/** The same key executes once. Persistence across a restart is in test/api/idempotency.test.ts. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createIdempotencyStore } from '../../server/features/idempotency-store.ts'
@@ -10,11 +10,11 @@ import { createTestClock } from '../support/test-clock.ts'
 import { sendRaw } from './raw-request.ts'
 
 const sealer = createSealer(randomBytes(32))
-/** Of the keys alone: the platform's own stands still. */
+/** The clock of the keys only; the platform's is frozen. */
 const clock = createTestClock({ frozen_at: '2026-01-31T12:00:00.000Z' })
 let server: ApiServer
 let keys = 0
-/** Another project for every test. */
+/** A different project for every test. */
 let shop: { name: string; slug: string }
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeEach(() => {
 })
 afterAll(() => server.close())
 
-/** Creating a project of the name `throw` fails at once, and of `fails afterwards` once its work is done. */
+/** Creating a project named `throw` fails at once, and one named `fails afterwards` after its work. */
 const failing = (options: ApiServerOptions): Partial<ApiServerOptions> => {
   const replaced = failOnProjectName('throw')(options)
   const { createProject } = { ...options.handlers, ...replaced.handlers }
@@ -80,7 +80,7 @@ async function projects(): Promise<string[]> {
 }
 
 describe('the same request with the same key', () => {
-  it('gets the first answer, body and headers, marked; the work is done once', async () => {
+  it('gets the first response, body and headers, marked as replayed; the operation runs once', async () => {
     const key = freshKey()
     const first = await post(key, '/v1/projects', shop)
     const second = await post(key, '/v1/projects', shop)
@@ -92,7 +92,7 @@ describe('the same request with the same key', () => {
     expect((await post(null, '/v1/projects', shop)).body.error).toBe('slug_taken')
   })
 
-  it('also when it comes by the alias, and by another credential of the account', async () => {
+  it('also through the alias, and with another credential of the account', async () => {
     const key = freshKey()
     const first = await post(key, '/projects', shop)
     expect([first.status, first.headers.get('deprecation')]).toEqual([201, 'true'])
@@ -108,7 +108,7 @@ describe('the same request with the same key', () => {
     expect([third.status, third.headers.get('idempotency-replayed'), await third.text()]).toEqual([201, 'true', first.text])
   })
 
-  it('404 when the project is gone by now; with another one under its slug it is another request', async () => {
+  it('404 if the project is gone; with a new project under its slug it is a different request', async () => {
     await server.createProject('gone')
     const key = freshKey()
     expect((await post(key, '/v1/projects/gone/cache/token')).status).toBe(201)
@@ -120,7 +120,7 @@ describe('the same request with the same key', () => {
     expect([third.status, third.body.error, third.replayed]).toEqual([409, 'idempotency_conflict', null])
   })
 
-  it('404 for a member who was taken out of the team since', async () => {
+  it('404 for a member who was removed from the team meanwhile', async () => {
     await server.createProject(shop.slug)
     const team = { owner_email: server.owner.email, member_email: server.stranger.email }
     await post(null, '/instance/team', team)
@@ -134,7 +134,7 @@ describe('the same request with the same key', () => {
     expect(second.text).not.toContain(String(first.body.token))
   })
 
-  it('gets a refusal of the operation again, under the id of the request at hand', async () => {
+  it('replays a refusal of the operation, with the id of the current request', async () => {
     await server.createProject(shop.slug)
     const key = freshKey()
     const first = await post(key, '/v1/projects', shop)
@@ -147,7 +147,7 @@ describe('the same request with the same key', () => {
     expect(Number(second.headers.get('content-length'))).toBe(Buffer.byteLength(second.text))
   })
 
-  it('twenty at once: one does it, the others wait for its answer', async () => {
+  it('twenty at once: one runs, the others wait for its response', async () => {
     const key = freshKey()
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(key, '/v1/projects', shop)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
@@ -155,7 +155,7 @@ describe('the same request with the same key', () => {
     expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1)
   })
 
-  it('is forgotten after 24 hours, and swept', async () => {
+  it('is forgotten after 24 hours, and deleted', async () => {
     const key = freshKey()
     await post(key, '/v1/projects', shop)
     await clock.advance(24 * 3600_000 - 1)
@@ -174,7 +174,7 @@ describe('another request with the same key', () => {
     ['another body', '/v1/projects', () => ({ name: 'Shop', slug: 'shop2' })],
     ['another operation', '/v1/projects/other/stop', () => undefined],
     ['another query', '/v1/projects?x=1', () => shop],
-  ])('409 idempotency_conflict for %s; nothing is done', async (_what, path, body) => {
+  ])('409 idempotency_conflict for %s, without effect', async (_what, path, body) => {
     const key = freshKey()
     expect((await post(key, '/v1/projects', shop)).status).toBe(201)
     const before = await projects()
@@ -182,11 +182,11 @@ describe('another request with the same key', () => {
     expect([second.status, second.body.error, second.replayed]).toEqual([409, 'idempotency_conflict', null])
     expect(second.body.request_id).toBe(second.headers.get('x-request-id'))
     expect(await projects()).toEqual(before)
-    // The first is still answered.
+    // The first request is still replayed.
     expect((await post(key, '/v1/projects', shop)).replayed).toBe('true')
   })
 
-  it('comes last in the order of checks: 401, 404 and 400 before it', async () => {
+  it('is checked last: 401, 404 and 400 come first', async () => {
     const key = freshKey()
     await post(key, '/v1/projects', shop)
     const anonymous = await server.fetch('/v1/projects', { method: 'POST', headers: { 'idempotency-key': key } })
@@ -196,7 +196,7 @@ describe('another request with the same key', () => {
     expect((await post(key, '/v1/projects', 'nonsense')).body.error).toBe('invalid_json')
   })
 
-  it('of another account is none of its business', async () => {
+  it('of another account is independent', async () => {
     const key = freshKey()
     const first = await post(key, '/v1/projects', shop)
     const second = await post(key, '/v1/projects', { name: 'Theirs', slug: `theirs-${key}` }, { who: 'stranger' })
@@ -205,8 +205,8 @@ describe('another request with the same key', () => {
   })
 })
 
-describe('what leaves the key free', () => {
-  it('a request that was refused before anything was done: put right, it goes through', async () => {
+describe('the key stays free', () => {
+  it('after a request refused before any effect: corrected, it succeeds', async () => {
     const key = freshKey()
     expect((await post(key, '/v1/projects', { name: 'Shop' })).status).toBe(400)
     expect((await post(key, '/v1/projects/none/deploy')).status).toBe(404)
@@ -214,7 +214,7 @@ describe('what leaves the key free', () => {
     expect([response.status, response.replayed]).toEqual([201, null])
   })
 
-  it('a 500: the next try is a first one', async () => {
+  it('after a 500: the next attempt runs again', async () => {
     const key = freshKey()
     for (let i = 0; i < 2; i++) {
       const response = await post(key, '/v1/projects', { name: 'throw', slug: 'thrown' })
@@ -223,7 +223,7 @@ describe('what leaves the key free', () => {
     expect((await post(key, '/v1/projects', shop)).status).toBe(201)
   })
 
-  it('other methods: the header means nothing there', async () => {
+  it('for other methods, which ignore the header', async () => {
     await server.createProject(shop.slug)
     const key = freshKey()
     for (const name of ['One', 'Two']) {
@@ -233,7 +233,7 @@ describe('what leaves the key free', () => {
     expect((await post(key, '/v1/projects', { name: 'n', slug: `new-${key}` })).status).toBe(201)
   })
 
-  it('but a request of several steps that was cut off by a crash is not done a second time', async () => {
+  it('but a multi-step request interrupted by a crash does not run a second time', async () => {
     await server.createProject(shop.slug)
     const key = freshKey()
     const path = `/v1/projects/${shop.slug}/stop`
@@ -246,7 +246,7 @@ describe('what leaves the key free', () => {
     expect(second.body.message).toContain('interrupted by a crash')
   })
 
-  it('and what was done before a failure is replayed', async () => {
+  it('but an atomic request that succeeded before a failure is replayed', async () => {
     const key = freshKey()
     const input = { name: 'fails afterwards', slug: shop.slug }
     expect((await post(key, '/v1/projects', input)).status).toBe(500)
@@ -256,7 +256,7 @@ describe('what leaves the key free', () => {
 })
 
 describe('the key', () => {
-  it.each(['k', '1', 'k'.repeat(255), '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~ a', '550e8400-e29b-41d4-a716-446655440000'])('%s is one', async (key) => {
+  it.each(['k', '1', 'k'.repeat(255), '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~ a', '550e8400-e29b-41d4-a716-446655440000'])('%s is valid', async (key) => {
     const input = { name: 'n', slug: `p${++keys}xx` }
     expect((await post(key, '/v1/projects', input)).status).toBe(201)
     expect((await post(key, '/v1/projects', input)).replayed).toBe('true')
@@ -270,7 +270,7 @@ describe('the key', () => {
     expect((await post(key, '/v1/projects/none/deploy')).status).toBe(404)
   })
 
-  it('400 for two of them, also when they are the same', async () => {
+  it('400 for two of them, even if equal', async () => {
     const body = JSON.stringify(shop)
     const head = [
       'POST /v1/projects HTTP/1.1',
@@ -288,7 +288,7 @@ describe('the key', () => {
 })
 
 describe('an upload', () => {
-  /** Of about so many bytes, and of a site that needs no build. */
+  /** An archive of about this size, with a site that needs no build. */
   const archive = (bytes: number) =>
     new Uint8Array(
       createTarGz([
@@ -313,7 +313,7 @@ describe('an upload', () => {
     return { status: response.status, replayed: response.headers.get('idempotency-replayed'), text: await response.text() }
   }
 
-  it('is compared by its bytes, read as they come; the same file in a form is the same', async () => {
+  it('is compared by its bytes while streaming; the same file in a form is equal', async () => {
     await server.createProject(shop.slug)
     const key = freshKey()
     const large = archive(3_000_000)
@@ -325,7 +325,7 @@ describe('an upload', () => {
     expect([other.status, JSON.parse(other.text).error]).toEqual([409, 'idempotency_conflict'])
   })
 
-  it('four at once: one is built', async () => {
+  it('four at once: one deployment is made', async () => {
     await server.createProject(shop.slug)
     const key = freshKey()
     const answers = await Promise.all(Array.from({ length: 4 }, () => upload(key, small)))
@@ -341,7 +341,7 @@ describe('an upload', () => {
   })
 })
 
-it('neither a token in an answer nor a secret in a request is in the database in plain', async () => {
+it('the store has no token of a response and no secret of a request in plain text', async () => {
   const key = freshKey()
   const first = await post(key, '/v1/tokens', { name: 'ci-name-of-a-secret' })
   const token = first.body.token as string
@@ -353,7 +353,7 @@ it('neither a token in an answer nor a secret in a request is in the database in
   for (const secret of [token, 'ci-name-of-a-secret']) expect([secret, bytes.includes(secret)]).toEqual([secret, false])
 })
 
-it('the wait is over when the first fails: the next one does it', async () => {
+it('waiting requests run one after another when the first fails', async () => {
   const key = freshKey()
   const answers = await Promise.all(Array.from({ length: 5 }, () => post(key, '/v1/projects', { name: 'throw', slug: 'thrown' })))
   expect(answers.map(({ status, replayed }) => [status, replayed])).toEqual(Array.from({ length: 5 }, () => [500, null]))

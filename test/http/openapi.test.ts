@@ -7,8 +7,8 @@ import { openApiDocument } from '../../server/api/openapi/document.ts'
 import { createOpenApiValidator } from '../support/openapi-validator.ts'
 
 /*
- * The description as a stranger's tools read it. `npm run check` lints the document. That every operation answers what is described is
- * in test/api/matrix.test.ts and test/api/fuzz.test.ts.
+ * The OpenAPI document as external tools read it. `npm run check` lints the document. test/api/matrix.test.ts and
+ * test/api/fuzz.test.ts check that every operation responds as described.
  */
 
 const document = openApiDocument()
@@ -17,19 +17,19 @@ const list = Object.entries(operations) as [string, OperationSpec][]
 const described = (spec: OperationSpec) => document.paths[spec.path]?.[spec.method.toLowerCase()]
 const json = '/content/application~1json'
 
-describe('the description', () => {
+describe('the OpenAPI document', () => {
   it('is OpenAPI 3.1, version 1.0.0', () => {
     expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0.0'])
   })
 
-  it('has every operation of the customer, and none of the instance', () => {
+  it('has every operation of the customer’s API, and none of the instance', () => {
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
     expect(described.toSorted()).toEqual(list.map(([, spec]) => `${spec.method} ${spec.path}`).toSorted())
   })
 
-  it.each(list)('names the codes of %s under their status', (_id, spec) => {
+  it.each(list)('lists the codes of %s under their status', (_id, spec) => {
     const responses = described(spec)?.responses ?? {}
     for (const code of [...spec.errors, 'unauthorized', 'rate_limited', 'internal_error'] as const) {
       expect(responses[String(errorStatus[code])]?.description).toContain(code)
@@ -42,19 +42,19 @@ describe('the description', () => {
     expect(properties?.error?.enum).toEqual(Object.keys(errorStatus))
   })
 
-  it('says of a project that nothing else appears', () => {
+  it('allows no further fields in a project', () => {
     expect(document.components.schemas.Project?.additionalProperties).toBe(false)
     expect(document.components.schemas.Deployment?.additionalProperties).toBeUndefined()
   })
 
-  it('refuses in a body what the gate refuses', () => {
+  it('rejects the request bodies that the API server rejects', () => {
     const faults = (body: object) => description.faults(`${description.pointerOf('POST', '/v1/projects')}/requestBody${json}/schema`, body)
     expect(faults({ name: 'n', slug: 'abc' })).toEqual([])
     for (const bad of [{ name: 'n' }, { name: 'n', slug: 'A' }, { name: '', slug: 'abc' }, { name: 'n', slug: 'abc', extra: 1 }])
       expect(faults(bad)).not.toEqual([])
   })
 
-  it('has the operations that the customer counts, by group', () => {
+  it('has the number of operations in each group that the customer’s document states', () => {
     const counts: Record<string, number> = {}
     for (const [, { group }] of list) counts[group] = (counts[group] ?? 0) + 1
     // The customer's document, first table.
@@ -72,7 +72,7 @@ describe('the description', () => {
     expect(list).toHaveLength(45)
   })
 
-  it('tells defaults and choices where the customer does', () => {
+  it('has defaults and enums where the customer’s document does', () => {
     const operations = list.map(([, spec]) => described(spec))
     const parameter = (id: string, name: string) =>
       operations.find((operation) => operation?.operationId === id)?.parameters?.find((found) => found.name === name)?.schema
@@ -90,19 +90,19 @@ describe('the description', () => {
     expect(added).toMatch(/"is_sensitive":\{[^}]*"default":false/)
   })
 
-  it('says 400 of every operation, for a repeated query parameter is refused everywhere', () => {
+  it('has 400 for every operation, because a repeated query parameter is always refused', () => {
     const silent = list.flatMap(([id, spec]) => (described(spec)?.responses['400'] ? [] : [id]))
     expect(silent).toEqual([])
   })
 
-  it('needs a credential everywhere, and says which', () => {
+  it('requires a credential everywhere, and says which', () => {
     expect(document.security).toEqual([{ bearer: [] }, { session: [] }, { session_cookie: [] }])
     for (const [, spec] of list) expect(described(spec)?.security).toBeUndefined()
   })
 })
 
-describe('the reader of it that other tests use', () => {
-  it('finds what is not described', () => {
+describe('the validator that other tests use', () => {
+  it('finds undocumented responses', () => {
     const operation = { method: 'GET', path: '/v1/projects/{slug}' }
     const project = document.paths[operation.path]?.get?.responses['200']?.content?.['application/json']?.example as { project: object }
     const answer = (status: number, body: unknown, type = 'application/json; charset=utf-8') => ({ status, type, text: JSON.stringify(body) })
@@ -116,14 +116,14 @@ describe('the reader of it that other tests use', () => {
 })
 
 describe('examples', () => {
-  it.each(list)('of %s are what they illustrate', (_id, spec) => {
+  it.each(list)('of %s match their schema', (_id, spec) => {
     const operation = described(spec)
     const at = description.pointerOf(spec.method, spec.path)
     const body = operation?.requestBody?.content['application/json']
     if (spec.body) {
       expect(body?.example).toBeDefined()
       expect(description.faults(`${at}/requestBody${json}/schema`, body?.example)).toEqual([])
-      // Nor does the gate find fault with it, which knows more than a schema can say.
+      // The contract's own validation, which is stricter than a schema, accepts it too.
       expect(spec.body.safeParse(body?.example).error?.issues).toBeUndefined()
     }
     for (const [status, response] of Object.entries(operation?.responses ?? {})) {
@@ -137,17 +137,17 @@ describe('examples', () => {
     for (const parameter of operation?.parameters ?? []) if (parameter.in === 'path') expect(parameter.example).toBeTypeOf('string')
   })
 
-  it('of a stream is a stream', () => {
+  it('of a stream are valid streams', () => {
     const stream = document.paths['/v1/projects/{slug}/deployments/{id}/logs']?.get?.responses['200']?.content?.['text/event-stream']
     expect(stream?.example).toMatch(/^event: log\nid: 1\ndata: \{.*\}\n\nevent: step\n/)
   })
 })
 
-describe('the page for people', () => {
+describe('the documentation page', () => {
   const { headers, body } = docsPage()
   const page = String(body)
 
-  it('has every operation, and nothing from elsewhere', () => {
+  it('has every operation, and loads nothing from elsewhere', () => {
     for (const [id, spec] of list) {
       expect(page).toContain(`id="${id}"`)
       expect(page).toContain(spec.path)

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts'
 import { sendRaw, type RawAnswer } from './raw-request.ts'
 
 /*
- * What comes over the wire when no well-behaved client sends it: every answer is the envelope, with its id and the rate headers.
+ * Raw requests that no well-behaved client sends: every response is the envelope, with its id and the rate limit headers.
  */
 
 let server: ApiServer
@@ -128,18 +128,18 @@ describe('raw requests', () => {
     isEnvelope(await sendRaw(server.port, Buffer.from(written, 'latin1')), status, code)
   })
 
-  it('answers the plain request that all of these are variations of', async () => {
+  it('answers the valid request that these are variations of', async () => {
     const response = await sendRaw(server.port, `GET /v1/projects/abc HTTP/1.1\r\n${host}${auth}\r\n`)
     expect(response.status).toBe(200)
   })
 
-  it('closes on a connection that ends within its body', async () => {
+  it('closes a connection that ends within its body', async () => {
     const response = await sendRaw(server.port, `POST /v1/projects HTTP/1.1\r\n${host}${auth}Content-Length: 10\r\n\r\n{}`, { half_close: true })
     isEnvelope(response, 400, 'bad_request')
   })
 
-  it('says 408 to headers that do not come', async () => {
-    // Node times headers by the clock of the machine.
+  it('408 for headers that do not arrive', async () => {
+    // Node measures header timeouts with the real clock.
     const hasty = await startApiServer({ overrides: () => ({ timeouts: { headers_ms: 150, request_ms: 60_000 } }) })
     isEnvelope(await sendRaw(hasty.port, `GET /v1/projects HTTP/1.1\r\nHost: 127.0.0.1:${hasty.port}\r\nX-A: `), 408, 'request_timeout')
     await hasty.close()
@@ -148,13 +148,13 @@ describe('raw requests', () => {
   it.each([
     ['a body', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Content-Length: 10\r\n\r\n{}'],
     ['an archive', 'POST /v1/projects/abc/upload HTTP/1.1\r\n{host}{auth}Content-Type: application/gzip\r\nContent-Length: 10\r\n\r\n\u001f'],
-  ])('says 408 to %s that does not come', async (_name, bytes) => {
+  ])('408 for %s that does not arrive', async (_name, bytes) => {
     let response: RawAnswer | undefined
     void sendRaw(server.port, Buffer.from(bytes.replace('{host}', host).replace('{auth}', auth), 'latin1')).then((whole) => (response = whole))
     isEnvelope(await until(() => server.clock.advance(60_000).then(() => response), { what: 'an answer' }), 408, 'request_timeout')
   })
 
-  it('answers bytes that are no request by an envelope or by nothing, and the next request by its own answer', async () => {
+  it('answers invalid bytes with an error envelope or nothing, and the next request normally', async () => {
     const property = fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (bytes) => {
       const response = await sendRaw(server.port, Buffer.concat([Buffer.from('GET '), bytes, Buffer.from('\r\n\r\n')]), { half_close: true })
       expect(response.status).not.toBe(500)
@@ -164,12 +164,12 @@ describe('raw requests', () => {
     await fc.assert(property, { numRuns: 100, seed: 20_261_121 })
   })
 
-  it('answers a request that came in whole before it refuses what follows it', async () => {
+  it('answers a complete request before it refuses the one after it', async () => {
     const response = await sendRaw(server.port, `GET /v1/projects/abc HTTP/1.1\r\n${host}${auth}\r\nnonsense\r\n\r\n`)
     expect(response.all.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
   })
 
-  it('sends 100 Continue and then the answer', async () => {
+  it('sends 100 Continue and then the response', async () => {
     const body = '{"name":"n","slug":"continued"}'
     const response = await sendRaw(server.port, [
       `POST /v1/projects HTTP/1.1\r\n${host}${auth}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
@@ -190,7 +190,7 @@ describe('raw requests', () => {
     expect(response.headers.get('connection')).toBe('close')
   })
 
-  it('stops reading a body that never ends', async () => {
+  it('stops reading an endless body', async () => {
     const response = await sendRaw(server.port, [
       `POST /v1/projects HTTP/1.1\r\n${host}${auth}Transfer-Encoding: chunked\r\n\r\n`,
       `10000\r\n${'x'.repeat(0x10000)}\r\n`.repeat(100),
@@ -198,7 +198,7 @@ describe('raw requests', () => {
     isEnvelope(response, 413, 'payload_too_large')
   })
 
-  it('ignores the body of an operation that takes none, up to 1 MiB', async () => {
+  it('ignores the body of an operation without one, up to 1 MiB', async () => {
     const small = await sendRaw(
       server.port,
       `POST /v1/projects/abc/stop HTTP/1.1\r\n${host}${auth}Content-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello`,
@@ -211,7 +211,7 @@ describe('raw requests', () => {
     isEnvelope(large, 413, 'payload_too_large')
   })
 
-  it('is not harmed by clients that go before their answer', async () => {
+  it('survives clients that disconnect before their response', async () => {
     const before = server.log.length
     await Promise.all(
       Array.from(

@@ -32,7 +32,7 @@ afterAll(async () => {
 })
 
 describe('health', () => {
-  it('tells how the instance is, to everybody', async () => {
+  it('reports the state of the instance, without authentication', async () => {
     const response = await server.fetch('/healthz')
     const health: unknown = await response.json()
     expect(response.status).toBe(200)
@@ -40,7 +40,7 @@ describe('health', () => {
   })
 })
 
-it('the description of the API is served as it is made', async () => {
+it('the OpenAPI document is served exactly as generated', async () => {
   expect(await (await server.fetch('/openapi.json')).json()).toEqual(JSON.parse(JSON.stringify(openApiDocument())))
 })
 
@@ -51,7 +51,7 @@ it('the schema of homeport.yaml is served for editors', async () => {
 })
 
 describe('the root', () => {
-  it('leads a browser to the dashboard and a program to the API', async () => {
+  it('redirects a browser to the dashboard and a program to the API', async () => {
     const browser = await server.fetch('/', { headers: html })
     expect([browser.status, browser.headers.get('location')]).toEqual([302, '/app/'])
     expect(await (await server.fetch('/')).json()).toMatchObject({ api: '/v1', openapi: '/openapi.json' })
@@ -61,7 +61,7 @@ describe('the root', () => {
 describe('the dashboard', () => {
   const policy = (response: Response) => response.headers.get('content-security-policy') ?? ''
 
-  it('is served under /app/, confined to itself', async () => {
+  it('is served under /app/, with a strict policy', async () => {
     const response = await server.fetch('/app/')
     expect(await response.text()).toContain('<title>dashboard</title>')
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -71,13 +71,13 @@ describe('the dashboard', () => {
     expect(policy(response)).not.toMatch(/script-src|unsafe-eval/)
     expect(Object.fromEntries(response.headers)).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
   })
-  it.each(['/app/', '/app/projects', '/app/assets/main-abc123.js'])('%s is kept from pages of other origins', async (path) => {
+  it.each(['/app/', '/app/projects', '/app/assets/main-abc123.js'])('%s cannot be read by pages of other origins', async (path) => {
     expect(Object.fromEntries((await server.fetch(path)).headers)).toMatchObject({
       'cross-origin-opener-policy': 'same-origin',
       'cross-origin-resource-policy': 'same-origin',
     })
   })
-  it('lets the script of the payment processor into the page of the card form alone, and only when there is a processor', async () => {
+  it('the policy allows the payment processor’s script only on the card form, and only with a processor', async () => {
     expect(policy(await server.fetch('/app/account/card'))).not.toContain('stripe')
     const paid = await startApiServer({ dashboard_dir: built, overrides: () => ({ has_card_form: true }) })
     try {
@@ -93,11 +93,11 @@ describe('the dashboard', () => {
       await paid.close()
     }
   })
-  it.each(['/app', '/app/projects', '/app/projects/abc/deployments/dpl_1', '/app/settings'])('%s is a page of it', async (path) => {
+  it.each(['/app', '/app/projects', '/app/projects/abc/deployments/dpl_1', '/app/settings'])('%s is a page of the dashboard', async (path) => {
     const response = await fetch(server.url + path)
     expect([response.status, await response.text()]).toEqual([200, '<!doctype html><title>dashboard</title>'])
   })
-  it('keeps what has a hash in its name for ever', async () => {
+  it('files with a hash in their name are cached forever', async () => {
     const script = await server.fetch('/app/assets/main-abc123.js')
     expect([script.status, script.headers.get('content-type'), script.headers.get('cache-control')]).toEqual([
       200,
@@ -113,7 +113,7 @@ describe('the dashboard', () => {
     ['br;q=0.0, x-gzip', null, 'export {}'],
     ['identity', null, 'export {}'],
     ['', null, 'export {}'],
-  ])('sends what was compressed at the build to a browser that says “%s”', async (accepted, coding, body) => {
+  ])('sends precompressed files to a browser that accepts “%s”', async (accepted, coding, body) => {
     const {
       status,
       headers,
@@ -146,7 +146,7 @@ describe('the dashboard', () => {
     expect([response.status, response.json?.error]).toEqual([404, 'route_not_found'])
     expect(response.all).not.toContain('outside')
   })
-  it('says how to build it when it is not there', async () => {
+  it('without a build it says how to build it', async () => {
     const bare = await startApiServer()
     const response = await bare.fetch('/app/', { headers: html })
     expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('npm start')])
@@ -155,7 +155,7 @@ describe('the dashboard', () => {
 })
 
 describe('sign-in', () => {
-  it('takes a code once and gives a cookie that no script reads and no other site sends', async () => {
+  it('accepts a code once and sets a cookie that is HttpOnly and SameSite', async () => {
     const link = `/sign-in?code=${await server.newSignInCode()}`
     const response = await server.fetch(link, { headers: html })
     expect([response.status, response.headers.get('location')]).toEqual([303, '/app/'])
@@ -166,18 +166,18 @@ describe('sign-in', () => {
     const again = await server.fetch(link, { headers: html })
     expect([again.status, again.headers.get('set-cookie'), await again.text()]).toEqual([401, null, expect.stringContaining('homeport open')])
   })
-  it('does not use a code up for a preview of the link', async () => {
+  it('does not consume a code for a link preview', async () => {
     const link = `/sign-in?code=${await server.newSignInCode()}`
     expect((await server.fetch(link, { method: 'HEAD' })).headers.get('set-cookie')).toBeNull()
     expect((await server.fetch(link)).status).toBe(303)
   })
-  it('nor for a browser that fetches ahead of its person', async () => {
+  it('nor for a browser prefetch', async () => {
     const link = `/sign-in?code=${await server.newSignInCode()}`
     const ahead = await server.fetch(link, { headers: { ...html, 'sec-purpose': 'prefetch;prerender' } })
     expect([ahead.status, ahead.headers.get('set-cookie')]).toEqual([503, null])
     expect((await server.fetch(link)).status).toBe(303)
   })
-  it.each(['?code=', '?code=wrong', '?code=a&code=b'])('%j is 401, in the words of who asks', async (query) => {
+  it.each(['?code=', '?code=wrong', '?code=a&code=b'])('%j is 401, in the format that the client accepts', async (query) => {
     const program = await server.fetch(`/sign-in${query}`)
     expect([program.status, await program.json()]).toEqual([401, expect.objectContaining({ error: 'unauthorized' })])
     const browser = await server.fetch(`/sign-in${query}`, { headers: html })
@@ -185,10 +185,10 @@ describe('sign-in', () => {
   })
 })
 
-describe('names', () => {
+describe('the Host header', () => {
   const ask = (port: number, host: string, headers = '') => sendRaw(port, `GET /v1/projects HTTP/1.1\r\nHost: ${host}\r\n${headers}\r\n`)
 
-  it('on loopback are the machine’s own and those of the settings', async () => {
+  it('on loopback may be a name of the machine or of the settings', async () => {
     const named = await startApiServer({ names: ['deploy.example', 'other.example:8443'] })
     const auth = `Authorization: Bearer ${named.owner.token}\r\n`
     for (const host of [
@@ -207,7 +207,7 @@ describe('names', () => {
     }
     await named.close()
   })
-  it('on an open bind may be any, but only with a token', async () => {
+  it('on an open bind may be any name, but only with a token', async () => {
     const open = await startApiServer({ host: '0.0.0.0' })
     expect((await ask(open.port, 'box.lan', `Authorization: Bearer ${open.owner.token}\r\n`)).status).toBe(200)
     expect((await ask(open.port, 'box.lan', `Authorization: Bearer svc_wrong\r\n`)).status).toBe(421)
@@ -219,14 +219,14 @@ describe('names', () => {
 })
 
 describe('the port', () => {
-  it('gives way to the next free one when it may, and fails when it may not', async () => {
+  it('falls back to the next free one if allowed, and fails otherwise', async () => {
     const second = await startApiServer({ port: server.port, port_may_move: true })
     expect(second.port).not.toBe(server.port)
     expect((await second.fetch('/v1/projects', { headers: bearer(second.owner.token) })).status).toBe(200)
     await second.close()
     await expect(startApiServer({ port: server.port })).rejects.toThrow(`Port ${server.port} is in use.`)
   })
-  it('a port that Windows has reserved gives way too', async () => {
+  it('also falls back from a port that Windows has reserved', async () => {
     const { listen } = Server.prototype
     const spy = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...args: unknown[]) {
       if (args[0] !== server.port) return Reflect.apply(listen, this, args) as Server

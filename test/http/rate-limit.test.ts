@@ -10,14 +10,14 @@ let limits = { authenticated: 300, anonymous: 30 }
 beforeAll(async () => {
   server = await startApiServer({ rate_limits: () => limits })
 })
-// The windows of the test before have ended.
+// The windows of the previous test have ended.
 beforeEach(() => server.clock.advance(60_000))
 afterAll(() => server.close())
 
 const get = (path: string, headers: Record<string, string> = {}) => server.fetch(path, { headers })
 
 describe('the rate limit', () => {
-  it('lets exactly 300 of an account pass, and says when to come back', async () => {
+  it('allows exactly 300 requests of an account, and says when to retry', async () => {
     const owner = bearer(server.owner.token)
     for (let i = 1; i <= 300; i++) {
       const response = await get('/v1/projects', owner)
@@ -35,7 +35,7 @@ describe('the rate limit', () => {
     expect(refused.headers.get('retry-after')).toBe('60')
     expect(Number(refused.headers.get('x-ratelimit-reset'))).toBe(server.clock.now() / 1000 + 60)
 
-    // Another account, and somebody who is not signed in, have windows of their own.
+    // Another account, and anonymous clients, have separate windows.
     expect((await get('/v1/projects', bearer(server.stranger.token))).status).toBe(200)
     expect((await get('/v1/projects')).status).toBe(401)
 
@@ -50,7 +50,7 @@ describe('the rate limit', () => {
     [300, 'of an account', 50],
     [30, 'without sign-in', 1],
     [30, 'without sign-in', 50],
-  ])('lets exactly %i %s pass over %i connections, and the headers agree', async (limit, who, connections) => {
+  ])('allows exactly %i %s over %i connections, and the headers agree', async (limit, who, connections) => {
     const headers = who === 'of an account' ? bearer(server.owner.token) : {}
     const agent = new Agent({ keepAlive: true, maxSockets: connections })
     const sockets = new Set<unknown>()
@@ -72,7 +72,7 @@ describe('the rate limit', () => {
     const refused = answers.filter(({ status }) => status === 429)
     expect([passed.length, refused.length]).toEqual([limit, 60])
     for (const { said } of answers) expect(said('x-ratelimit-limit')).toBe(limit)
-    // Each of them took one, and nobody took the same.
+    // Each of them used one, all of them different.
     const left = passed.map(({ said }) => said('x-ratelimit-remaining')).toSorted((a, b) => b - a)
     expect(left).toEqual(Array.from({ length: limit }, (_, i) => limit - 1 - i))
     for (const { said } of refused) expect([said('x-ratelimit-remaining'), said('retry-after')]).toEqual([0, 60])
@@ -81,7 +81,7 @@ describe('the rate limit', () => {
     expect([...ends]).toEqual([server.clock.now() / 1000 + 60])
   })
 
-  it('lets 30 of an address pass without sign-in; a wrong token and borrowed addresses are no way around', async () => {
+  it('allows 30 of an address without authentication; an invalid token or a forged address does not bypass it', async () => {
     for (let i = 0; i < 30; i++) {
       const headers: Record<string, string> =
         i % 2 ? { authorization: `Bearer svc_${i}` } : { 'x-forwarded-for': `10.0.0.${i}`, forwarded: `for=10.0.0.${i}`, 'x-real-ip': `10.0.0.${i}` }
@@ -92,7 +92,7 @@ describe('the rate limit', () => {
     expect((await get('/v1/projects', bearer(server.owner.token))).status).toBe(200)
   })
 
-  it('counts aliases, /instance and sign-in; not health, docs, description and dashboard, which still tell', async () => {
+  it('counts aliases, /instance and sign-in; health, docs, OpenAPI and dashboard report it without counting', async () => {
     for (const path of ['/healthz', '/openapi.json', '/docs', '/app/', '/app/projects', '/', '/healthz']) {
       const response = await get(path)
       expect([path, response.headers.get('x-ratelimit-remaining')]).toEqual([path, '30'])
@@ -107,7 +107,7 @@ describe('the rate limit', () => {
     expect([health.status, health.headers.get('x-ratelimit-remaining')]).toEqual([200, '0'])
   })
 
-  it('is not moved by a jump of the wall clock', () => {
+  it('is unaffected by a jump of the wall clock', () => {
     const clock = fixedClock('2026-01-31T12:00:00.000Z')
     let wall = clock.now()
     const rate = createRateLimit({ clock: { ...clock, now: () => wall }, limits: () => ({ authenticated: 2, anonymous: 1 }) })
@@ -119,7 +119,7 @@ describe('the rate limit', () => {
     expect(count()).toEqual({ allowed: false, limit: 1, remaining: 0, retry_after_s: 60, reset_s: wall / 1000 + 60 })
   })
 
-  it('follows a changed setting at once', async () => {
+  it('applies a changed setting at once', async () => {
     const usual = limits
     limits = { authenticated: 1, anonymous: 5 }
     for (let i = 0; i < 5; i++) expect((await get('/v1/projects')).status).toBe(401)
@@ -144,7 +144,7 @@ describe('keys and memory', () => {
     expect(addressKey(address)).toEqual({ key, kind: 'anonymous' })
   })
 
-  it('forgets the oldest window rather than grow', () => {
+  it('evicts the oldest window when memory is full', () => {
     const rate = createRateLimit({ clock: fixedClock(0), limits: () => ({ authenticated: 2, anonymous: 1 }) })
     for (let i = 0; i < 100_000; i++) rate.count({ key: `ip ${i}`, kind: 'anonymous' })
     expect(rate.count({ key: 'ip 99999', kind: 'anonymous' }).allowed).toBe(false)

@@ -5,12 +5,12 @@ export interface RawAnswer {
   headers: Map<string, string>
   body: string
   json: Record<string, unknown> | undefined
-  /** Everything that came, further answers included. */
+  /** Everything received, further responses included. */
   all: string
 }
 
 /**
- * Writes bytes to a socket and reads until the other side closes, or until the first answer is whole and the connection stays
+ * Writes bytes to a socket and reads until the other side closes, or until the first response is complete and the connection stays
  * open.
  */
 export function sendRaw(port: number, bytes: string | Buffer | (string | Buffer)[], options: { half_close?: boolean } = {}): Promise<RawAnswer> {
@@ -34,10 +34,10 @@ export function sendRaw(port: number, bytes: string | Buffer | (string | Buffer)
   })
 }
 
-/** Of interim answers there may be one, before the real one. */
+/** There may be one interim response before the final one. */
 const final = (text: string): string => text.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '')
 
-/** An answer that keeps the connection is whole once its announced length is there. */
+/** A response that keeps the connection is complete once its declared length has arrived. */
 function isWhole(all: string): boolean {
   const text = final(all)
   const end = text.indexOf('\r\n\r\n')

@@ -1,4 +1,4 @@
-/** The pages of sign-in and of joining. What it takes to be let in is in test/api/password-sign-in.test.ts and test/api/users.test.ts. */
+/** The pages of sign-in and sign-up. The rules are tested in test/api/password-sign-in.test.ts and test/api/users.test.ts. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashPassword } from '../../server/lib/password.ts'
@@ -25,7 +25,7 @@ async function asOwner(method: string, path: string, body: object): Promise<Reco
   expect(response.ok).toBe(true)
   return (await response.json()) as Record<string, unknown>
 }
-/** The code of a link that proves an address, or that invites. */
+/** The code of a verification link or an invitation. */
 async function newLink(path: '/instance/verification-links' | '/instance/team/invitations', email: string): Promise<string> {
   const { url } = await asOwner('POST', path, { email })
   return new URL(String(url)).searchParams.get('code') ?? ''
@@ -36,7 +36,7 @@ function post(fields: Record<string, string>, headers: Record<string, string> = 
 }
 
 describe('the form', () => {
-  it('asks for email and password, by labels, and sends them nowhere but here', async () => {
+  it('asks for email and password, with labels, and submits only to this instance', async () => {
     const response = await server.fetch('/sign-in', { headers: html })
     const text = await response.text()
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -46,11 +46,11 @@ describe('the form', () => {
     expect(text).toContain('value="owner@homeport.localhost"')
     expect(text).not.toContain('<script')
     expect(response.headers.get('content-security-policy')).toContain("form-action 'self'")
-    // Under `no-referrer` a browser would say `Origin: null`, which no form of ours may.
+    // Under `no-referrer` a browser would send `Origin: null`, which our forms must not.
     expect(response.headers.get('referrer-policy')).toBe('same-origin')
   })
 
-  it('a right password gives the session cookie and the dashboard', async () => {
+  it('a valid password sets the session cookie and opens the dashboard', async () => {
     const response = await post(good, html)
     expect([response.status, response.headers.get('location')]).toEqual([303, '/app/'])
     const cookie = response.headers.get('set-cookie') ?? ''
@@ -59,7 +59,7 @@ describe('the form', () => {
     expect((await server.fetch('/v1/projects', { headers: { cookie: cookie.split(';')[0] ?? '' } })).status).toBe(200)
   })
 
-  it('a wrong one gets the same page with what was typed, escaped, and no hint which part was wrong', async () => {
+  it('an invalid one returns the same page with the input, escaped, and no hint which part was wrong', async () => {
     const pages = await Promise.all(
       [
         { ...good, password: 'wrong' },
@@ -77,7 +77,7 @@ describe('the form', () => {
     expect(await hostile.text()).not.toContain('<script')
   })
 
-  it('after too many from elsewhere every page says how long to wait', async () => {
+  it('after too many failures from elsewhere every page says how long to wait', async () => {
     const remoteHeaders = { 'x-forwarded-for': '192.0.2.1' }
     const wrong = { ...good, password: 'wrong' }
     const answers = await Promise.all(Array.from({ length: 6 }, () => post(wrong, { ...html, ...remoteHeaders })))
@@ -99,7 +99,7 @@ describe('the form', () => {
 })
 
 describe('in a browser', () => {
-  /** Fetch Metadata of a navigation: by the person, by a page of ours, by another one. */
+  /** Fetch Metadata of a navigation: by the user, from our own page, from another one. */
   const from = (site: 'none' | 'same-origin' | 'same-site' | 'cross-site') => ({ ...html, 'sec-fetch-site': site })
   const codeOf = async (token: string) => {
     const response = await server.fetch('/instance/sign-in-links', { method: 'POST', headers: bearer(token) })
@@ -107,7 +107,7 @@ describe('in a browser', () => {
   }
   const open = (code: string, site: Parameters<typeof from>[0]) => server.fetch(`/sign-in?code=${code}`, { headers: from(site) })
 
-  it('a link asks first, and signs nobody in by a GET', async () => {
+  it('a link asks first, and a GET never signs in', async () => {
     const code = await codeOf(server.stranger.token)
     for (const [site, sends_itself] of [
       ['none', true],
@@ -130,11 +130,11 @@ describe('in a browser', () => {
     expect((await open(code, 'none')).status).toBe(401)
   })
 
-  it('the owner’s own link needs no question, whichever page led to it', async () => {
+  it('the owner’s own link skips the question, whichever page led to it', async () => {
     expect(await (await open(await codeOf(server.owner.token), 'cross-site')).text()).toContain('data-sends-itself')
   })
 
-  it.each(['cross-site', 'same-site', 'none'] as const)('a form from %s redeems nothing', async (site) => {
+  it.each(['cross-site', 'same-site', 'none'] as const)('a form from %s redeems no code', async (site) => {
     const code = await codeOf(server.stranger.token)
     const refused = await server.fetch('/sign-in', { method: 'POST', body: new URLSearchParams({ code }), headers: from(site) })
     expect([refused.status, refused.headers.get('set-cookie')]).toEqual([403, null])
@@ -144,7 +144,7 @@ describe('in a browser', () => {
   it.each([
     ['a code', async () => ({ code: await codeOf(server.owner.token) })],
     ['a password', async () => good],
-  ])('%s gives a session that is in no cookie', async (_, given) => {
+  ])('%s creates a session that is in no cookie', async (_, given) => {
     const page = await post(await given(), from('same-origin'))
     const session = /<data id="session" value="([^"]+)">/.exec(await page.text())?.[1] ?? ''
     expect([page.status, page.headers.get('set-cookie'), page.headers.get('cache-control')]).toEqual([200, null, 'no-store'])
@@ -155,10 +155,10 @@ describe('in a browser', () => {
   })
 })
 
-describe('the way in for somebody new', () => {
+describe('sign-up', () => {
   const password = 'long enough a password'
 
-  it('is shown where one signs in, and every page of it has no script and sends its form nowhere but here', async () => {
+  it('is linked from the sign-in page, and its pages have no scripts and submit only to this instance', async () => {
     expect(await (await server.fetch('/sign-in', { headers: html })).text()).toContain('href="/sign-up"')
     const verify = `/verify?code=${await newLink('/instance/verification-links', 'new@example.com')}`
     const join = `/join?code=${await newLink('/instance/team/invitations', 'new@example.com')}`
@@ -174,7 +174,7 @@ describe('the way in for somebody new', () => {
     ['/verify', 400, { password: 'short' }],
     ['/join', 400, { password: 'short' }],
     ['/join', 401, { email: good.email, password: 'wrong' }],
-  ] as const)('%s: what is wrong is said in the form with %i', async (path, status, fields) => {
+  ] as const)('%s: an error is shown in the form with %i', async (path, status, fields) => {
     const email = `${path.slice(1)}@example.com`
     const code = await newLink(path === '/verify' ? '/instance/verification-links' : '/instance/team/invitations', email)
     const page = await post({ code, email, ...fields }, html, path)
@@ -188,18 +188,18 @@ describe('the way in for somebody new', () => {
     const json = await post({ code, email, ...fields }, {}, path)
     expect([json.status, await json.json()]).toEqual([status, expect.objectContaining({ message: expect.any(String) as string })])
   })
-  it.each(['/verify', '/join'])('%s: a link that is not good is 401', async (path) => {
+  it.each(['/verify', '/join'])('%s: an invalid link is 401', async (path) => {
     for (const code of ['used', '', '"><script>']) {
       const response = await post({ code, email: '"><script>', password }, html, path)
       expect([response.status, response.headers.get('set-cookie'), (await response.text()).includes('<script')]).toEqual([401, null, false])
     }
   })
-  it('what is typed into the form of an invitation is escaped', async () => {
+  it('input in the invitation form is escaped', async () => {
     const code = await newLink('/instance/team/invitations', 'new@example.com')
     const response = await post({ code, email: '"><script>', password }, html, '/join')
     expect([response.status, (await response.text()).includes('<script')]).toEqual([401, false])
   })
-  it.each(['/verify', '/join'] as const)('%s: a program gets a session', async (path) => {
+  it.each(['/verify', '/join'] as const)('%s: an API client gets a session', async (path) => {
     const email = `program${path.slice(1)}@example.com`
     const code = await newLink(path === '/verify' ? '/instance/verification-links' : '/instance/team/invitations', email)
     const response = await post({ code, email, password }, {}, path)
@@ -209,7 +209,7 @@ describe('the way in for somebody new', () => {
       true,
     ])
   })
-  it('counts towards the rate of the address, looks at links too', async () => {
+  it('counts towards the rate limit of the address, opened links too', async () => {
     const slow = await startApiServer({ rate_limits: () => ({ authenticated: 1000, anonymous: 2 }) })
     const look = async () =>
       (await slow.fetch('/join?code=guess', { headers: { accept: 'text/html', authorization: `Bearer ${slow.owner.token}` } })).status
@@ -218,8 +218,8 @@ describe('the way in for somebody new', () => {
   })
 })
 
-describe('a program', () => {
-  it('gets JSON, whichever way it sends', async () => {
+describe('an API client', () => {
+  it('gets JSON, whatever content type it sends', async () => {
     const byForm = await post(good, program)
     expect([byForm.status, await byForm.json()]).toEqual([200, { ok: true, location: '/app/' }])
     expect(byForm.headers.get('set-cookie')).toContain(server.cookie_name)
@@ -230,13 +230,13 @@ describe('a program', () => {
     })
     expect(byJson.status).toBe(200)
   })
-  it('gets the envelope when it is refused', async () => {
+  it('gets an error envelope when it is refused', async () => {
     const wrong = await post({ ...good, password: 'wrong' }, program)
     expect([wrong.status, await wrong.json()]).toEqual([401, expect.objectContaining({ error: 'unauthorized' })])
   })
 })
 
-describe('only our own page signs in', () => {
+describe('only our own page can sign in', () => {
   it.each([
     ['another site', { origin: 'https://evil.example' }],
     ['an app on another port of this host', { origin: 'http://127.0.0.1:1' }],
@@ -249,7 +249,7 @@ describe('only our own page signs in', () => {
       expect([response.status, response.headers.get('set-cookie')]).toEqual([403, null])
     }
   })
-  it('nor does a request that does not say where it comes from', async () => {
+  it('so is a request without an origin', async () => {
     const response = await server.fetch('/sign-in', { method: 'POST', body: new URLSearchParams(good) })
     expect([response.status, await response.json()]).toEqual([403, expect.objectContaining({ error: 'origin_not_allowed' })])
   })
@@ -263,8 +263,8 @@ describe('only our own page signs in', () => {
   })
 })
 
-/** A look at a password is slow on purpose: here none is right. */
-describe('what the form may hold', () => {
+/** Password checks are slow on purpose: here none succeeds. */
+describe('form input', () => {
   let quick: ApiServer
   let anonymous = 1_000_000
   beforeAll(async () => {
@@ -286,7 +286,7 @@ describe('what the form may hold', () => {
     expect((await send(body, { 'content-type': type })).status).toBe(status)
   })
 
-  it('whatever is sent, it is refused in order', async () => {
+  it('any input gets a valid refusal', async () => {
     const type = fc.constantFrom(
       'application/x-www-form-urlencoded',
       'application/json',
@@ -307,7 +307,7 @@ describe('what the form may hold', () => {
     await fc.assert(property, { numRuns: 150, seed: 20_261_121 })
   })
 
-  it('counts towards the rate of the address', async () => {
+  it('counts towards the rate limit of the address', async () => {
     await quick.clock.advance(60_000)
     anonymous = 3
     const statuses: number[] = []

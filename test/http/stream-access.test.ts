@@ -1,4 +1,4 @@
-/** Streams stay open for those alone who may still see what they tell. What a stream is made of is in streams.test.ts. */
+/** Streams stay open only for readers who still have access. The content of streams is tested in streams.test.ts. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -45,7 +45,7 @@ beforeEach(() => {
 })
 afterAll(() => server.close())
 
-/** A file that never comes to its end. */
+/** An endless file. */
 async function* endlessFile(signal: AbortSignal): AsyncGenerator<Uint8Array> {
   yield Buffer.from('begun')
   await waitForAbort(signal)
@@ -63,7 +63,7 @@ describe('a stream of a project ends within 5 s when its reader', () => {
     member = bearer(made.token)
   })
 
-  /** A project that the member may see, and a path for each kind of stream of it. */
+  /** A project that the member can see, and a path for each kind of its streams. */
   async function shared() {
     const slug = `shared-${++projects}`
     const { id: project_id } = await server.createProject(slug)
@@ -81,7 +81,7 @@ describe('a stream of a project ends within 5 s when its reader', () => {
       ],
     }
   }
-  /** Open until it is over; a file that was cut off rejects. */
+  /** Resolves when the stream ends; a truncated file rejects. */
   const open = async (at: string, headers: Record<string, string>) => {
     const response = await server.fetch(at, { headers })
     expect([at, response.status]).toEqual([at, 200])
@@ -109,7 +109,7 @@ describe('a stream of a project ends within 5 s when its reader', () => {
       (slug: string) =>
         server.store.db.write((tx) => tx.statement('UPDATE projects SET account_id = ? WHERE slug = ?').run(server.stranger.account_id, slug)),
     ],
-  ])('%s: every kind of stream, and none of another project', async (_what, lose) => {
+  ])('%s: ends every kind of stream of the project, and none of another', async (_what, lose) => {
     const { slug, paths } = await shared()
     const streams = await Promise.all(paths.map((at) => open(at, member)))
     const [other, events] = [await open('/v1/projects/abc/runtime-logs', owner), await open('/instance/events', member)]
@@ -126,7 +126,7 @@ describe('a stream of a project ends within 5 s when its reader', () => {
       body: JSON.stringify({ account_id: server.owner.account_id }),
     })
 
-  it('is taken out of the team and takes nothing of what waits', async () => {
+  it('is removed from the team, without receiving queued data', async () => {
     const { slug } = await shared()
     source = async function* ({ signal }) {
       while (!signal.aborted) yield { data: 'x'.repeat(64 * 1024) }

@@ -25,7 +25,7 @@ let owner: Record<string, string>
 let source: (context: OperationContext) => EventStream
 let lastEventIds: (string | undefined)[]
 
-/** The real operation finds the project; the events are the test's. */
+/** The real operation finds the project; the events come from the test. */
 const withSource = ({ handlers }: ApiServerOptions): Partial<ApiServerOptions> => ({
   handlers: {
     ...handlers,
@@ -48,7 +48,7 @@ beforeEach(() => {
 })
 afterAll(() => server.close())
 
-/** Reads a stream as a browser would: fields by the rules of Server-Sent Events. */
+/** Parses a stream like a browser: fields by the rules of Server-Sent Events. */
 function parseEvents(text: string) {
   return text
     .split('\n\n')
@@ -61,7 +61,7 @@ function parseEvents(text: string) {
     })
 }
 
-/** Reads pieces of a stream until they hold a text. */
+/** Reads chunks of a stream until they contain a text. */
 async function readUntil(response: Response, text: string): Promise<string> {
   const reader = response.body?.getReader()
   let seen = ''
@@ -74,14 +74,14 @@ async function readUntil(response: Response, text: string): Promise<string> {
   return seen
 }
 
-describe('a frame', () => {
-  it('never lets what an app prints begin a frame or a field', () => {
+describe('an event', () => {
+  it('output of an app cannot start an event or a field', () => {
     const hostile = 'a\n\nevent: status\ndata: {"status":"live"}\n\nid: 9\rretry: 1\r\n: comment'
     const text = formatEvent({ event: 'x\nevent: y', id: '1\r\ndata: z', data: hostile })
     expect(parseEvents(text)).toEqual([{ event: 'x event: y', id: '1 data: z', data: hostile.replace(/\r\n|\r/g, '\n'), retry: undefined }])
   })
 
-  it('gives back its text, whatever is in it, and is one event', () => {
+  it('round-trips any text as one event', () => {
     const anyText = fc.string({ unit: fc.constantFrom('a', '\r', '\n', ':', ' ', 'data: ', 'event: x', 'id: 1', '\0', 'é') })
     const property = fc.property(anyText, (data) => {
       const blocks = formatEvent({ event: 'log', data }).split('\n\n')
@@ -96,7 +96,7 @@ describe('a frame', () => {
 })
 
 describe('an event stream', () => {
-  it('sends its headers before there is an event', async () => {
+  it('sends its headers before the first event', async () => {
     const response = await server.fetch(path, { headers: owner })
     expect(response.status).toBe(200)
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -109,7 +109,7 @@ describe('an event stream', () => {
     await response.body?.cancel()
   })
 
-  it('writes objects as one line of JSON and texts as they are', async () => {
+  it('writes objects as one line of JSON and strings as they are', async () => {
     source = async function* () {
       yield { event: 'log', id: 'a.1', data: { line: 'x\ny' } }
       yield { data: 'plain' }
@@ -119,7 +119,7 @@ describe('an event stream', () => {
     expect(text).toContain('id: a.1\nevent: log\ndata: {"line":"x\\ny"}\n\ndata: plain\n\ndata: \n\n')
   })
 
-  it('writes a comment whenever it was silent for long, so that proxies keep the connection', async () => {
+  it('sends a comment after a silence, so that proxies keep the connection', async () => {
     const response = await server.fetch(path, { headers: owner })
     expect(await readUntil(response, ':\n\n')).toBe(':\n\n')
     await server.clock.advance(limits.stream_comment_ms)
@@ -127,7 +127,7 @@ describe('an event stream', () => {
     await response.body?.cancel()
   })
 
-  it(`streams ${lineCount} lines whole, in order, in large pieces`, async () => {
+  it(`streams ${lineCount} lines completely, in order, in large chunks`, async () => {
     source = async function* () {
       for (let seq = 0; seq < lineCount; seq++) yield { event: 'log', id: String(seq), data: { seq, line: `line ${seq}` } }
     }
@@ -137,7 +137,7 @@ describe('an event stream', () => {
     expect(events.every((event, i) => event.id === String(i))).toBe(true)
   })
 
-  it('asks the source for no more than a slow reader takes', async () => {
+  it('reads from the source no faster than a slow client', async () => {
     const clock = createTestClock({ frozen_at: 0 })
     const streams = createStreams({ clock, log: silentLog })
     const access = { key: 'tok_1', isGranted: () => Promise.resolve(true) }
@@ -148,7 +148,7 @@ describe('an event stream', () => {
         yield { data: 'x'.repeat(1000) }
       }
     }
-    // A connection that takes a piece only when it is told to.
+    // A connection that reads a chunk only when told to.
     const taken: (() => void)[] = []
     const connection = new Writable({ write: (_piece, _encoding, done) => void taken.push(done) })
     streams.eventStream(endless(), { access, request_id: 'req_1', onEnd: () => {} })(connection as ServerResponse)
@@ -160,7 +160,7 @@ describe('an event stream', () => {
     expect(first).toBeGreaterThan(60)
     expect(first * 1000).toBeLessThan(limits.stream_backlog_bytes)
     expect(await settled()).toBe(first)
-    // What it takes makes room for as much again.
+    // Reading makes space for as much again.
     while (taken.length > 0 && asked < 1000) {
       taken.shift()?.()
       expect((await settled()) - first).toBeLessThanOrEqual(1100)
@@ -181,7 +181,7 @@ describe('an event stream', () => {
     ])
   })
 
-  it('HEAD opens nothing', async () => {
+  it('HEAD opens no stream', async () => {
     let isAsked = false
     source = async function* () {
       isAsked = true
@@ -192,7 +192,7 @@ describe('an event stream', () => {
     expect(isAsked).toBe(false)
   })
 
-  it('hands on where the reader was, the header before the address', async () => {
+  it('passes on the last event id, the header before the query', async () => {
     source = async function* () {}
     await (await server.fetch(`${path}?last_event_id=old`, { headers: owner })).text()
     await (await server.fetch(`${path}?last_event_id=old`, { headers: { ...owner, 'last-event-id': 'new' } })).text()
@@ -202,7 +202,7 @@ describe('an event stream', () => {
 })
 
 describe('the end of a stream', () => {
-  it('stops the source when the client goes', async () => {
+  it('stops the source when the client disconnects', async () => {
     const ended = Promise.withResolvers<void>()
     source = async function* ({ signal }) {
       try {
@@ -217,7 +217,7 @@ describe('the end of a stream', () => {
     await ended.promise
   })
 
-  it('comes with a time to return when the platform stops', async () => {
+  it('sends a retry time when the platform stops', async () => {
     const other = await startApiServer({ overrides: withSource })
     await other.createProject('abc')
     const ended = Promise.withResolvers<unknown>()
@@ -232,7 +232,7 @@ describe('the end of a stream', () => {
     await ended.promise
   })
 
-  it('comes within 5 s when the token or session behind it is revoked, and for those alone', async () => {
+  it('comes within 5 s when its token or session is revoked, and only for those', async () => {
     await server.createProject('theirs', { owner: server.stranger })
     const open = (headers: Record<string, string>) => server.fetch('/v1/projects/theirs/runtime-logs', { headers })
     const byToken = await open(bearer(server.stranger.token))
@@ -268,8 +268,8 @@ describe('the end of a stream', () => {
   })
 })
 
-describe('an orderly end', () => {
-  it('lets a request finish, refuses new connections and cuts what does not end', async () => {
+describe('an orderly shutdown', () => {
+  it('lets requests finish, refuses new connections and cuts those that do not end', async () => {
     const [held, reached] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const other = await startApiServer({
       overrides: ({ handlers }) => ({

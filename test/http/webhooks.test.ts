@@ -5,7 +5,7 @@ import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts
 import { createOpenApiValidator } from '../support/openapi-validator.ts'
 import { sendRaw } from './raw-request.ts'
 
-/* The inbound webhook: who gets in, what it reads, what it counts. What it does to a cache that holds something is in test/api. */
+/* The inbound webhook: authorization, input, rate limit. Its effect on a filled cache is tested in test/api. */
 
 let server: ApiServer
 let purgeToken: string
@@ -24,7 +24,7 @@ async function openProject(at: ApiServer): Promise<string> {
   return ((await response.json()) as { token: string }).token
 }
 
-/** What was purged by the webhook, as the log of the project's cache has it. */
+/** What the webhook purged, from the purge log of the project. */
 async function purges(at = server): Promise<unknown[]> {
   const response = await at.fetch('/v1/projects/blog/cache/log', { headers: bearer(at.owner.token) })
   const { events } = (await response.json()) as { events: { kind: string; tags: string[]; urls: string[]; source: string }[] }
@@ -41,7 +41,7 @@ interface Sent {
   method?: string
 }
 
-/** Bare HTTP, so that no content type is made up for a body. */
+/** A raw request, so that no content type is added to a body. */
 function send(
   { slug = 'blog', query = '', body, headers = {}, method = 'POST' }: Sent,
   at = server,
@@ -78,7 +78,7 @@ describe('the token', () => {
     ['in the query', () => ({ query: `?token=${purgeToken}` })],
     ['by two ways at once', () => ({ query: `?token=${purgeToken}`, headers: { 'x-purge-token': purgeToken } })],
     ['beside another parameter', () => ({ query: `?from=cms&token=${purgeToken}` })],
-  ])('%s opens', async (_name, sent) => {
+  ])('%s is accepted', async (_name, sent) => {
     const response = await send(sent())
     expect([response.status, response.body]).toEqual([200, { ok: true, purged: 0 }])
     expect(await purges()).toEqual([{ all: true }])
@@ -94,7 +94,7 @@ describe('the token', () => {
     ['two different ones in the query', () => ({ query: `?token=${purgeToken}&token=hpp_other` })],
     ['two headers', () => ({ headers: { 'x-purge-token': `${purgeToken}, ${purgeToken}` } })],
     ['the right one in the body', () => ({ headers: asJson, body: JSON.stringify({ token: purgeToken }) })],
-  ])('%s is 401, for a slug that is there as for one that is not', async (_name, sent) => {
+  ])('%s is 401, whether or not the slug exists', async (_name, sent) => {
     const [there, missing] = [await send(sent()), await send({ ...sent(), slug: 'nobody' })]
     for (const response of [there, missing]) {
       expect([response.status, response.body.error, response.headers['www-authenticate']]).toEqual([401, 'unauthorized', 'Bearer'])
@@ -105,7 +105,7 @@ describe('the token', () => {
     expect(await purges()).toEqual([])
   })
 
-  it('with two Authorization headers is nobody’s', async () => {
+  it('is refused with two Authorization headers', async () => {
     const response = await sendRaw(
       server.port,
       `POST /hooks/cache/blog HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${purgeToken}\r\nAuthorization: Bearer hpp_other\r\nConnection: close\r\n\r\n`,
@@ -113,12 +113,12 @@ describe('the token', () => {
     expect([response.status, response.json?.error]).toEqual([401, 'unauthorized'])
   })
 
-  it('is no other credential: neither a session nor an API token opens', async () => {
+  it('cannot be replaced by a session or an API token', async () => {
     for (const headers of [{ cookie: `${server.cookie_name}=${server.owner.session}` }, bearer(server.owner.token)])
       expect((await send({ headers })).status).toBe(401)
   })
 
-  it('stands in no line of the log', async () => {
+  it('is in no line of the log', async () => {
     await send({ query: `?token=${purgeToken}` })
     await send({ query: `?token=${purgeToken}`, headers: { ...asJson }, body: '{' })
     await send({ query: `?token=${purgeToken}x` })
@@ -166,7 +166,7 @@ describe('the body', () => {
     expect([response.status, response.body.error]).toEqual([415, 'unsupported_media_type'])
   })
 
-  it('is looked at after the token', async () => {
+  it('is checked after the token', async () => {
     expect((await send({ headers: asJson, body: '{tags' })).status).toBe(401)
   })
 })
@@ -179,14 +179,14 @@ describe('other methods', () => {
     }
     expect(await purges()).toEqual([])
   })
-  it('OPTIONS names them', async () => {
+  it('OPTIONS lists them', async () => {
     const response = await send({ method: 'OPTIONS' })
     expect([response.status, response.headers.allow]).toEqual([204, 'POST, OPTIONS'])
   })
 })
 
-describe('the limit of requests', () => {
-  it('is that of somebody who is not signed in, by the peer’s address, for every kind of answer', async () => {
+describe('the rate limit', () => {
+  it('is the anonymous one, by the peer’s address, for every kind of response', async () => {
     const limited = await startApiServer({ rate_limits: () => ({ authenticated: 300, anonymous: 5 }) })
     const token = bearer(await openProject(limited))
     const before = await limited.fetch('/v1/projects', { headers: bearer(limited.owner.token) })
@@ -202,14 +202,14 @@ describe('the limit of requests', () => {
     const refused = await send({ headers: token }, limited)
     expect([refused.status, refused.body.error, Number(refused.headers['retry-after']) > 0]).toEqual([429, 'rate_limited', true])
     expect(await purges(limited)).toHaveLength(2)
-    // The account of a signed-in person was not asked to pay for any of it.
+    // None of it counts for the account of a signed-in user.
     const own = await limited.fetch('/v1/projects', { headers: bearer(limited.owner.token) })
     expect(own.headers.get('x-ratelimit-remaining')).toBe(String(Number(before.headers.get('x-ratelimit-remaining')) - 2))
     await limited.close()
   })
 })
 
-it('takes and answers what is described', async () => {
+it('requests and responses match the OpenAPI document', async () => {
   const description = createOpenApiValidator(openApiDocument())
   const hook = '/webhooks/cachePurge/post'
   for (const body of [{}, { tags: ['a'] }, { urls: ['/a'] }, { tags: [] }, { other: 1 }, { tags: ['x'.repeat(129)] }]) {
@@ -220,7 +220,7 @@ it('takes and answers what is described', async () => {
   }
 })
 
-it('answers under a name of this instance alone', async () => {
+it('is served only under a hostname of this instance', async () => {
   const response = await send({ headers: { ...authorized(), host: 'evil.example' } })
   expect([response.status, response.body.error]).toEqual([421, 'misdirected_request'])
   expect(await purges()).toEqual([])

@@ -1,4 +1,4 @@
-// A stand-in for versitygw, for machines that cannot pull its image: the part of S3 that clients use every day, on a folder, with
+// A stand-in for versitygw, for machines that cannot pull its image: the commonly used part of S3, on a folder, with
 // path style and Signature Version 4 in headers and presigned URLs. Started like the real one: `versitygw posix FOLDER`.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'

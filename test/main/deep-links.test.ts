@@ -12,7 +12,7 @@ const lost = { path: '/projects', message: 'This link does not match any page in
 const slugs = fc.stringMatching(/^[a-z0-9][a-z0-9-]{1,48}[a-z0-9]$/)
 const tabs = ['deployments', 'previews', 'logs', 'metrics', 'cache', 'environment', 'database', 'domains', 'settings']
 
-describe('what is known by heart', () => {
+describe('known pages', () => {
   test.each([
     'projects',
     'domains',
@@ -30,11 +30,11 @@ describe('what is known by heart', () => {
     expect(parseDeepLink(`homeport://${path}/`)).toEqual({ path: `/${path}`, message: null })
   })
 
-  test('nothing at all is the first page', () => {
+  test('an empty link opens the first page', () => {
     expect(parseDeepLink('homeport://')).toEqual({ path: '/', message: null })
   })
 
-  test('every slug that the contract knows, and each page below it', async () => {
+  test('every valid slug, and each page below it', async () => {
     await forEachSeed(corpus, async (seed) =>
       fc.assert(
         fc.property(slugs, fc.constantFrom('', ...tabs.map((tab) => `/${tab}`), '/deployments/dep_0198'), (name, tab) => {
@@ -74,12 +74,12 @@ test.each([
   'http://127.0.0.1:4600/app/projects/shop',
   'javascript:alert(1)',
   '',
-])('%j leads to the projects, with a word', (link) => {
-  // A slash at the end is no harm: systems put it there.
+])('%j opens the projects, with a message', (link) => {
+  // A trailing slash is allowed, because systems add one.
   expect(parseDeepLink(link)).toEqual(link === 'homeport://projects/shop/' ? { path: '/projects/shop', message: null } : lost)
 })
 
-test('whatever is in a link, it leads to a page of the dashboard, without a query, a step upwards or another host', async () => {
+test('any link opens a page of the dashboard, without a query, a parent path or another host', async () => {
   const hostile = fc.oneof(
     fc.array(fc.integer({ min: 0, max: 0x10ffff })).map((signs) => String.fromCodePoint(...signs).toWellFormed()),
     fc
@@ -130,7 +130,7 @@ test('whatever is in a link, it leads to a page of the dashboard, without a quer
   )
 })
 
-test('the link of a start is the last argument that looks like one', async () => {
+test('a second start uses the last argument that looks like a link', async () => {
   expect(findDeepLink(['electron', '.', '--data', '/x'])).toBeUndefined()
   expect(findDeepLink(['homeport', '--', 'homeport://projects/shop'])).toBe('homeport://projects/shop')
   expect(findDeepLink(['--allow-file-access', 'Homeport:x'])).toBe('Homeport:x')
@@ -144,7 +144,7 @@ test('the link of a start is the last argument that looks like one', async () =>
   )
 })
 
-describe('told to the system', () => {
+describe('registration of the scheme', () => {
   beforeEach(resetFakeElectron)
 
   test.each([
@@ -157,12 +157,12 @@ describe('told to the system', () => {
     expect(fakeElectron.protocol_clients).toEqual([{ scheme: 'homeport', path, args }])
   })
 
-  test.each(['win32', 'linux'] as const)('by a checkout on %s, with what Electron has to run', (name) => {
+  test.each(['win32', 'linux'] as const)('by a checkout on %s, with the arguments that Electron needs', (name) => {
     expect(registerProtocolClient(name)).toBe(true)
     expect(fakeElectron.protocol_clients).toEqual([{ scheme: 'homeport', path: process.execPath, args: ['/checkout', '--'] }])
   })
 
-  test('not by a checkout on macOS: a link would open Electron with nothing to run', () => {
+  test('not by a checkout on macOS, where a link would open Electron without an app', () => {
     expect([registerProtocolClient('darwin'), fakeElectron.protocol_clients]).toEqual([false, []])
   })
 })

@@ -1,4 +1,4 @@
-/** main/index.ts as it is, over a real platform: everything but Electron itself. */
+/** The real main/index.ts, over a real platform: only Electron is fake. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -48,11 +48,11 @@ const call = async (path: string, init: RequestInit = {}) => {
   return fetch(`${api_url}${path}`, { ...init, headers })
 }
 
-test('in a checkout a file that ends in .asar is a file', () => {
+test('in a checkout a file that ends in .asar is an ordinary file', () => {
   expect(process.noAsar).toBe(true)
 })
 
-test('its window signs in by a link that works once, and goes where the link of the start leads', async () => {
+test('its window signs in with a single-use link, and opens the page of the deep link', async () => {
   const [window] = fakeElectron.windows
   const [address = ''] = window?.loaded ?? []
   expect(new URL(address).origin).toBe(instance().api_url)
@@ -62,22 +62,22 @@ test('its window signs in by a link that works once, and goes where the link of 
   expect(window?.webContents.sent).toEqual([['homeport:navigate', '/instance/disk', null]])
 })
 
-test('the key of a new folder is in the keychain, and in no file that opens it', () => {
+test('the key of a new folder is in the keychain, and in no usable file', () => {
   expect(existsSync(join(folder, 'master.key.sealed'))).toBe(true)
   expect(existsSync(join(folder, 'master.key'))).toBe(false)
   expect(readFileSync(join(folder, 'desktop', 'logs', 'main.log'), 'utf8')).not.toContain(instance().token)
   if (process.platform !== 'win32') expect(statSync(join(folder, 'desktop', 'logs')).mode & 0o777).toBe(0o700)
 })
 
-test('a project that is made comes into the tray, by itself', async () => {
-  // On a machine without a tray there is none to look at.
+test('a created project appears in the tray by itself', async () => {
+  // A machine without a tray has none to check.
   const made = await call('/v1/projects', { method: 'POST', body: JSON.stringify({ name: 'Shop', slug: 'shop' }) })
   expect(made.status).toBe(201)
   if (fakeElectron.trays.length > 0)
     await until(() => fakeElectron.trays[0]?.menu.find(({ label }) => label === 'shop: not deployed yet'), { what: 'the project in the tray' })
 })
 
-test('a checkout is not updated by itself, and says so', async () => {
+test('a checkout does not update itself, and says so', async () => {
   const [window] = fakeElectron.windows
   const state = await fakeElectron.handlers.get('homeport:read-desktop')?.(
     { senderFrame: { url: `${instance().api_url}/app/`, parent: null }, sender: window?.webContents } as never,

@@ -20,7 +20,7 @@ describe('one instance per data folder', () => {
     expect(fakeElectron.paths.get('userData')).toBe(join(testDesktop.folder, 'desktop'))
   })
 
-  test('a second instance opens nothing and ends', async () => {
+  test('a second instance opens no window and exits', async () => {
     fakeElectron.has_single_instance_lock = false
     const said: string[] = []
     await start({ echo: (line) => said.push(line) })
@@ -61,7 +61,7 @@ describe('the window', () => {
     })
   })
 
-  test('signs in by a link that works once', async () => {
+  test('signs in with a single-use link', async () => {
     await start()
     expect(onlyWindow().loaded).toEqual(['http://127.0.0.1:4600/sign-in?code=once'])
     expect(onlyWindow().is_visible).toBe(true)
@@ -73,7 +73,7 @@ describe('the window', () => {
     'http://127.0.0.1:4600@evil.example/',
     'file:///etc/passwd',
     'javascript:alert(1)',
-  ])('does not go to %s', async (url) => {
+  ])('does not navigate to %s', async (url) => {
     await start()
     fakeElectron.message_box_response = 1
     for (const event of ['will-navigate', 'will-redirect', 'will-frame-navigate']) {
@@ -84,14 +84,14 @@ describe('the window', () => {
     expect(fakeElectron.opened_urls).toEqual([])
   })
 
-  test('goes about its own pages', async () => {
+  test('navigates within its own pages', async () => {
     await start()
     let isPrevented = false
     onlyWindow().webContents.emit('will-navigate', { url: 'http://127.0.0.1:4600/app/projects/shop', preventDefault: () => (isPrevented = true) })
     expect(isPrevented).toBe(false)
   })
 
-  test('opens no second window; an app of ours goes to the browser without a question', async () => {
+  test('opens no second window; the browser opens an app of ours without asking', async () => {
     await start()
     const answer = onlyWindow().webContents.openHandler?.({ url: 'http://shop.localhost:4680/' })
     await Promise.resolve()
@@ -100,7 +100,7 @@ describe('the window', () => {
     expect(fakeElectron.message_boxes).toEqual([])
   })
 
-  test('asks before a foreign address goes to the browser, and takes no for an answer', async () => {
+  test('asks before it opens a foreign address in the browser, and respects a refusal', async () => {
     await start()
     const { openHandler } = onlyWindow().webContents
     fakeElectron.message_box_response = 1
@@ -115,7 +115,7 @@ describe('the window', () => {
   })
 
   test.each(['file:///etc/passwd', 'javascript:alert(1)', 'smb://host/share', 'https://me:secret@example.com/', 'vscode://x'])(
-    'never hands %s to the system',
+    'never passes %s to the system',
     async (url) => {
       await start()
       onlyWindow().webContents.openHandler?.({ url })
@@ -125,7 +125,7 @@ describe('the window', () => {
     },
   )
 
-  test('grants the clipboard to its own page and nothing else to anybody', async () => {
+  test('grants the clipboard to its own page and no other permission', async () => {
     await start()
     const ask = (permission: string, url: string) => {
       let isGranted: boolean | undefined
@@ -140,7 +140,7 @@ describe('the window', () => {
     }
   })
 
-  test('comes back where it was', async () => {
+  test('restores its position', async () => {
     await start()
     onlyWindow().bounds = { x: 300, y: 200, width: 900, height: 700 }
     onlyWindow().close()
@@ -158,7 +158,7 @@ describe('the window', () => {
     expect(onlyWindow().options).toMatchObject({ x: 300, y: 200, width: 900, height: 700 })
   })
 
-  test('does not come back on a screen that is gone', async () => {
+  test('does not restore a position on a disconnected screen', async () => {
     await start()
     onlyWindow().bounds = { x: 4000, y: 200, width: 900, height: 700 }
     onlyWindow().close()
@@ -170,20 +170,20 @@ describe('the window', () => {
   })
 })
 
-describe('where the window comes back', () => {
+describe('the restored window', () => {
   const remember = (bounds: object | string) => {
     mkdirSync(join(testDesktop.folder, 'desktop'), { recursive: true })
     writeFileSync(join(testDesktop.folder, 'desktop', 'window.json'), typeof bounds === 'string' ? bounds : JSON.stringify(bounds))
   }
 
-  test('on the second screen, left of the first', async () => {
+  test('is on the second screen, left of the first', async () => {
     fakeElectron.displays = [{ workArea: { x: 0, y: 0, width: 1920, height: 1080 } }, { workArea: { x: -1280, y: 40, width: 1280, height: 984 } }]
     remember({ x: -1000, y: 60, width: 900, height: 700, is_maximized: false })
     await start()
     expect(onlyWindow().options).toMatchObject({ x: -1000, y: 60, width: 900, height: 700 })
   })
 
-  test('no larger than the screen that it is on', async () => {
+  test('is no larger than its screen', async () => {
     fakeElectron.displays = [{ workArea: { x: 0, y: 0, width: 1280, height: 720 } }]
     remember({ x: 10, y: 10, width: 3000, height: 2000, is_maximized: true, zoom: 0 })
     await start()
@@ -191,7 +191,7 @@ describe('where the window comes back', () => {
     expect(onlyWindow().is_maximized).toBe(true)
   })
 
-  test('as large as its text was made', async () => {
+  test('restores the zoom', async () => {
     await start()
     onlyWindow().webContents.zoom = 1.5
     onlyWindow().close()
@@ -201,7 +201,7 @@ describe('where the window comes back', () => {
   })
 
   test.each(['', '{', 'null', '[]', { width: 'wide', height: 1, is_maximized: false }, { width: 900, height: 700, is_maximized: false, zoom: 'x' }])(
-    'at the first place when the file is %j',
+    'uses the default position when the file is %j',
     async (bounds) => {
       remember(bounds)
       await start()
@@ -210,7 +210,7 @@ describe('where the window comes back', () => {
     },
   )
 
-  test('a place that cannot be written down does not keep the window open', async () => {
+  test('a position that cannot be saved does not keep the window open', async () => {
     await start()
     mkdirSync(join(testDesktop.folder, 'desktop', 'window.json'))
     const window = onlyWindow()
@@ -219,7 +219,7 @@ describe('where the window comes back', () => {
   })
 })
 
-test('a page before the camera is none of the dashboard’s: where it goes is its own affair, and no browser opens for it', async () => {
+test('a page being captured for a screenshot may navigate freely, and opens no browser', async () => {
   await start()
   const window = new BrowserWindow({ webPreferences: { partition: screenshotPartition } })
   const event = { url: 'http://shop.localhost:4680/home', isPrevented: false, preventDefault: () => (event.isPrevented = true) }
@@ -228,23 +228,23 @@ test('a page before the camera is none of the dashboard’s: where it goes is it
   expect([event.isPrevented, fakeElectron.opened_urls, fakeElectron.message_boxes]).toEqual([false, [], []])
 })
 
-describe('a link of ours', () => {
+describe('a deep link', () => {
   const sent = () => onlyWindow().webContents.sent
   const unknown = 'This link does not match any page in Homeport. Showing your projects instead.'
 
-  test('that began it leads there once the window is up', async () => {
+  test('that started the app opens its page once the window is up', async () => {
     await start({ argv: ['--data', '/x', '--', 'homeport://projects/shop/logs'] })
     expect(sent()).toEqual([['homeport:navigate', '/projects/shop/logs', null]])
   })
 
-  test('of a second start comes to the first', async () => {
+  test('of a second start opens in the first', async () => {
     await start()
     app.emit('second-instance', {}, ['homeport', '--', 'homeport://instance/disk'])
     await flushPromises()
     expect(sent()).toEqual([['homeport:navigate', '/instance/disk', null]])
   })
 
-  test('that macOS hands over before anything is up waits', async () => {
+  test('received from macOS before startup waits', async () => {
     const started = start()
     let isPrevented = false
     app.emit('open-url', { preventDefault: () => (isPrevented = true) }, 'homeport://projects/shop')
@@ -253,7 +253,7 @@ describe('a link of ours', () => {
     expect(sent()).toEqual([['homeport:navigate', '/projects/shop', null]])
   })
 
-  test('brings a closed window back', async () => {
+  test('reopens a closed window', async () => {
     await start()
     onlyWindow().close()
     app.emit('open-url', { preventDefault: () => {} }, 'homeport://projects/shop')
@@ -262,7 +262,7 @@ describe('a link of ours', () => {
   })
 
   test.each(['homeport://evil.example/', 'homeport:projects/shop', 'homeport://projects/shop/../../sign-in?code=x', 'HOMEPORT://sign-in'])(
-    'that is none (%s) leads to the projects, with a word',
+    'that is invalid (%s) opens the projects, with a message',
     async (link) => {
       await start({ argv: [link] })
       expect(sent()).toEqual([['homeport:navigate', '/projects', unknown]])
@@ -271,16 +271,16 @@ describe('a link of ours', () => {
     },
   )
 
-  test('is claimed from the system, with what it is to run from a checkout', async () => {
+  test('is registered with the system, with the command of a checkout', async () => {
     await start()
     expect(fakeElectron.protocol_clients).toEqual([{ scheme: 'homeport', path: process.execPath, args: ['/checkout', '--'] }])
   })
 })
 
-describe('a page that ends', () => {
+describe('a crashed page', () => {
   const gone = (reason: string) => onlyWindow().webContents.emit('render-process-gone', {}, { reason, exitCode: 11 })
 
-  test('is loaded again once, then a plain page says what to do', async () => {
+  test('is reloaded once, then a plain page says what to do', async () => {
     await start()
     gone('crashed')
     expect(onlyWindow().webContents.reloads).toBe(1)
@@ -295,13 +295,13 @@ describe('a page that ends', () => {
     expect(readFileSync(join(testDesktop.folder, 'desktop', 'logs', 'main.log'), 'utf8')).toContain('"reason":"oom"')
   })
 
-  test('because it was asked to is no accident', async () => {
+  test('does not include a clean exit', async () => {
     await start()
     gone('clean-exit')
     expect([onlyWindow().webContents.reloads, onlyWindow().loaded.length]).toEqual([0, 1])
   })
 
-  test('a window that is gone is left alone', async () => {
+  test('a destroyed window is left alone', async () => {
     await start()
     onlyWindow().is_destroyed = true
     gone('killed')
@@ -309,20 +309,20 @@ describe('a page that ends', () => {
   })
 })
 
-test('a dashboard that does not load is said, and Homeport runs on', async () => {
+test('a dashboard that fails to load is reported, and Homeport keeps running', async () => {
   testDesktop.platform.signInUrl = async () => Promise.reject(new Error('The database is busy.'))
   await start()
   expect(fakeElectron.errors[0]).toContain('The dashboard could not be opened: The database is busy.')
   expect(testDesktop.counts.stopped).toBe(0)
 })
 
-test('certificates and passwords are never answered for a page', async () => {
+test('certificate errors and HTTP authentication are never accepted for a page', async () => {
   await start()
   for (const event of ['certificate-error', 'select-client-certificate', 'login']) expect(app.listenerCount(event), event).toBe(0)
 })
 
-describe('the end', () => {
-  test('while it is on its way up', async () => {
+describe('quitting', () => {
+  test('during startup', async () => {
     let isUp = () => {}
     const started = start({
       startPlatform: () => new Promise((resolve) => (isUp = () => resolve(testDesktop.platform))),
@@ -335,7 +335,7 @@ describe('the end', () => {
     expect([fakeElectron.windows, testDesktop.counts.stopped, fakeElectron.quits]).toEqual([[], 1, 1])
   })
 
-  test('stops the platform once, then ends', async () => {
+  test('stops the platform once, then exits', async () => {
     await start()
     app.quit()
     app.quit()
@@ -345,14 +345,14 @@ describe('the end', () => {
     expect(fakeElectron.quits).toBe(1)
   })
 
-  test('a picture that was taken before the dashboard is up ends nothing', async () => {
+  test('closing a screenshot window before the dashboard is up does not quit', async () => {
     await start()
     app.emit('window-all-closed')
     await flushPromises()
     expect([testDesktop.counts.stopped, fakeElectron.quits]).toEqual([0, 0])
   })
 
-  test('ends although the platform fails to stop', async () => {
+  test('exits although the platform fails to stop', async () => {
     testDesktop.platform.stop = async () => Promise.reject(new Error('stuck'))
     await start()
     app.quit()
@@ -360,7 +360,7 @@ describe('the end', () => {
     expect(fakeElectron.quits).toBe(1)
   })
 
-  test('ends 10 s later although the platform never stops', async () => {
+  test('exits after 10 s although the platform never stops', async () => {
     testDesktop.platform.stop = () => new Promise(() => {})
     await start()
     app.quit()
@@ -381,7 +381,7 @@ describe('the end', () => {
   })
 })
 
-test('after the machine slept the platform looks at the world anew', async () => {
+test('after the machine slept the platform refreshes its state', async () => {
   await start()
   powerMonitor.emit('resume')
   expect(testDesktop.counts.resynced).toBe(1)

@@ -6,11 +6,11 @@ import { API } from 'typescript/unstable/sync'
 import { expect, test } from 'vitest'
 import { root } from '../support/instance-process.ts'
 
-/** Plain data, and what Electron's types repeat of the web's and Node's. */
+/** Plain data, and types of the web and Node that Electron's declarations repeat. */
 const isPlain = /^(?:Rectangle\.|ProcessVersions\.|process\.(?:on|once|off)\b|__type\.)/
 const isEvent = /^(?:on|once|off)$/
 
-/** What the main process and the preload use of what Electron and electron-updater declare, as the type checker sees it. */
+/** The APIs of Electron and electron-updater that main/ and preload/ use, according to the type checker. */
 function usedOfElectron(): string[] {
   const api = new API({ cwd: root })
   const [project] = api.updateSnapshot({ openProjects: [join(root, 'main/tsconfig.json')] }).getProjects()
@@ -31,7 +31,7 @@ function usedOfElectron(): string[] {
       const { node } = found[index]!
       const from = symbol?.declarations.map((one) => /node_modules\/(electron(?:-updater)?)\//.exec(one.path)?.[1]).find(Boolean)
       if (!symbol || from === undefined) {
-        // The import of a class is declared where it is imported.
+        // An imported class is declared at its import.
         if (isNewExpression(node) && /^(?:BrowserWindow|Notification|Tray)$/.test(symbol?.name ?? '')) used.add(`new ${symbol!.name}`)
         continue
       }
@@ -50,7 +50,7 @@ function usedOfElectron(): string[] {
   return named.filter((one) => !isPlain.test(one) && one !== 'autoUpdater.autoUpdater').sort()
 }
 
-test('the table has all that is used of Electron and nothing else, with tests that are there', () => {
+test('the table lists exactly the Electron APIs in use, each with an existing test', () => {
   const table = readFileSync(join(root, 'main/electron-apis.md'), 'utf8')
   const rows = table.split('\n').filter((line) => line.startsWith('| `'))
   const named = rows.flatMap((row) => [...(row.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, api]) => api!.replace(".once('", ".on('")))

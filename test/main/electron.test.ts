@@ -1,6 +1,6 @@
 /**
- * The real Electron, where its binary and a display are: what the double cannot vouch for. `npm run desktop:smoke` runs this file alone;
- * the report at its end is for pasting, with what main/README.md asks a person to look at.
+ * The real Electron, if its binary and a display are available: what the fake cannot prove. `npm run desktop:smoke` runs only this file;
+ * the report at its end can be pasted, with the manual checks of main/README.md.
  */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,11 +22,11 @@ import { isProcessRunning } from '../support/processes.ts'
 import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 
-/** What a person waits for a window, and for the end. */
+/** The maximum time for a window to appear, and for quitting. */
 const timeout_ms = 10_000
 
 const electronRequirement = requires('electron')
-/** Asked for by name it must not pass unrun, least of all on a machine of the workflow. */
+/** Run explicitly it must not be skipped, especially in the workflow. */
 const isAsked = process.env.npm_lifecycle_event === 'desktop:smoke'
 
 test.skipIf(!electronRequirement.ok && !isAsked)('the desktop on this machine', { timeout: 300_000 }, async () => {
@@ -69,12 +69,12 @@ test.skipIf(!electronRequirement.ok && !isAsked)('the desktop on this machine', 
     await check('the page is isolated, and sandboxed where this system allows it', async () => {
       const { preferences, pages } = await app.evaluate(({ app: electron, BrowserWindow }) => {
         const [window] = BrowserWindow.getAllWindows()
-        // There since the first Electron, and not in its types.
+        // Available since the first Electron, but missing in its types.
         const contents = window?.webContents as unknown as { getLastWebPreferences(): Record<string, unknown> } | undefined
         return { preferences: contents?.getLastWebPreferences(), pages: electron.getAppMetrics().filter(({ type }) => type === 'Tab') }
       })
       expect(preferences).toMatchObject({ sandbox: true, contextIsolation: true, nodeIntegration: false, webSecurity: true, partition: 'homeport' })
-      // Linux does not tell.
+      // Linux does not report it.
       if (isSandboxed && process.platform !== 'linux') expect(pages.every(({ sandboxed }) => sandboxed)).toBe(true)
     })
     await check('it is signed in without a cookie and without the token of the instance', async () => {
@@ -139,13 +139,13 @@ test.skipIf(!electronRequirement.ok && !isAsked)('the desktop on this machine', 
     })
     await check('the dashboard can be looked at', async () => {
       const png = await shown.screenshot({ path: join(pictures, 'dashboard.png') })
-      // An empty page is a few kilobytes.
+      // A blank page is a few kilobytes.
       expect(png.length).toBeGreaterThan(10_000)
     })
     await check('it quits within 10 s, and leaves nothing running', async () => {
       const pids = await app.evaluate(({ app: electron }) => electron.getAppMetrics().map(({ pid }) => pid))
       const quit = performance.now()
-      // The answer is lost when the process ends first.
+      // The response is lost if the process exits first.
       await app.evaluate(({ app: electron }) => electron.quit()).catch(() => undefined)
       await ended
       expect(performance.now() - quit).toBeLessThan(timeout_ms)
@@ -168,7 +168,7 @@ test.skipIf(!electronRequirement.ok && !isAsked)('the desktop on this machine', 
   expect(failed).toEqual([])
 })
 
-/** Each check with its time. One that fails does not keep the others from running: a report from afar should tell everything at once. */
+/** Each check with its duration. A failed one does not stop the others, so that a remote report is complete. */
 function createReport() {
   const lines: string[] = []
   const failed: string[] = []

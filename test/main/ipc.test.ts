@@ -4,13 +4,13 @@ import { channels } from '../../preload/bridge.ts'
 import { createTestDesktop, flushPromises } from '../support/test-desktop.ts'
 import { BrowserWindow, FakeWindow, fakeElectron } from '../support/fake-electron.ts'
 
-/** The bridge as the whole desktop answers it. */
+/** The bridge with the handlers of the whole desktop. */
 let testDesktop: ReturnType<typeof createTestDesktop>
 let window: FakeWindow
 
 const own = { url: 'http://127.0.0.1:4600/app/projects', parent: null }
 
-/** Calls a channel as a frame of a window would. */
+/** Calls a channel like a frame of a window. */
 async function call(
   channel: string,
   argument?: unknown,
@@ -29,11 +29,11 @@ beforeEach(async () => {
 })
 afterEach(() => testDesktop.close())
 
-test('every channel that the page calls is answered, and no other', () => {
+test('every channel that the page uses has a handler, and there are no others', () => {
   expect([...fakeElectron.handlers.keys()].sort()).toEqual(Object.values(channels).sort())
 })
 
-/** Good ones, so that a refusal is one of the sender. */
+/** Valid arguments, so that a refusal is because of the sender. */
 const everyChannel = Object.entries({
   chooseFolder: undefined,
   openExternal: 'http://shop.localhost:4680/',
@@ -67,7 +67,7 @@ describe.each([
   })
 })
 
-test.each(everyChannel)('a page before the camera is refused at %s, whatever its address', async (channel, argument) => {
+test.each(everyChannel)('a page being captured for a screenshot is refused at %s, whatever its address', async (channel, argument) => {
   const camera = new BrowserWindow({ webPreferences: { partition: screenshotPartition } })
   await expect(call(channel, argument, own, camera)).rejects.toThrow('not allowed to use')
   expectNothing()
@@ -88,17 +88,20 @@ function expectNothing(): void {
   ])
 }
 
-test.each(['http://127.0.0.1:4600/app/', 'http://127.0.0.1:4600/app/on/rem_1/projects/shop?x=1#y'])('the dashboard at %s is heard', async (url) => {
-  expect(await call(channels.readDesktop, undefined, { url, parent: null })).toMatchObject({ notifies: true })
-})
+test.each(['http://127.0.0.1:4600/app/', 'http://127.0.0.1:4600/app/on/rem_1/projects/shop?x=1#y'])(
+  'the dashboard at %s is accepted',
+  async (url) => {
+    expect(await call(channels.readDesktop, undefined, { url, parent: null })).toMatchObject({ notifies: true })
+  },
+)
 
-test('a folder that was chosen, or null', async () => {
+test('a chosen folder, or null', async () => {
   expect(await call(channels.chooseFolder)).toBe('/home/me/app')
   fakeElectron.open_dialog_result = { canceled: true, filePaths: [] }
   expect(await call(channels.chooseFolder)).toBeNull()
 })
 
-test('a notification only while the window is not in front; a click leads to its path', async () => {
+test('notifies only while the window is in the background; a click opens its path', async () => {
   window.is_focused = true
   await call(channels.notify, { title: 'Live', body: 'shop is live', path: 'on/rem_1/projects/shop' })
   expect(fakeElectron.notifications).toHaveLength(0)
@@ -111,7 +114,7 @@ test('a notification only while the window is not in front; a click leads to its
   expect(window.is_focused).toBe(true)
 })
 
-test('no notification where they were turned off, or the system has none', async () => {
+test('does not notify when notifications are off, or the system has none', async () => {
   fakeElectron.has_notifications = false
   await call(channels.notify, { title: 'Live', body: 'shop is live', path: '/' })
   fakeElectron.has_notifications = true
@@ -121,14 +124,14 @@ test('no notification where they were turned off, or the system has none', async
 })
 
 test.each([null, 'text', {}, { title: 'a', body: 'b' }, { title: 1, body: 'b', path: '/' }, { title: 'a', body: 'b', path: `/${'x'.repeat(1000)}` }])(
-  'a notification must be one: %j',
+  'a notification must be valid: %j',
   async (value) => {
     await call(channels.notify, value)
     expect(fakeElectron.notifications).toHaveLength(0)
   },
 )
 
-test('progress between 0 and 1, anything else takes it away; builds show when no upload does', async () => {
+test('progress is between 0 and 1, anything else hides it; builds show when no upload does', async () => {
   await call(channels.setProgress, 0.4)
   expect(window.progress).toBe(0.4)
   for (const value of [null, 2, -3, 'x', undefined, NaN]) {
@@ -145,13 +148,13 @@ test('progress between 0 and 1, anything else takes it away; builds show when no
   expect(window.progress).toBe(-1)
 })
 
-test('an address has to be a text', async () => {
+test('a URL must be a string', async () => {
   expect(await call(channels.openExternal, { toString: () => 'http://shop.localhost:4680/' })).toBe(false)
   expect(await call(channels.openExternal, 'http://shop.localhost:4680/')).toBe(true)
   expect(fakeElectron.opened_urls).toEqual(['http://shop.localhost:4680/'])
 })
 
-test('settings are read, changed and kept', async () => {
+test('settings are read, changed and stored', async () => {
   const before = await call(channels.readDesktop)
   expect(before).toEqual({
     opens_at_login: false,
@@ -166,18 +169,18 @@ test('settings are read, changed and kept', async () => {
 })
 
 test.each([null, 'text', 7, { notifies: 'yes' }, { was_told: true }, { __proto__: null, data_dir: true }, [true]])(
-  'a change must be one: %j',
+  'a change must be valid: %j',
   async (value) => {
     await expect(call(channels.changeDesktop, value)).rejects.toThrow('Unknown desktop setting')
     expect(await call(channels.readDesktop)).toMatchObject({ notifies: true, keeps_running: true })
   },
 )
 
-test.each([null, 'install', 'toString', '__proto__', 1, {}])('a step of an update must be one: %j', async (value) => {
+test.each([null, 'install', 'toString', '__proto__', 1, {}])('an update action must be valid: %j', async (value) => {
   await expect(call(channels.updateDesktop, value)).rejects.toThrow('Unknown update action')
 })
 
-test('the folder of the log is shown, and no other', async () => {
+test('shows the log folder, and no other', async () => {
   await call(channels.showLogs, '/etc')
   expect(fakeElectron.opened_paths).toEqual([`${testDesktop.folder}/desktop/logs`])
 })

@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-test('makes a key of 32 bytes once and gives it back ever after', async () => {
+test('creates a key of 32 bytes once and returns it ever after', async () => {
   const keychain = await createKeychain(path)
   expect(keychain?.kind).toBe('keychain')
   const key = await keychain!.read()
@@ -25,7 +25,7 @@ test('makes a key of 32 bytes once and gives it back ever after', async () => {
   expect(await (await createKeychain(path))!.read()).toEqual(key)
 })
 
-test('the key lies on disk wrapped, for its owner alone', async () => {
+test('the key is stored encrypted, and only its owner can read the file', async () => {
   const key = await (await createKeychain(path))!.read()
   const file = readFileSync(path)
   expect(file.includes(Buffer.from(key))).toBe(false)
@@ -33,15 +33,15 @@ test('the key lies on disk wrapped, for its owner alone', async () => {
   if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('Linux without a keyring seals with a key that everybody knows, and is not used', async () => {
+test('Linux without a keyring, where the encryption key is public, is not used', async () => {
   fakeElectron.keychain.version_prefix = 'v10'
   expect(await createKeychain(path, { platform: 'linux' })).toBeUndefined()
-  // On macOS the mark is that of the keychain's own key.
+  // On macOS the prefix is that of the keychain's own key.
   expect((await createKeychain(path, { platform: 'darwin' }))?.kind).toBe('keychain')
   expect(existsSync(path)).toBe(false)
 })
 
-test('on Linux nothing is left sealed with the key that everybody knows', async () => {
+test('on Linux nothing stays encrypted with the public key', async () => {
   const linux = { platform: 'linux' as const }
   fakeElectron.keychain.version_prefix = 'v10'
   const key = await (await createKeychain(path, { platform: 'darwin' }))!.read()
@@ -49,7 +49,7 @@ test('on Linux nothing is left sealed with the key that everybody knows', async 
   await expect(createKeychain(path, linux)).rejects.toThrow('currently not available')
   fakeElectron.keychain.version_prefix = 'v11'
   const keychain = await createKeychain(path, linux)
-  // The keyring is closed while Homeport starts.
+  // The keyring is locked during startup.
   fakeElectron.keychain.version_prefix = 'v10'
   await expect(keychain!.read()).rejects.toThrow('currently not available')
   expect(readFileSync(path)).toEqual(before)
@@ -58,7 +58,7 @@ test('on Linux nothing is left sealed with the key that everybody knows', async 
   expect(readFileSync(path).toString()).toMatch(/^v11/)
 })
 
-test('a keychain that is away for a moment is asked again; one that stays away is said to be', async () => {
+test('a briefly unavailable keychain is retried; one that stays unavailable is reported', async () => {
   const clock = createTestClock({ frozen_at: 0 })
   const key = await (await createKeychain(path))!.read()
   const keychain = await createKeychain(path, { clock })
@@ -74,7 +74,7 @@ test('a keychain that is away for a moment is asked again; one that stays away i
   await refused
 })
 
-test('a keychain that is locked is not taken for a missing one', async () => {
+test('a locked keychain is not mistaken for a missing one', async () => {
   await (await createKeychain(path))!.read()
   const before = readFileSync(path)
   fakeElectron.keychain.is_available = false
@@ -82,7 +82,7 @@ test('a keychain that is locked is not taken for a missing one', async () => {
   expect(readFileSync(path)).toEqual(before)
 })
 
-test('another keychain cannot open it: a clear end, and nothing is changed', async () => {
+test('another keychain cannot decrypt it: a clear error, and nothing is changed', async () => {
   await (await createKeychain(path))!.read()
   const before = readFileSync(path)
   fakeElectron.keychain.secret = 'k2'
@@ -91,7 +91,7 @@ test('another keychain cannot open it: a clear end, and nothing is changed', asy
   expect(readFileSync(path)).toEqual(before)
 })
 
-test('wraps anew when the system asks for it, and keeps the key', async () => {
+test('re-encrypts when the system asks for it, and keeps the key', async () => {
   const key = await (await createKeychain(path))!.read()
   fakeElectron.keychain.is_old = true
   expect(await (await createKeychain(path))!.read()).toEqual(key)

@@ -21,7 +21,7 @@ const written = () =>
     .map((name) => readFileSync(join(folder, name), 'utf8'))
     .join('')
 
-test('is a file that its owner alone reads, one line of JSON each, newest last', () => {
+test('is a private file, one line of JSON per entry, newest last', () => {
   const journal = createDesktopLog(folder)
   journal.info('began', { port: 4600 })
   journal.error('failed', { error: new Error('It is broken.', { cause: new Error('by hand') }) })
@@ -32,7 +32,7 @@ test('is a file that its owner alone reads, one line of JSON each, newest last',
   if (process.platform !== 'win32') expect(statSync(join(folder, 'main.log')).mode & 0o777).toBe(0o600)
 })
 
-test('is bounded: three files of so much, the oldest goes; it goes on where it was', () => {
+test('is bounded: three files of limited size, rotated; a restart continues the current one', () => {
   const limits = { file_bytes: 2_000, files: 3 }
   for (let run = 0; run < 4; run++) {
     const journal = createDesktopLog(folder, { limits })
@@ -43,13 +43,13 @@ test('is bounded: three files of so much, the oldest goes; it goes on where it w
   expect(createDesktopLog(folder, { limits }).tail(1)[0]).toContain('"run":3,"line":39')
 })
 
-test('a line that is far too long is cut', () => {
+test('a line that is far too long is truncated', () => {
   const journal = createDesktopLog(folder)
   journal.warn('long', { text: 'y'.repeat(100_000) })
   expect(written().length).toBeLessThan(9_000)
 })
 
-test('a disk that takes nothing stops nobody', () => {
+test('a full disk stops nothing', () => {
   const journal = createDesktopLog(folder)
   rmSync(folder, { recursive: true })
   writeFileSync(folder, 'not a folder')
@@ -57,13 +57,13 @@ test('a disk that takes nothing stops nobody', () => {
   expect(journal.tail(5)).toEqual([])
 })
 
-describe('holds no secret', () => {
+describe('contains no secret', () => {
   const token = newToken()
   const purge = newToken('hpp')
   const code = newSecret()
   const other = 'pa$$ w0rd/with+signs='
 
-  test('whatever the form', () => {
+  test('in any form', () => {
     const journal = createDesktopLog(folder)
     journal.redact(other)
     const fields = {
@@ -85,13 +85,13 @@ describe('holds no secret', () => {
     for (const line of text.trim().split('\n')) expect(() => JSON.parse(line) as unknown).not.toThrow()
   })
 
-  test('and leaves the rest as it is', () => {
+  test('and leaves other text unchanged', () => {
     const text = 'GET http://shop.localhost:4680/?page=2 of me@example.com took 3 ms; bearer of news; svc is up'
     expect(maskSecrets(text)).toBe(text)
   })
 })
 
-describe('what nobody caught', () => {
+describe('uncaught errors', () => {
   let off: () => void
   let ends: number
   beforeEach(() => {
@@ -100,19 +100,19 @@ describe('what nobody caught', () => {
   })
   afterEach(() => off())
 
-  /** As the process itself would, past the listeners of the test runner. */
+  /** Emits like the process itself, bypassing the listeners of the test runner. */
   const raise = (event: 'uncaughtException' | 'unhandledRejection', error: Error) => {
     const own = process.listeners(event as 'uncaughtException').at(-1)
     own?.(error, 'uncaughtException')
   }
 
-  test('a rejection is written down, and Homeport goes on', () => {
+  test('an unhandled rejection is logged, and Homeport continues', () => {
     raise('unhandledRejection', new Error('Nobody waited.'))
     expect(written()).toContain('Nobody waited.')
     expect([ends, fakeElectron.errors]).toEqual([0, []])
   })
 
-  test('an exception is written down and said once, and Homeport ends in order', () => {
+  test('an uncaught exception is logged and reported once, and Homeport exits in order', () => {
     raise('uncaughtException', new Error('It broke.'))
     raise('uncaughtException', new Error('And while it ended.'))
     expect(ends).toBe(1)
@@ -120,20 +120,20 @@ describe('what nobody caught', () => {
     expect(written()).toContain('And while it ended.')
   })
 
-  test('a process of Chromium that is gone is written down, an orderly end is not', () => {
+  test('a crashed Chromium process is logged, a clean exit is not', () => {
     app.emit('child-process-gone', {}, { type: 'GPU', reason: 'crashed', exitCode: 5 })
     app.emit('child-process-gone', {}, { type: 'Utility', reason: 'clean-exit', exitCode: 0, name: 'Network Service' })
     expect(written().trim().split('\n')).toEqual([expect.stringContaining('"type":"GPU","reason":"crashed"')])
   })
 
-  test('the watch ends with it', () => {
+  test('close removes the listeners', () => {
     const before = process.listenerCount('uncaughtException')
     off()
     expect(process.listenerCount('uncaughtException')).toBe(before - 1)
   })
 })
 
-test('reports of crashes lie beside it and go nowhere', () => {
+test('crash reports are stored next to it and sent nowhere', () => {
   const journal = createDesktopLog(join(folder, 'logs'))
   startCrashReporter(journal)
   expect(fakeElectron.paths.get('crashDumps')).toBe(join(folder, 'logs', 'crashes'))

@@ -28,7 +28,7 @@ describe('Linux', () => {
   const file = () => join(folder, 'autostart', 'homeport.desktop')
   beforeEach(() => on('linux'))
 
-  test('a file in the folder of autostart, and none again', () => {
+  test('adds a file to the autostart folder, and removes it', () => {
     const login = createLoginItem(options, platform)
     expect(login.isEnabled()).toBe(false)
     login.setEnabled(true)
@@ -39,7 +39,7 @@ describe('Linux', () => {
     login.setEnabled(false)
   })
 
-  test.each(['Hidden=true', 'X-GNOME-Autostart-enabled=false'])('off when the desktop wrote %s', (line) => {
+  test.each(['Hidden=true', 'X-GNOME-Autostart-enabled=false'])('is off when the desktop wrote %s', (line) => {
     const login = createLoginItem(options, platform)
     login.setEnabled(true)
     writeFileSync(file(), `${readFileSync(file(), 'utf8').replace('X-GNOME-Autostart-enabled=true\n', '')}${line}\n`)
@@ -51,18 +51,18 @@ describe('Linux', () => {
     expect(readFileSync(file(), 'utf8')).toContain('Exec="/home/me/My Apps/Homeport.AppImage" "--data" "/mnt/100%% mine" "--hidden"')
   })
 
-  test('from a checkout Electron is told what to run', () => {
+  test('in a checkout Electron gets the app as an argument', () => {
     app.isPackaged = false
     createLoginItem(options, platform).setEnabled(true)
     expect(readFileSync(file(), 'utf8')).toContain(`Exec="${process.execPath}" "/checkout" "--hidden"`)
   })
 
-  test('a start is its own when it has the flag', () => {
+  test('a start with the flag counts as a login start', () => {
     expect(createLoginItem(options, platform).wasStartedAtLogin(['--data', '/x', '--hidden'])).toBe(true)
     expect(createLoginItem(options, platform).wasStartedAtLogin([])).toBe(false)
   })
 
-  test('any argument survives the two escapes of the specification', async () => {
+  test('any argument survives both escapings of the specification', async () => {
     await forEachSeed(corpus, async (seed) =>
       fc.assert(
         fc.property(
@@ -81,7 +81,7 @@ describe('Linux', () => {
     )
   })
 
-  test('what would end the line is refused', () => {
+  test('refuses an argument that would end the line', () => {
     expect(() => quoteForExec('/home/me\nExec=rm')).toThrow('control characters')
   })
 })
@@ -89,7 +89,7 @@ describe('Linux', () => {
 describe('macOS', () => {
   beforeEach(() => on('darwin'))
 
-  test('an item of the system', () => {
+  test('uses the login items of the system', () => {
     const login = createLoginItem(options, platform)
     login.setEnabled(true)
     expect(login.isEnabled()).toBe(true)
@@ -97,14 +97,14 @@ describe('macOS', () => {
     expect(login.isEnabled()).toBe(false)
   })
 
-  test('a checkout has none: it would be Electron with nothing to run', () => {
+  test('a checkout has none, because Electron would start without an app', () => {
     app.isPackaged = false
     const login = createLoginItem(options, platform)
     login.setEnabled(true)
     expect([login.isEnabled(), fakeElectron.login_item.openAtLogin]).toEqual([null, false])
   })
 
-  test('the system says whether it was it', () => {
+  test('the system says whether this was a login start', () => {
     expect(createLoginItem(options, platform).wasStartedAtLogin([])).toBe(false)
     fakeElectron.login_item.wasOpenedAtLogin = true
     expect(createLoginItem(options, platform).wasStartedAtLogin([])).toBe(true)
@@ -114,7 +114,7 @@ describe('macOS', () => {
 describe('Windows', () => {
   beforeEach(() => on('win32'))
 
-  test('an item with its arguments, which Electron quotes', () => {
+  test('adds an item with its arguments, which Electron quotes', () => {
     const login = createLoginItem({ ...options, args: ['--data', 'D:\\My Data\\'] }, platform)
     login.setEnabled(true)
     expect(fakeElectron.login_item).toMatchObject({ openAtLogin: true, args: ['--data', 'D:\\My Data\\', '--hidden'] })
@@ -123,7 +123,7 @@ describe('Windows', () => {
   })
 })
 
-/** As a desktop reads it: the escapes of a value, then the words, then the field codes. */
+/** Parses like a desktop: the escapes of a value, then the words, then the field codes. */
 function readExec(value: string): string[] {
   const plain = value.replace(/\\(.)/g, (_, sign: string) => ({ s: ' ', n: '\n', t: '\t', r: '\r' })[sign] ?? sign)
   return [...plain.matchAll(/"((?:[^"\\]|\\.)*)"(?: |$)/gsu)].map(([, word = '']) => word.replace(/\\(["`$\\])/g, '$1').replaceAll('%%', '%'))

@@ -24,10 +24,10 @@ describe.each(['darwin', 'win32', 'linux'] as const)('on %s', (name) => {
     await testDesktop.start({ platform: name })
   })
 
-  test('every accelerator is used once, and every item does something', () => {
+  test('every accelerator is used once, and every item has an action', () => {
     const accelerators = all().flatMap(({ accelerator }) => (accelerator ? [accelerator] : []))
     expect(new Set(accelerators).size).toBe(accelerators.length)
-    // Keys that roles take: those of zoom, reload, close, quit, editing.
+    // Accelerators of roles: zoom, reload, close, quit, editing.
     expect(accelerators.filter((one) => /^CmdOrCtrl\+([RWQMHZXCVAY0]|Plus|=|-)$/.test(one))).toEqual([])
     const idle = all().filter((one) => !one.click && !one.role && !one.submenu && one.type !== 'separator')
     expect(idle.map(({ label }) => label)).toEqual([])
@@ -45,12 +45,12 @@ describe.each(['darwin', 'win32', 'linux'] as const)('on %s', (name) => {
     ['Homeport Help', '/help'],
     ['Keyboard Shortcuts', '/?do=keyboard'],
     ['Check for Updates…', '/instance/desktop'],
-  ])('%s leads to %s', async (label, path) => {
+  ])('%s opens %s', async (label, path) => {
     await click(label)
     expect(goneTo()).toEqual([path])
   })
 
-  test('the app menu is where the system has it', () => {
+  test('the app menu is where the system expects it', () => {
     const first = fakeElectron.menu?.[0]?.label
     expect(first).toBe(name === 'darwin' ? 'Homeport' : '&File')
     expect(all().filter(({ role }) => role === 'quit')).toHaveLength(1)
@@ -59,19 +59,19 @@ describe.each(['darwin', 'win32', 'linux'] as const)('on %s', (name) => {
   })
 })
 
-test('the browser gets a fresh link to sign in', async () => {
+test('the browser gets a new sign-in link', async () => {
   await testDesktop.start()
   await click('Open in Browser')
   expect(fakeElectron.opened_urls).toEqual(['http://127.0.0.1:4600/sign-in?code=once'])
 })
 
-test('the log is shown', async () => {
+test('opens the log', async () => {
   await testDesktop.start()
   await click('Show Logs')
   expect(fakeElectron.opened_paths).toEqual([`${testDesktop.folder}/desktop/logs`])
 })
 
-test('a report is put into the clipboard, without a secret, and nothing is sent', async () => {
+test('copies a report to the clipboard, without secrets, and sends nothing', async () => {
   await testDesktop.start({
     async startPlatform(journal) {
       journal.error('deploy_failed', { url: 'https://me:hunter2@example.com/app.git' })
@@ -88,7 +88,7 @@ test('a report is put into the clipboard, without a secret, and nothing is sent'
   expect([fakeElectron.opened_urls, fakeElectron.opened_paths]).toEqual([[], [`${testDesktop.folder}/desktop/logs`]])
 })
 
-test('a new version is told of while nobody looks, and the page hears every step', async () => {
+test('a new version is announced in the background, and the page gets every step', async () => {
   testDesktop.updater.onCheck = () => testDesktop.updater.emitCheckResult('10.0.0')
   await testDesktop.start({
     updates: { disabled_reason: null, download_page: null, public_key: null, installs_on_quit: true, loadUpdater: async () => testDesktop.updater },
@@ -106,7 +106,7 @@ test('a new version is told of while nobody looks, and the page hears every step
   ])
 })
 
-test('an update restarts what has ended in order, once', async () => {
+test('an update restarts the app once, after an orderly shutdown', async () => {
   testDesktop.updater.onCheck = () => testDesktop.updater.emitCheckResult('10.0.0')
   testDesktop.updater.onDownload = async () => void testDesktop.updater.emit('update-downloaded', { version: '10.0.0' })
   testDesktop.updater.quitAndInstall = () => void testDesktop.updater.acts.push(`install after ${testDesktop.counts.stopped} stop`)

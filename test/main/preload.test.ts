@@ -1,4 +1,4 @@
-/** The preload as it is, against the other side of the double: what a page finds, and what it can make of it. */
+/** The real preload, against the other side of the fake: what a page finds, and what it can do with it. */
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Bridge, channels, rendererChannels } from '../../preload/bridge.ts'
 import { exposedApis, ipcRenderer } from '../support/fake-electron.ts'
@@ -14,7 +14,7 @@ beforeEach(() => {
   ipcRenderer.invoked = []
 })
 
-/** Everything a page may call, with what it gives. A verb that is not in here does not compile. */
+/** Every function that a page may call, with its arguments. A missing one does not compile. */
 const verbs = {
   chooseFolder: [],
   openExternal: ['http://shop.localhost:4680/'],
@@ -26,7 +26,7 @@ const verbs = {
   showLogs: [],
 } satisfies { [Verb in keyof typeof channels]: Parameters<Bridge[Verb]> }
 
-test('exposes the bridge and nothing beside it', () => {
+test('exposes only the bridge', () => {
   expect([...exposedApis.keys()]).toEqual(['homeport'])
   const others = ['platform', 'version', 'getPathForFile', 'onDesktopState', 'onNavigate']
   expect(Object.keys(bridge).sort()).toEqual([...Object.keys(verbs), ...others].sort())
@@ -34,14 +34,14 @@ test('exposes the bridge and nothing beside it', () => {
   expect(['darwin', 'win32', 'linux', 'other']).toContain(bridge.platform)
 })
 
-test.each(Object.entries(verbs))('%s asks its own channel, with what it was given and no more', async (name, given) => {
+test.each(Object.entries(verbs))('%s calls its own channel, with the given arguments only', async (name, given) => {
   const verb = name as keyof typeof channels
   const call = bridge[verb] as (...given: unknown[]) => Promise<unknown>
   expect(await call(...given, 'something more', 'and more')).toBe(`answer of ${channels[verb]}`)
   expect(ipcRenderer.invoked).toEqual([[channels[verb], ...given].concat(given.length === 0 ? [] : [])])
 })
 
-test('no verb takes the name of a channel', async () => {
+test('no function accepts the name of a channel', async () => {
   for (const name of Object.keys(verbs)) {
     const call = bridge[name as keyof typeof channels] as (...given: unknown[]) => Promise<unknown>
     await call('homeport:show-logs', 'shell:open')
@@ -49,12 +49,12 @@ test('no verb takes the name of a channel', async () => {
   expect(ipcRenderer.invoked.map(([channel]) => channel).sort()).toEqual(Object.values(channels).sort())
 })
 
-test('the place of a file, or null for one that is nowhere', () => {
+test('returns the path of a file, or null for one that is not on disk', () => {
   expect(bridge.getPathForFile(new File([], 'app'))).toBe('/home/me/app')
   expect(bridge.getPathForFile(new File([], 'pasted'))).toBeNull()
 })
 
-test('where to go waits for the page to listen, and comes once', () => {
+test('a navigation waits for the page to listen, and is delivered once', () => {
   ipcRenderer.emit(rendererChannels.navigate, { sender: 'secret' }, '/projects', null)
   ipcRenderer.emit(rendererChannels.navigate, { sender: 'secret' }, '/projects/shop', 'A word.')
   const heard: unknown[][] = []
@@ -71,7 +71,7 @@ test('where to go waits for the page to listen, and comes once', () => {
   expect(later).toEqual([['/account', null]])
 })
 
-test('an older listener that ends does not end the one after it', () => {
+test('removing an older listener does not remove a newer one', () => {
   const off = bridge.onNavigate(() => {})
   const heard: string[] = []
   const offSecond = bridge.onNavigate((path) => void heard.push(path))
@@ -81,7 +81,7 @@ test('an older listener that ends does not end the one after it', () => {
   offSecond()
 })
 
-test('listeners of the desktop get the state, never the event, until they end', () => {
+test('desktop listeners get the state, never the event, until removed', () => {
   const heard: unknown[][] = []
   const off = bridge.onDesktopState((...given) => void heard.push(given))
   ipcRenderer.emit(rendererChannels.desktopState, { sender: 'secret' }, { notifies: true })

@@ -29,13 +29,13 @@ beforeEach(() => {
   windows.length = 0
 })
 
-/** Answers as a page that never comes to anything. */
+/** Simulates a page that never loads. */
 const silent = (debug: FakeDebugger) => {
   windows.push(...fakeElectron.windows.filter((window) => window.webContents.debugger === debug && !windows.includes(window)))
   return new Promise<never>(() => {})
 }
 
-describe('the window of the pictures', () => {
+describe('the screenshot window', () => {
   let controller: AbortController
   let ending: Promise<CapturedScreenshot[] | Error>
   beforeEach(async () => {
@@ -49,7 +49,7 @@ describe('the window of the pictures', () => {
     await ending
   })
 
-  test('is seen by nobody, sandboxed, isolated, and in a session of its own', () => {
+  test('is hidden, sandboxed, isolated, and has its own session', () => {
     expect(windows[0]?.options).toMatchObject({ show: false, width: 1280, height: 800, skipTaskbar: true })
     const preferences = windows[0]?.options.webPreferences
     expect(preferences).toMatchObject({
@@ -63,7 +63,7 @@ describe('the window of the pictures', () => {
       disableDialogs: true,
     })
     expect(preferences?.preload).toBeUndefined()
-    // Without `persist:` it is in memory alone.
+    // Without `persist:` the session is only in memory.
     expect(screenshotPartition).not.toContain('persist')
   })
 
@@ -85,13 +85,13 @@ describe('the window of the pictures', () => {
     expect(result.cancel).toBe(isRefused)
   })
 
-  test('is no visitor: what it asks bears the word of the platform', () => {
+  test('does not count as a visitor: its requests carry the platform’s probe secret', () => {
     let sent: Record<string, string | string[]> = {}
     own().headers?.({ requestHeaders: { accept: '*/*' } }, ({ requestHeaders = {} }) => (sent = requestHeaders))
     expect(sent).toEqual({ accept: '*/*', 'x-homeport-probe': 'sentinel' })
   })
 
-  test('finds one name only, may nothing, saves nothing, opens nothing', () => {
+  test('resolves only one host, gets no permissions, downloads nothing and opens nothing', () => {
     expect(own().proxy).toMatchObject({ mode: 'fixed_servers', proxyBypassRules: '<-loopback>;shop.localhost' })
     for (const permission of ['media', 'geolocation', 'clipboard-sanitized-write', 'notifications']) {
       let isGranted: boolean | undefined
@@ -104,21 +104,21 @@ describe('the window of the pictures', () => {
     expect(windows[0]?.webContents.openHandler?.({ url: 'http://shop.localhost:4680/' })).toEqual({ action: 'deny' })
   })
 
-  test('goes when it is called off, and what it knew with it', async () => {
+  test('is destroyed with its session data when canceled', async () => {
     controller.abort()
     expect(String(await ending)).toContain('canceled')
     expect(windows[0]?.is_destroyed).toBe(true)
     expect(own().is_cleared).toBe(true)
   })
 
-  test('goes when its page ends', async () => {
+  test('is destroyed when its page ends', async () => {
     windows[0]?.webContents.emit('render-process-gone', {}, { reason: 'oom' })
     expect(String(await ending)).toContain('The page crashed: oom.')
     expect(windows[0]?.is_destroyed).toBe(true)
   })
 })
 
-test('a page that never comes is given up', async () => {
+test('a page that never loads times out', async () => {
   fakeDevtools.answer = silent
   const clock = fixedClock('2026-01-31T12:00:00.000Z')
   const failed = expect(collect(createScreenshotter(clock).take(shot()))).rejects.toThrow('did not load within 15 s')
@@ -128,7 +128,7 @@ test('a page that never comes is given up', async () => {
   expect(windows[0]?.is_destroyed).toBe(true)
 })
 
-describe.skipIf(!requires('chromium').ok)('with a real page behind the inspector', () => {
+describe.skipIf(!requires('chromium').ok)('with a real page through the debugger', () => {
   let browser: BrowserProcess
   let folder: string
   const server = createServer(htmlHandler('<h1>Shop</h1>'))
@@ -153,7 +153,7 @@ describe.skipIf(!requires('chromium').ok)('with a real page behind the inspector
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('both pictures, in their sizes', async () => {
+  test('takes both screenshots in their sizes', async () => {
     const pages = new Map<FakeDebugger, Promise<string>>()
     const open = async (debug: FakeDebugger): Promise<string> => {
       const { targetId } = await browser.devtools.send('Target.createTarget', { url: 'about:blank' })

@@ -21,13 +21,10 @@ const isLetThrough = (url: string): boolean => {
   return isCanceled === false
 }
 
-describe('from the network’s side', () => {
-  test.each([`${origin}/app/`, `${origin}/v1/projects`, 'ws://127.0.0.1:4600/x', `blob:${origin}/1`, 'data:text/html,x'])(
-    '%s is asked for',
-    (url) => {
-      expect(isLetThrough(url)).toBe(true)
-    },
-  )
+describe('network requests', () => {
+  test.each([`${origin}/app/`, `${origin}/v1/projects`, 'ws://127.0.0.1:4600/x', `blob:${origin}/1`, 'data:text/html,x'])('%s is allowed', (url) => {
+    expect(isLetThrough(url)).toBe(true)
+  })
 
   test.each([
     'https://evil.example/',
@@ -43,33 +40,33 @@ describe('from the network’s side', () => {
     'ftp://127.0.0.1:4600/',
     'chrome://version',
     'not an address',
-  ])('%s is not', (url) => {
+  ])('%s is blocked', (url) => {
     expect(isLetThrough(url)).toBe(false)
   })
 
-  test('the inspector is there in a checkout, and in no package', () => {
+  test('the DevTools are available in a checkout, and in no package', () => {
     expect(isLetThrough('devtools://devtools/bundled/x.js')).toBe(true)
     app.isPackaged = true
     expect(isLetThrough('devtools://devtools/bundled/x.js')).toBe(false)
   })
 })
 
-test('no device, no picture of the screen', () => {
+test('no devices, no screen capture', () => {
   expect(own.devicePermissionHandler?.({ deviceType: 'usb', origin })).toBe(false)
   let streams: object | null | undefined
   own.displayMediaHandler?.({}, (given) => (streams = given))
   expect(streams).toBeNull()
 })
 
-describe('files that are handed out', () => {
-  test.each([`${origin}/v1/projects/shop/deployments/dep_1/logs?download=1`, `blob:${origin}/123`])('%s goes where the person says', (url) => {
+describe('downloads', () => {
+  test.each([`${origin}/v1/projects/shop/deployments/dep_1/logs?download=1`, `blob:${origin}/123`])('%s is saved where the user chooses', (url) => {
     const { is_refused, options } = own.download(url, 'shop-build.log')
     expect(is_refused).toBe(false)
     expect(options).toEqual({ title: 'Save', defaultPath: '/home/me/downloads/shop-build.log' })
   })
 
   test.each(['https://evil.example/x.exe', 'http://shop.localhost:4680/x', 'blob:https://evil.example/1', 'data:text/html,x', 'file:///etc/passwd'])(
-    '%s goes nowhere',
+    '%s is refused',
     (url) => {
       expect(own.download(url, 'x')).toEqual({ is_refused: true, options: undefined })
     },
@@ -94,10 +91,10 @@ describe('files that are handed out', () => {
     expect(sanitizeFilename(name)).toBe(expected)
   })
 
-  /** Of ASCII, where all that is dangerous is, as often as of all the rest. */
+  /** Half of the characters are ASCII, which includes all dangerous ones. */
   const sign = fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0x80, max: 0x10ffff }))
 
-  test('a name is never a way out of a folder', async () => {
+  test('a file name never leaves a folder', async () => {
     await forEachSeed(corpus, async (seed) =>
       fc.assert(
         fc.property(fc.array(sign, { maxLength: 400 }), (signs) => {
@@ -114,7 +111,7 @@ describe('files that are handed out', () => {
   })
 })
 
-describe('what is a page of ours', () => {
+describe('our own pages', () => {
   test.each(['/app', '/app/', '/app/projects/shop', '/app/on/rem_1/projects', '/', '/sign-in?code=x', '/sign-up', '/forgot', '/verify', '/join'])(
     '%s',
     (path) => {
@@ -130,11 +127,11 @@ describe('what is a page of ours', () => {
     '/application',
     '/sign-in/x',
     '/healthz',
-  ])('%s is none', (path) => {
+  ])('%s is not one', (path) => {
     expect(isAllowedPage(`${origin}${path}`, origin)).toBe(false)
     expect(isDashboardUrl(`${origin}${path}`, origin)).toBe(false)
   })
-  test('only below /app/ it is the dashboard', () => {
+  test('only addresses below /app/ are the dashboard', () => {
     expect(['/app/', '/app/x', '/app', '/sign-in', '/'].map((path) => isDashboardUrl(`${origin}${path}`, origin))).toEqual([
       true,
       true,
@@ -145,6 +142,6 @@ describe('what is a page of ours', () => {
   })
 })
 
-test('nothing else was asked of the system', () => {
+test('makes no other requests to the system', () => {
   expect([fakeElectron.opened_urls, fakeElectron.message_boxes]).toEqual([[], []])
 })

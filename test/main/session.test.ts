@@ -11,11 +11,11 @@ beforeEach(() => {
 })
 afterEach(() => testDesktop.close())
 
-describe('a page in the middle of an upload', () => {
+describe('a page during an upload', () => {
   test.each([
     ['is closed', (window: FakeWindow) => window.close(), () => fakeElectron.windows.length === 0],
     ['is loaded again', (window: FakeWindow) => window.webContents.reload(), (window: FakeWindow) => window.webContents.reloads === 1],
-  ])('%s when a person agrees, and stays when not', async (_name, act, isGone) => {
+  ])('%s when the user confirms, and stays otherwise', async (_name, act, isGone) => {
     await start()
     const window = onlyWindow()
     window.webContents.prevents_unload = true
@@ -30,7 +30,7 @@ describe('a page in the middle of an upload', () => {
     expect([fakeElectron.message_boxes.length, isGone(window)]).toEqual([2, true])
   })
 
-  test('does not hold up the end', async () => {
+  test('does not delay quitting', async () => {
     await start()
     onlyWindow().webContents.prevents_unload = true
     app.quit()
@@ -39,8 +39,8 @@ describe('a page in the middle of an upload', () => {
   })
 })
 
-describe('the end of the session', () => {
-  test('is delayed by macOS and Linux until Homeport has ended in order', async () => {
+describe('the end of the user session', () => {
+  test('is delayed by macOS and Linux until Homeport has stopped in order', async () => {
     await start()
     expect(powerMonitor.holds_shutdown).toBe(true)
     let isDelayed = false
@@ -53,7 +53,7 @@ describe('the end of the session', () => {
   test.each([
     ['Ctrl-C in the terminal of npm start on Windows', () => testDesktop.parent.emit('message', 'quit')],
     ['the end of that terminal', () => testDesktop.parent.emit('disconnect')],
-  ])('%s ends Homeport in order', async (_name, act) => {
+  ])('%s stops Homeport in order', async (_name, act) => {
     await start()
     testDesktop.parent.emit('message', 'something else')
     act()
@@ -61,7 +61,7 @@ describe('the end of the session', () => {
     expect([testDesktop.counts.stopped, fakeElectron.quits]).toEqual([1, 1])
   })
 
-  test('on Windows ends Homeport in order', async () => {
+  test('on Windows stops Homeport in order', async () => {
     await start()
     onlyWindow().emit('session-end', { reasons: ['shutdown'] })
     await flushPromises()
@@ -69,7 +69,7 @@ describe('the end of the session', () => {
   })
 })
 
-describe('while no window is visible, a checkout on macOS is not throttled', () => {
+describe('without a visible window, a checkout on macOS is not throttled', () => {
   const held = () => fakeElectron.power_save_blockers.filter((type) => type === 'prevent-app-suspension').length
 
   test('during builds and for five seconds after a request', async () => {
@@ -90,7 +90,7 @@ describe('while no window is visible, a checkout on macOS is not throttled', () 
     expect(held()).toBe(0)
   })
 
-  test('and a package, whose Info.plist says so, and other systems hold nothing', async () => {
+  test('a package, whose Info.plist covers this, and other systems hold no blocker', async () => {
     await start({ platform: 'linux' })
     app.isPackaged = true
     await start({ platform: 'darwin' })
@@ -100,7 +100,7 @@ describe('while no window is visible, a checkout on macOS is not throttled', () 
   })
 })
 
-test('a checkout on Windows is known by its program, which notifications need; a package by its own name', async () => {
+test('a checkout on Windows uses its program as app id, which notifications require; a package uses its own', async () => {
   await start()
   expect(fakeElectron.model_id).toBe(process.execPath)
   app.isPackaged = true
@@ -108,7 +108,7 @@ test('a checkout on Windows is known by its program, which notifications need; a
   expect(fakeElectron.model_id).toBe('dev.homeport.desktop')
 })
 
-test('what a person should know of how Homeport was started is said, and holds nothing up', async () => {
+test('startup warnings are shown, and delay nothing', async () => {
   await start({ startup_warning: { message: 'Homeport is running from a temporary copy.', detail: 'Move it to Applications.' } })
   expect([fakeElectron.message_boxes, onlyWindow().is_visible]).toEqual([['Homeport is running from a temporary copy.'], true])
 })

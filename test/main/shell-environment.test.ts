@@ -9,7 +9,7 @@ let folder: string
 beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'homeport-shell-'))))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A login shell whose start files print something and set the PATH. */
+/** A login shell whose startup files print something and set the PATH. */
 function shellThat(does: string, name = 'zsh'): string {
   const file = join(folder, name)
   writeFileSync(
@@ -33,17 +33,17 @@ test.each([
   ['none', null],
   ['one that is not there', '/nowhere/fish'],
   ['one that fails', () => shellThat('exit 3')],
-])('with the shell %s Homebrew is found all the same', async (_name, shell) => {
+])('with the shell %s Homebrew is still found', async (_name, shell) => {
   expect((await open(typeof shell === 'function' ? shell() : shell)).PATH).toBe(`${homebrewPath}:${barePath}`)
 })
 
-test('a shell that never ends is given up after three seconds', async () => {
+test('a shell that never exits times out after three seconds', async () => {
   const opened = open(shellThat('exec sleep 1000'))
   await clock.advance(3_000)
   expect((await opened).PATH).toBe(`${homebrewPath}:${barePath}`)
 })
 
-test('a PATH of a terminal, and one of another system, stay as they are', async () => {
+test('a PATH from a terminal, or of another system, stays unchanged', async () => {
   const shell = shellThat('')
   expect((await open(shell, `/home/me/bin:${barePath}`)).PATH).toBe(`/home/me/bin:${barePath}`)
   expect((await open(shell, barePath, 'linux')).PATH).toBe(barePath)

@@ -1,6 +1,6 @@
 /**
- * `node test/main/smoke-start.ts COMMAND [ARGUMENT...]`: starts the desktop by a command (npm start, a package) on a new data folder, waits
- * until it says that it is up, and ends it. Prints what it said. For machines with a display (.github/workflows/desktop.yml).
+ * `node test/main/smoke-start.ts COMMAND [ARGUMENT...]`: starts the desktop with a command (npm start, a package) on a new data folder, waits
+ * until it reports that it is ready, and quits it. Prints its output. For machines with a display (.github/workflows/desktop.yml).
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { startDeadline, until } from '../support/until.ts'
 
 const [command, ...args] = process.argv.slice(2)
 if (command === undefined) throw new Error('Say what to start.')
-// With an installation and a download of Electron in it.
+// Includes an installation and a download of Electron.
 startDeadline(15 * 60_000)
 const folder = createTempFolder('starts')
 const log = join(folder.path, 'desktop', 'logs', 'main.log')
@@ -22,7 +22,7 @@ const ended = once(child, 'exit')
 try {
   await until(
     () => {
-      // A platform without a window, and a second start, write no such line.
+      // A headless platform, and a second start, print no such line.
       if (existsSync(log) && readFileSync(log, 'utf8').includes('"event":"started"')) return true
       if (child.exitCode !== null) process.exit(child.exitCode || 1)
       return undefined
@@ -31,7 +31,7 @@ try {
   )
   console.log(`${[command, ...args].join(' ')} opened the desktop.`)
 } finally {
-  // A signal ends npm alone there.
+  // There a signal ends only npm.
   if (process.platform === 'win32' && child.exitCode === null) execFileSync('taskkill', ['/PID', String(child.pid), '/T', '/F'], { stdio: 'ignore' })
   else child.kill('SIGINT')
   await ended

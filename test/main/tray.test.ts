@@ -24,14 +24,14 @@ const partsOf = (label: string) => item(label).submenu as MenuItemConstructorOpt
 const click = (one: MenuItemConstructorOptions) => one.click?.({} as never, undefined, {})
 const seen = (slug: string, status: DesktopProject['status'], can_deploy = true): DesktopProject => ({ slug, name: slug, status, can_deploy })
 
-describe('what it shows', () => {
-  test('nothing yet, and the ways in and out', async () => {
+describe('its menu', () => {
+  test('is empty at first, except for open and quit', async () => {
     await testDesktop.start()
     expect(labels()).toEqual(['No projects yet', 'separator', 'Show Homeport', 'New Project…', 'separator', 'Quit Homeport'])
     expect(tray().tooltip).toBe('Homeport')
   })
 
-  test('projects with their state in words, and the address of what is live', async () => {
+  test('shows projects with their state, and the address of live ones', async () => {
     await testDesktop.start()
     const projects = [
       seen('shop', 'live'),
@@ -53,7 +53,7 @@ describe('what it shows', () => {
     expect(tray().tooltip).toBe('Homeport: 1 live, 1 building, 2 failing')
   })
 
-  test('fifteen at most, then the way to all of them', async () => {
+  test('shows at most fifteen, then a link to all', async () => {
     await testDesktop.start()
     const projects = Array.from({ length: 20 }, (_, index) => seen(`app-${index}`, 'live'))
     testDesktop.feed.emitUpdate({ projects, project_count: 10_000 })
@@ -63,7 +63,7 @@ describe('what it shows', () => {
     expect(testDesktop.window().webContents.sent).toEqual([['homeport:navigate', '/projects', null]])
   })
 
-  test('the menu stays as it is as long as it says the same', async () => {
+  test('is rebuilt only when its text changes', async () => {
     await testDesktop.start()
     testDesktop.feed.emitUpdate({ projects: [seen('shop', 'live')], project_count: 1 })
     const { menu_count } = tray()
@@ -78,13 +78,13 @@ describe('what it shows', () => {
     ['darwin', 'trayTemplate.png', true],
     ['win32', 'tray.ico', false],
     ['linux', 'tray.png', false],
-  ] as const)('the picture of %s', async (name, file, is_template) => {
+  ] as const)('has the icon of %s', async (name, file, is_template) => {
     await testDesktop.start({ platform: name })
     expect(tray().image).toMatchObject({ path: join('/resources', 'tray', file), is_template })
   })
 })
 
-describe('what it does', () => {
+describe('its actions', () => {
   beforeEach(async () => {
     await testDesktop.start()
     testDesktop.feed.emitUpdate({
@@ -93,13 +93,13 @@ describe('what it does', () => {
     })
   })
 
-  test('opens the app in the browser, without a question', async () => {
+  test('opens the app in the browser, without asking', async () => {
     click(item('Open', partsOf('shop')))
     await flushPromises()
     expect([fakeElectron.opened_urls, fakeElectron.message_boxes]).toEqual([['http://shop.localhost:4680/'], []])
   })
 
-  test('leads to its pages', async () => {
+  test('opens dashboard pages', async () => {
     click(item('Dashboard', partsOf('shop')))
     click(item('Logs', partsOf('shop')))
     click(item('New Project…'))
@@ -119,7 +119,7 @@ describe('what it does', () => {
     expect(testDesktop.feed.actions).toEqual(['deploy shop', 'deploy old', 'stop shop'])
   })
 
-  test('offers only what makes sense', () => {
+  test('offers only what the state allows', () => {
     const enabled = (slug: string) =>
       partsOf(slug)
         .filter((one) => one.enabled !== false && one.label)
@@ -130,7 +130,7 @@ describe('what it does', () => {
     expect(enabled('new')).toEqual(['Dashboard', 'Logs'])
   })
 
-  test('says what did not work', async () => {
+  test('reports a failure', async () => {
     click(item('Deploy Again', partsOf('broken')))
     await flushPromises()
     expect(fakeElectron.notifications.map(({ options }) => options)).toEqual([
@@ -139,13 +139,13 @@ describe('what it does', () => {
     expect(readFileSync(join(testDesktop.folder, 'desktop', 'logs', 'main.log'), 'utf8')).toContain('tray_action_failed')
   })
 
-  test('ends Homeport', async () => {
+  test('quits Homeport', async () => {
     click(item('Quit Homeport'))
     await flushPromises()
     expect([testDesktop.counts.stopped, fakeElectron.quits, tray().is_destroyed, testDesktop.feed.listeners.size]).toEqual([1, 1, true, 0])
   })
 
-  test('brings the window up when it is clicked', async () => {
+  test('shows the window on click', async () => {
     testDesktop.window().is_focused = false
     tray().emit('click')
     await flushPromises()
@@ -154,7 +154,7 @@ describe('what it does', () => {
 })
 
 describe('when the window closes', () => {
-  test('Homeport goes on, says so once, and comes back', async () => {
+  test('Homeport keeps running, says so once, and can be reopened', async () => {
     await testDesktop.start()
     testDesktop.window().close()
     await flushPromises()
@@ -168,7 +168,7 @@ describe('when the window closes', () => {
     expect(testDesktop.counts.opened).toBe(1)
   })
 
-  test('it ends where that was turned off', async () => {
+  test('quits if that is turned off', async () => {
     mkdirSync(join(testDesktop.folder, 'desktop'), { recursive: true })
     writeFileSync(join(testDesktop.folder, 'desktop', 'settings.json'), '{"keeps_running":false,"strange":1}')
     await testDesktop.start()
@@ -180,7 +180,7 @@ describe('when the window closes', () => {
   test.each([
     ['nothing shows a tray', { hasTrayHost: async () => false }, undefined],
     ['the icon cannot be made', {}, new Error('no tray')],
-  ])('it ends on Linux where %s', async (_name, options, error) => {
+  ])('quits on Linux where %s', async (_name, options, error) => {
     fakeElectron.tray_error = error
     await testDesktop.start({ platform: 'linux', ...options })
     testDesktop.feed.emitUpdate({ projects: [seen('shop', 'live')], project_count: 1 })
@@ -189,7 +189,7 @@ describe('when the window closes', () => {
     expect([testDesktop.counts.stopped, fakeElectron.quits]).toEqual([1, 1])
   })
 
-  test('macOS goes on without a tray, as it has a dock', async () => {
+  test('macOS keeps running without a tray, because it has a dock', async () => {
     await testDesktop.start({ platform: 'darwin', hasTrayHost: async () => false })
     testDesktop.window().close()
     await flushPromises()
@@ -201,13 +201,13 @@ describe('when the window closes', () => {
 })
 
 describe('opened at login', () => {
-  test('it waits in the tray', async () => {
+  test('stays in the tray', async () => {
     await testDesktop.start({ argv: ['--hidden'] })
     expect(fakeElectron.windows).toEqual([])
     expect(tray()).toBeDefined()
   })
 
-  test('it shows itself where there is no tray, or when somebody came in by a link', async () => {
+  test('shows the window without a tray, or for a deep link', async () => {
     await testDesktop.start({ argv: ['--hidden'], hasTrayHost: async () => false })
     expect(fakeElectron.windows).toHaveLength(1)
     testDesktop.restart()
@@ -227,7 +227,7 @@ describe('when a deployment ends', () => {
   })
   const told = () => fakeElectron.notifications.map(({ options }) => `${options.title} | ${options.body}`)
 
-  test('it is told while nobody looks; a click leads to it', async () => {
+  test('notifies in the background; a click opens it', async () => {
     await testDesktop.start()
     testDesktop.window().is_focused = false
     testDesktop.feed.emitUpdate({ finished_deployments: [end('dep_1'), { ...end('dep_2', 'failed'), preview: 'next' }] })
@@ -237,7 +237,7 @@ describe('when a deployment ends', () => {
     expect(testDesktop.window().webContents.sent).toEqual([['homeport:navigate', '/projects/shop/deployments/dep_2', null]])
   })
 
-  test('also with the window closed, which a click brings back', async () => {
+  test('also with the window closed, which a click reopens', async () => {
     await testDesktop.start({ argv: ['--hidden'] })
     testDesktop.feed.emitUpdate({ finished_deployments: [end('dep_1')] })
     fakeElectron.notifications[0]?.emit('click')
@@ -245,14 +245,14 @@ describe('when a deployment ends', () => {
     expect(testDesktop.window().webContents.sent).toEqual([['homeport:navigate', '/projects/shop/deployments/dep_1', null]])
   })
 
-  test('not to somebody who is looking', async () => {
+  test('not while the window is in front', async () => {
     await testDesktop.start()
     testDesktop.window().is_focused = true
     testDesktop.feed.emitUpdate({ finished_deployments: [end('dep_1')] })
     expect(told()).toEqual([])
   })
 
-  test('many at once are one word', async () => {
+  test('combines many at once into one notification', async () => {
     await testDesktop.start()
     testDesktop.window().is_focused = false
     testDesktop.feed.emitUpdate({ finished_deployments: [end('a'), end('b'), end('c', 'failed'), end('d')] })
@@ -262,7 +262,7 @@ describe('when a deployment ends', () => {
   })
 })
 
-describe('whether anything shows a tray', () => {
+describe('detection of a tray', () => {
   const ask = (answers: Record<string, string | Error>) => async (program: string, args: string[]) => {
     expect(args.join(' ')).toContain('org.kde.StatusNotifierWatcher')
     const answer = answers[program] ?? new Error('ENOENT')
@@ -281,11 +281,11 @@ describe('whether anything shows a tray', () => {
     expect(await hasTrayHost(ask(answers), 'linux')).toBe(expected)
   })
 
-  test('elsewhere always, unasked', async () => {
+  test('elsewhere always, without a check', async () => {
     expect(await hasTrayHost(async () => Promise.reject(new Error('asked')), 'win32')).toBe(true)
   })
 
-  test('this machine can be asked', async () => {
+  test('works on this machine', async () => {
     expect(typeof (await hasTrayHost())).toBe('boolean')
   })
 })

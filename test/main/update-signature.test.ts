@@ -1,4 +1,4 @@
-/** Updates on Linux: nothing but the feed's own signature says whose they are. */
+/** Updates on Linux: only the feed's own signature proves their origin. */
 import { createHash } from 'node:crypto'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ beforeAll(() => {
   otherKey = tool('new-key', 'other.pem').stdout.trim()
   writeFileSync(join(folder, file), 'the package')
   const sum = createHash('sha512').update('the package').digest('base64')
-  // As electron-builder writes it.
+  // In electron-builder's format.
   writeFileSync(
     feed,
     `version: 2.0.0\nfiles:\n  - url: ${file}\n    sha512: ${sum}\n    size: 11\npath: ${file}\nsha512: ${sum}\nreleaseDate: '2026-11-21T12:00:00.000Z'\n`,
@@ -44,7 +44,7 @@ beforeAll(() => {
 })
 
 describe('signing', () => {
-  test('a key is for its owner alone, is made once, and goes into the build', () => {
+  test('a key is private, is created once, and is built in', () => {
     expect(statSync(join(folder, 'release.pem')).mode & 0o777).toBe(0o600)
     expect(tool('new-key', 'release.pem')).toMatchObject({ status: 1, stdout: '' })
     expect(readUpdateKey({ HOMEPORT_UPDATE_KEY: key })).toBe(key)
@@ -52,14 +52,14 @@ describe('signing', () => {
     expect(() => readUpdateKey({ HOMEPORT_UPDATE_KEY: key.slice(4) })).toThrow('HOMEPORT_UPDATE_KEY must be the public key')
   })
 
-  test('a feed is signed, and signed again, with its files as they are', () => {
+  test('a feed is signed, and signed again, without changing its files', () => {
     for (const name of ['other.pem', 'release.pem']) expect(tool(name, '.')).toMatchObject({ status: 0, stderr: '' })
     expect(readFileSync(feed, 'utf8').match(new RegExp(signatureField, 'g'))).toHaveLength(1)
     expect(verifyUpdateSignature(signed(), key)).toBe(true)
     expect(verifyUpdateSignature(signed(), otherKey)).toBe(false)
   })
 
-  test('a file that is not the announced one is not signed', () => {
+  test('a file that differs from the announced one is not signed', () => {
     const before = readFileSync(feed)
     writeFileSync(join(folder, file), 'another')
     const { status, stderr } = tool('release.pem', '.')
@@ -77,14 +77,14 @@ test.each<[string, (entry: Entry) => object]>([
   ['no signature', () => ({ [signatureField]: undefined })],
   ['another kind of signature', () => ({ [signatureField]: 7 })],
   ['half a signature', (entry) => ({ [signatureField]: String(Reflect.get(entry, signatureField)).slice(0, 20) })],
-])('a feed with %s is not believed', (_, change) => {
+])('a feed with %s is rejected', (_, change) => {
   const entry = signed()
   expect(verifyUpdateSignature({ ...entry, ...change(entry) }, key)).toBe(false)
 })
 
-test.each([undefined, null, 'text', []])('%j is no entry of a feed', (entry) => expect(verifyUpdateSignature(entry, key)).toBe(false))
+test.each([undefined, null, 'text', []])('%j is not a valid entry', (entry) => expect(verifyUpdateSignature(entry, key)).toBe(false))
 
-test('what was built in is read from the package, and nothing odd is', () => {
+test('the built-in key is read from the package, and invalid values are ignored', () => {
   const built = (metadata: object) => {
     writeFileSync(join(folder, 'package.json'), JSON.stringify(metadata))
     return readPackageMetadata(folder)
@@ -97,7 +97,7 @@ test('what was built in is read from the package, and nothing odd is', () => {
   expect(built({ homepage: 'javascript:alert(1)' })).toEqual({ download_page: null, public_key: null })
 })
 
-describe('a desktop that demands a signature', () => {
+describe('a desktop that requires a signature', () => {
   const log = createDesktopLog(join(folder, 'logs'))
   let updater: ReturnType<typeof createFakeUpdater>
   let updates: UpdateService
@@ -121,17 +121,17 @@ describe('a desktop that demands a signature', () => {
   })
   afterEach(() => updates.close())
 
-  test('fetches what is signed with its key, by itself where it may', async () => {
+  test('downloads what is signed with its key, automatically where allowed', async () => {
     updater.onCheck = () => updater.emitCheckResult('2.0.0', signed())
     await updates.runAction('check')
     await flushPromises()
-    // Left to itself electron-updater would fetch before anybody looked at the signature.
+    // On its own, electron-updater would download before the signature is checked.
     expect(updater.autoDownload).toBe(false)
     expect(updater.acts).toEqual(['check', 'download'])
     expect(updates.state()).toEqual({ name: 'downloading', version: '2.0.0', percent: 0 })
   })
 
-  test('and waits for a word where it may not', async () => {
+  test('and waits for confirmation where not', async () => {
     downloads = false
     updater.onCheck = () => updater.emitCheckResult('2.0.0', signed())
     await updates.runAction('check')
@@ -143,7 +143,7 @@ describe('a desktop that demands a signature', () => {
     ['unsigned', () => ({ [signatureField]: undefined })],
     ['of another version', () => ({ version: '2.0.1' })],
     ['with another sum', () => ({ files: [{ ...signed().files[0], sha512: 'x' }] })],
-  ])('fetches nothing by a feed that is %s', async (_, change) => {
+  ])('downloads nothing from a feed that is %s', async (_, change) => {
     updater.onCheck = () => updater.emitCheckResult('2.0.0', { ...signed(), ...change() })
     await updates.runAction('check')
     await updates.runAction('download')
@@ -155,7 +155,7 @@ describe('a desktop that demands a signature', () => {
   })
 })
 
-test('without a key nothing is fetched, and the page of new versions is named', () => {
+test('without a key nothing is downloaded, and the release page is linked', () => {
   const off = createUpdateService({
     disabled_reason: 'This copy was built without a key.',
     download_page: 'https://homeport.example/new',

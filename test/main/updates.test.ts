@@ -49,7 +49,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('an old version is never put in place of a newer one, and no preview of one', async () => {
+test('never installs an older version over a newer one, nor a prerelease over it', async () => {
   open()
   await updates.runAction('check')
   expect(updater).toMatchObject({
@@ -61,7 +61,7 @@ test('an old version is never put in place of a newer one, and no preview of one
   })
 })
 
-test('nothing is fetched without a word; then it is, and the restart waits for an orderly end', async () => {
+test('downloads nothing without confirmation; then the restart waits for an orderly shutdown', async () => {
   updater.onCheck = () => updater.emitCheckResult('2.0.0')
   open()
   await updates.runAction('restart')
@@ -76,14 +76,14 @@ test('nothing is fetched without a word; then it is, and the restart waits for a
   }
   await updates.runAction('download')
   expect(updates.state()).toEqual({ name: 'ready', version: '2.0.0' })
-  // A daily look must not lose what is there.
+  // A daily check must not discard the found update.
   await updates.runAction('check')
   await updates.runAction('restart')
   expect(updater.acts).toEqual(['check', 'download', 'ended in order', 'install true true'])
   expect(states.map(({ name }) => name)).toEqual(['checking', 'available', 'downloading', 'downloading', 'ready'])
 })
 
-test('with the person’s word it fetches by itself, and puts it in place at the end', async () => {
+test('with the user’s consent it downloads automatically, and installs on quit', async () => {
   downloads = true
   updater.onCheck = () => updater.emitCheckResult('2.0.0')
   open()
@@ -92,14 +92,14 @@ test('with the person’s word it fetches by itself, and puts it in place at the
   expect(updater).toMatchObject({ autoDownload: true, autoInstallOnAppQuit: true })
 })
 
-test('a .deb asks for a password, so it is not put in place at the end', async () => {
+test('a .deb requires a password, so it is not installed on quit', async () => {
   downloads = true
   open({ installs_on_quit: false })
   await updates.runAction('check')
   expect(updater.autoInstallOnAppQuit).toBe(false)
 })
 
-test('the word may be given when something was found, and taken back', async () => {
+test('consent can be given after an update was found, and withdrawn', async () => {
   updater.onCheck = () => updater.emitCheckResult('2.0.0')
   open()
   await updates.runAction('check')
@@ -113,7 +113,7 @@ test('the word may be given when something was found, and taken back', async () 
   expect(updater.autoDownload).toBe(false)
 })
 
-test('looked for half a minute after the start and then every day, until it is closed', async () => {
+test('checks half a minute after the start and then daily, until closed', async () => {
   open()
   await clock.advance(29_999)
   expect(updater.acts).toEqual([])
@@ -127,21 +127,21 @@ test('looked for half a minute after the start and then every day, until it is c
   expect(updater.acts).toHaveLength(3)
 })
 
-test('a copy that cannot replace itself says so', async () => {
+test('a copy that cannot update itself says so', async () => {
   updater.onCheck = async () => null
   open()
   await updates.runAction('check')
   expect(updates.state()).toMatchObject({ name: 'off' })
 })
 
-test('one that is off loads nothing and looks for nothing', async () => {
+test('turned off it loads nothing and checks nothing', async () => {
   open({ disabled_reason: 'This is a checkout.', loadUpdater: async () => Promise.reject(new Error('loaded')) })
   await updates.runAction('check')
   await clock.advance(24 * 3_600_000)
   expect(updates.state()).toEqual({ name: 'off', reason: 'This is a checkout.' })
 })
 
-describe('what goes wrong is said plainly', () => {
+describe('failures are reported in plain words', () => {
   test.each([
     [
       Object.assign(new Error('New version 2.0.0 is not signed by the application owner'), { code: 'ERR_UPDATER_INVALID_SIGNATURE' }),
@@ -166,7 +166,7 @@ describe('what goes wrong is said plainly', () => {
     expect(journal.tail(5).join()).not.toContain('secret')
   })
 
-  test('once, though it is said by an event and by a promise; and a look fixes it', async () => {
+  test('once, although an event and a rejection both report it; the next check clears it', async () => {
     updater.onCheck = async () => {
       const error = new Error('net::ERR_TIMED_OUT')
       updater.emit('error', error)
@@ -180,7 +180,7 @@ describe('what goes wrong is said plainly', () => {
     expect(updates.state()).toMatchObject({ name: 'idle' })
   })
 
-  test('while it is fetched', async () => {
+  test('during the download', async () => {
     updater.onCheck = () => updater.emitCheckResult('2.0.0')
     updater.onDownload = async () => Promise.reject(new Error('net::ERR_CONNECTION_RESET'))
     open()
@@ -189,7 +189,7 @@ describe('what goes wrong is said plainly', () => {
     expect(updates.state()).toMatchObject({ name: 'failed' })
   })
 
-  test('when it cannot be installed nothing is left to go on with: the process ends', async () => {
+  test('when it cannot be installed the process exits, because it cannot continue', async () => {
     updater.onCheck = () => updater.emitCheckResult('2.0.0')
     updater.onDownload = async () => void updater.emit('update-downloaded', { version: '2.0.0' })
     updater.quitAndInstall = () => {
@@ -202,7 +202,7 @@ describe('what goes wrong is said plainly', () => {
     expect(ends).toEqual(['left'])
   })
 
-  test('what electron-updater writes goes to the log, what went well does not', async () => {
+  test('electron-updater’s warnings and errors are logged, its info messages are not', async () => {
     open()
     await updates.runAction('check')
     updater.logger?.info('fine')
@@ -223,7 +223,7 @@ test.each([
   [{ platform: 'linux' as const, has_key: false }, /without a key/],
   [{ has_key: false }, null],
   [{}, null],
-])('why a copy is not updated: %j', (facts, expected) => {
+])('the reason why a copy does not update: %j', (facts, expected) => {
   const exec_path = '/Applications/Homeport.app/Contents/MacOS/Homeport'
   const usual = {
     is_packaged: true,
@@ -239,7 +239,7 @@ test.each([
   else expect(why).toMatch(expected)
 })
 
-test('a copy that macOS runs from a temporary place says so, and no other', () => {
+test('only a copy that macOS runs from a temporary path says so', () => {
   const from = (folder: string) => translocationWarning(`${folder}/Homeport.app/Contents/MacOS/Homeport`)
   expect(from('/private/var/folders/x/T/AppTranslocation/1A/d')?.detail).toContain('move it to Applications')
   expect(from('/Applications')).toBeNull()

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 
-test('a flag that makes no sense ends with a sentence and exit code 2, before Electron is asked for anything', async () => {
+test('an invalid flag exits with a message and code 2, before Electron is used', async () => {
   const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   vi.spyOn(process, 'exit').mockImplementation((code) => {
     throw new Error(`exit ${code}`)

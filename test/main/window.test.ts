@@ -1,4 +1,4 @@
-/** How the window gets to be seen. What is in it: desktop.test.ts. */
+/** How the window becomes visible. Its content: desktop.test.ts. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 describe('the window is shown once', () => {
-  /** A page that is on its way for as long as the test wants, on a system that reports no first frame (Wayland, electron#48859). */
+  /** A page that loads for as long as the test wants, on a system that reports no first frame (Wayland, electron#48859). */
   async function openSlowly() {
     const page = Promise.withResolvers<void>()
     vi.spyOn(FakeWindow.prototype, 'loadURL').mockReturnValue(page.promise)
@@ -49,7 +49,7 @@ describe('the window is shown once', () => {
     expect(slow.shows).toHaveBeenCalledTimes(1)
   })
 
-  test('maximized, if it was, and not before there is something to see', async () => {
+  test('maximized if it was, and not before there is something to show', async () => {
     mkdirSync(join(testDesktop.folder, 'desktop'), { recursive: true })
     writeFileSync(join(testDesktop.folder, 'desktop', 'window.json'), JSON.stringify({ width: 900, height: 700, is_maximized: true }))
     const slow = await openSlowly()
@@ -70,7 +70,7 @@ describe('the window is shown once', () => {
   })
 })
 
-test('a first page that could not be loaded is tried again when the window is asked for', async () => {
+test('a failed first load is retried when the window is requested', async () => {
   const load = vi.spyOn(FakeWindow.prototype, 'loadURL').mockRejectedValueOnce(new Error('ERR_CONNECTION_REFUSED'))
   await testDesktop.start()
   expect(fakeElectron.errors).toEqual([expect.stringContaining('ERR_CONNECTION_REFUSED')])
@@ -86,7 +86,7 @@ test('a first page that could not be loaded is tried again when the window is as
 test.each([
   ['with', [], true],
   ['without', ['no-sandbox'], false],
-])('%s Chromium’s sandbox, as the start says', async (_, switches, is_sandboxed) => {
+])('%s Chromium’s sandbox, according to the flags', async (_, switches, is_sandboxed) => {
   fakeElectron.switches = switches
   await testDesktop.start()
   expect(fakeElectron.is_sandboxed).toBe(is_sandboxed)
@@ -113,7 +113,7 @@ describe('Chromium’s sandbox on Linux', () => {
     const choose = (args: string[], system = ubuntu) =>
       chooseSandbox({ args, binary: "/opt/it's/electron", choice_file: join(testDesktop.folder, 'choice') }, system)
 
-    test('Electron is not started, and the sentence has the commands, until a person chooses otherwise; the choice is remembered', () => {
+    test('Electron is not started, and the message has the commands, until the user decides; the decision is remembered', () => {
       const refused = { flags: [], args: ['--port', '0'], reason: expect.stringContaining(`${fix}\nor always open the window without the sandbox`) }
       expect(choose(['--port', '0'])).toEqual(refused)
       const chosen = { flags: ['--no-sandbox'], args: ['--port', '0'] }
@@ -123,12 +123,12 @@ describe('Chromium’s sandbox on Linux', () => {
       expect(choose(['--port', '0'])).toEqual(refused)
     })
 
-    test('root goes without, as Chromium wants it, and nothing is remembered', () => {
+    test('root runs without it, as Chromium requires, and nothing is remembered', () => {
       expect(choose([], { ...ubuntu, uid: 0 })).toEqual({ flags: ['--no-sandbox'], args: [] })
       expect(existsSync(join(testDesktop.folder, 'choice'))).toBe(false)
     })
 
-    test('the doctor is told of a window without it, and what to do', () => {
+    test('the doctor reports a window without it, and what to do', () => {
       expect(sandboxNote("/opt/it's/electron", ubuntu).hint).toContain(`Enable it with ${fix}, then start Homeport with npm start -- --sandbox`)
       expect(sandboxNote('/opt/electron', { ...ubuntu, read: () => '' }).hint).toMatch(/^Start Homeport with npm start -- --sandbox/)
       expect(sandboxNote('/opt/electron', { ...ubuntu, uid: 0 }).hint).toContain('regular user')

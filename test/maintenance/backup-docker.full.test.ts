@@ -1,4 +1,4 @@
-/** A backup of an instance on Docker: its images stay in the engine, so a restored one builds again what is current. */
+/** A backup of an instance on Docker: its images stay in the engine, so a restored instance rebuilds the current ones. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { requires } from '../support/requirements.ts'
 import { restore } from './forged-backups.ts'
 
 test.skipIf(!requires('docker').ok)(
-  'images are not in a backup: restored beside the old instance they are built, and nothing of the old one is touched',
+  'a backup has no images: restored next to the old instance they are built, and nothing of the old one changes',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'homeport-backup-docker-'))
     const [into, keyFile] = [join(folder, 'new'), join(folder, 'key')]
@@ -24,7 +24,7 @@ test.skipIf(!requires('docker').ok)(
     expect((await platform.api('POST', '/v1/projects/book/database')).status).toBe(201)
     for (const slug of ['book', 'quiet']) expect((await platform.waitForEnd(slug, (await platform.deploy(slug)).id)).error).toBeNull()
     expect((await platform.fetchEdge('book.localhost', '/sign?name=Ada')).body).toBe('Ada')
-    // One that was stopped by its owner stays so.
+    // A project that its owner stopped stays stopped.
     await platform.api('POST', '/v1/projects/quiet/stop')
 
     const { body } = await platform.api<{ backup: Backup; left_out: string[] }>('POST', '/instance/backups')
@@ -45,7 +45,7 @@ test.skipIf(!requires('docker').ok)(
     expect((await platform.fetchEdge('book.localhost', '/guests')).body).toBe('Ada')
     expect(await old.containers()).toEqual(expect.arrayContaining(before))
 
-    // Stopped and started, it has nothing left to catch up on.
+    // After a restart, there is nothing left to rebuild.
     await again.handle.stop()
     again = await startTestPlatform({ runtime: 'docker', data_dir: into })
     expect(again.handle.notices.join(' ')).not.toContain('restored')

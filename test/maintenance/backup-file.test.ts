@@ -1,4 +1,4 @@
-/** The file itself: what tar makes of it, and what is in it. */
+/** The file format, checked with the system's tar. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { writeTar } from '../../server/maintenance/backup/tar-writer.ts'
 const folder = mkdtempSync(join(tmpdir(), 'homeport-tar-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('the system’s own tar reads what ours wrote: long names, other letters, links, programs, empty files and folders', async () => {
+test('the system’s tar reads our archives: long names, Unicode, links, executables, empty files and folders', async () => {
   const from = join(folder, 'from')
   const deep = join(from, ...Array.from({ length: 12 }, (_, i) => `folder-with-a-long-name-${i}`))
   mkdirSync(deep, { recursive: true })
@@ -34,7 +34,7 @@ test('the system’s own tar reads what ours wrote: long names, other letters, l
   ))
     bytes.push(chunk)
   writeFileSync(file, Buffer.concat(bytes))
-  // By POSIX an archive ends with two blocks of zeros.
+  // POSIX: an archive ends with two blocks of zeros.
   expect(Buffer.concat(bytes).subarray(-1024)).toEqual(Buffer.alloc(1024))
   const to = join(folder, 'to')
   mkdirSync(to)

@@ -1,4 +1,4 @@
-/** A disk that fills up under a backup, a safe copy and a restore. */
+/** A disk that fills up during a backup, an hourly copy and a restore. */
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
@@ -46,7 +46,7 @@ describe.skipIf(!requires('tmpfs').ok)('a full disk', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('storage_full, nothing half is left, and it works again once there is room', async () => {
+  test('storage_full, no partial file is left, and it succeeds once there is space', async () => {
     const { backup } = await backups.create()
     const before = free()
     await expect(backups.create()).rejects.toMatchObject({ code: 'storage_full', message: expect.stringContaining('no backup was created') })
@@ -63,14 +63,14 @@ describe.skipIf(!requires('tmpfs').ok)('a full disk', () => {
     await backups.createHourlyCopy()
     expect(await backups.checks()).toMatchObject([{ status: 'ok' }])
     expect(names()).toHaveLength(2)
-    // The one there was is as good as before.
+    // The existing backup is still valid.
     const keyFile = join(folder, 'key')
     writeFileSync(keyFile, key.toString('hex'))
     const into = join(folder, 'new')
     await restore(backup.path, into, { key_file: keyFile })
     expect(readFileSync(join(into, 'screenshots', 'a.png')).equals(readFileSync(join(data, 'screenshots', 'a.png')))).toBe(true)
 
-    // A restore leaves room for the machine, and nothing behind.
+    // A restore keeps space free for the machine, and leaves nothing behind.
     const small = join(data, 'restored')
     await expect(restore(backup.path, small, { key_file: keyFile })).rejects.toThrow(/not enough disk space/)
     expect(readdirSync(data)).not.toContain('restored')

@@ -1,4 +1,4 @@
-/** The whole instance in one file, and back from it (R34): compared row by row and file by file, then started beside the old one. */
+/** The whole instance in one file, and restored from it (R34): compared by rows and files, then started next to the old one. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -68,7 +68,7 @@ beforeAll(async () => {
   await platform.api('PUT', '/instance/password', { password: 'correct horse battery' })
   person = (await platform.api<{ token: string }>('POST', '/instance/users', { email: 'person@example.com' })).body.token
 
-  // The database server is made while the other project is deployed.
+  // The database server is created while the other project is deployed.
   await Promise.all([fillTiny(), fillBook()])
 
   const site = join(folder, 'a-site')
@@ -90,7 +90,7 @@ beforeAll(async () => {
   webhook = new URL(token.body.webhook_url).pathname
   await platform.api('POST', '/v1/projects/tiny/cache/purge-all')
   await platform.createProject({ slug: 'noise' })
-  // What no request makes without the world around: a hostname, a picture.
+  // Rows that no request creates without an external system: a hostname, a screenshot.
   const tiny = await platform.getProject('tiny')
   const db = new Sqlite(join(platform.data_dir, 'homeport.db'), { timeout: 5_000 })
   const [account, current] = [
@@ -121,7 +121,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('201 while writes go on, and each of them is answered', async () => {
+test('201 during writes, each of which succeeds', async () => {
   let going = true
   const writers = Promise.all(
     [0, 1].map(async (writer) => {
@@ -145,7 +145,7 @@ test('201 while writes go on, and each of them is answered', async () => {
   expect(noise.length).toBeGreaterThan(before.length)
 })
 
-test('what is never in it: the key, caches, quarantine, the cluster of the databases, earlier backups', () => {
+test('excludes the key, caches, quarantine, the database cluster, earlier backups', () => {
   const names = execFileSync('tar', ['tzf', file], { encoding: 'utf8' }).trim().split('\n')
   expect([names[0], names.at(-1)]).toEqual(['homeport-backup.json', 'end.json'])
   const tops = new Set(names.map((name) => name.split('/')[0]))
@@ -161,7 +161,7 @@ test('what is never in it: the key, caches, quarantine, the cluster of the datab
 })
 
 describe('restored into a new folder', () => {
-  test('row by row, but for what makes it another instance', async () => {
+  test('has every row, except those that identify the instance', async () => {
     const { lost, counts } = await restore(file, into, { key_file: join(platform.data_dir, 'master.key') })
     expect(lost).toEqual([])
     expect(counts).toMatchObject({ projects: 5, databases: 1 })
@@ -185,7 +185,7 @@ describe('restored into a new folder', () => {
     }
     expect({ ...is, settings: without(is.settings!, 'key', own) }).toEqual(expected)
     expect(is.deployments!.filter((row) => row.artifact !== null).length).toBeGreaterThanOrEqual(5)
-    // As of one moment: of each writer all up to one, and none after it.
+    // A consistent snapshot: of each writer all rows up to one, and none after it.
     const kept = is.env_vars!.map((row) => String(row.key)).filter((key) => /^N\d_/.test(key))
     for (const writer of ['N0_', 'N1_']) {
       const mine = kept.filter((key) => key.startsWith(writer)).sort()
@@ -196,7 +196,7 @@ describe('restored into a new folder', () => {
     expect(rowsOf(join(into, 'logs.db')).chunks!.length).toBeGreaterThan(5)
   })
 
-  test('file by file', () => {
+  test('has every file', () => {
     for (const tree of ['archives', 'sources', 'bundles', 'screenshots', 'dumps']) {
       expect(readdirSync(join(into, tree)).length).toBeGreaterThan(0)
       const { stdout } = spawnSync('diff', ['-r', '--no-dereference', join(platform.data_dir, tree), join(into, tree)], { encoding: 'utf8' })
@@ -206,7 +206,7 @@ describe('restored into a new folder', () => {
     expect(server.some((path) => existsSync(path))).toBe(true)
   })
 
-  test('it starts: sites, apps, secrets, tokens and the rows of the database are there, and the old one runs on', async () => {
+  test('starts: sites, apps, secrets, tokens and database rows are there, and the old instance keeps running', async () => {
     again = await startTestPlatform({ runtime: 'process', data_dir: into })
     const { api, fetchEdge: edge } = again
     expect(again.handle.notices.join(' ')).toMatch(/restored from the backup of \d{4}-/)
@@ -238,11 +238,11 @@ describe('restored into a new folder', () => {
     expect(theirs.connection_string).not.toBe(connection)
     await queryDatabase(theirs.connection_string, "INSERT INTO guests VALUES ('Grace')")
     expect((await edge('book.localhost', '/guests')).body).toBe('Ada,Grace')
-    // Another instance in its own right.
+    // An independent instance.
     expect((await platform.fetchEdge('book.localhost', '/guests')).body).toBe('Ada')
     const id = (of: TestPlatform) => rowsOf(join(of.data_dir, 'homeport.db')).settings!.find((row) => row.key === 'instance_id')?.value
     expect(id(again)).not.toBe(id(platform))
-    // And it goes on from there: a retry of what was uploaded, and a roll-back to what was restored.
+    // And it works: a retry of an upload, and a rollback to a restored deployment.
     const { deployments } = (await api<{ deployments: { id: string; is_current: boolean }[] }>('GET', '/v1/projects/tiny/deployments')).body
     const older = deployments.find((one) => !one.is_current)?.id
     const back = await api<{ deployment: { id: string } }>('POST', `/v1/projects/tiny/deployments/${older}/rollback`)

@@ -1,4 +1,4 @@
-/** What lies in `backups/`: hourly copies, drafts, full backups, and how they are listed, read and removed. */
+/** The files in `backups/`: hourly copies, drafts, full backups, and how they are listed, read and removed. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -52,11 +52,11 @@ const read = async (name: string) => {
 }
 
 describe('hourly copies', () => {
-  test('one an hour, seven are kept, each opens and has what was there then', async () => {
+  test('are made once an hour, seven are kept, and each opens with the data of its time', async () => {
     for (let i = 0; i < 10; i++) {
       await store.db.write((tx) => tx.statement('INSERT INTO settings (key, value) VALUES (?, ?)').run(`row ${i}`, '1'))
       await backups.createHourlyCopy()
-      // Nothing is due before an hour is over.
+      // No copy is due before an hour has passed.
       await clock.advance(hour / 2)
       await backups.createHourlyCopy()
       await clock.advance(hour / 2)
@@ -71,7 +71,7 @@ describe('hourly copies', () => {
     expect((await backups.list()).map((one) => [one.kind, one.created_at])[0]).toEqual(['hourly', '2026-01-31T21:00:00.000Z'])
   })
 
-  test('a clock that was set back does not stop them', async () => {
+  test('a clock set back does not stop them', async () => {
     await backups.createHourlyCopy()
     clock = createTestClock({ frozen_at: '2026-01-31T07:00:00Z' })
     backups = await make()
@@ -79,7 +79,7 @@ describe('hourly copies', () => {
     expect(copies()).toEqual(['hourly-2026-01-31T07-00-00Z.db', 'hourly-2026-01-31T12-00-00Z.db'])
   })
 
-  test('a damaged database gives no copy, and the good ones stay', async () => {
+  test('a damaged database is not copied, and the good copies stay', async () => {
     await store.db.write((tx) => {
       for (let i = 0; i < 500; i++) tx.statement('INSERT INTO settings (key, value) VALUES (?, ?)').run(`row ${i}`, 'x'.repeat(500))
     })
@@ -100,7 +100,7 @@ describe('hourly copies', () => {
 })
 
 describe('full backups', () => {
-  test('stay until they are deleted; two asked for at once are one', async () => {
+  test('stay until deleted; two concurrent requests make one', async () => {
     const [one, two] = await Promise.all([backups.create(), backups.create()])
     expect(one.backup).toEqual(two.backup)
     const { backup } = await backups.create()
@@ -110,14 +110,14 @@ describe('full backups', () => {
     expect((await backups.list()).map(({ name }) => name)).toEqual([one.backup.name])
   })
 
-  test('an hourly copy comes down as one gzip file', async () => {
+  test('an hourly copy is downloaded as one gzip file', async () => {
     await backups.createHourlyCopy()
     const [name = ''] = copies()
     expect(gunzipSync(await read(name)).equals(readFileSync(join(folder, 'backups', name)))).toBe(true)
   })
 
   test.each(['..', '../homeport.db', '/etc/passwd', 'homeport.db', '.draft-x', 'homeport-x.tar.gz', 'hourly-2026-01-31T12-00-00Z.db/..', ''])(
-    '“%s” is no backup',
+    '“%s” is not a backup',
     async (name) => {
       mkdirSync(join(folder, 'backups'), { recursive: true })
       await expect(backups.read(name)).rejects.toMatchObject({ code: 'backup_not_found' })
@@ -125,7 +125,7 @@ describe('full backups', () => {
     },
   )
 
-  test('a link of the right name is none either', async () => {
+  test('a symlink with a valid name is not one either', async () => {
     mkdirSync(join(folder, 'backups'), { recursive: true })
     mkdirSync(join(folder, 'elsewhere'))
     symlinkSync(join(folder, 'elsewhere'), join(folder, 'backups', 'homeport-2026-01-31T12-00-00Z.tar.gz'))
@@ -133,21 +133,21 @@ describe('full backups', () => {
     expect(await backups.list()).toEqual([])
   })
 
-  test('what a start finds half made goes', async () => {
+  test('a start removes incomplete ones', async () => {
     mkdirSync(join(folder, 'backups', '.draft-abc'), { recursive: true })
     writeFileSync(join(folder, 'backups', '.draft-abc', 'homeport.db'), 'half')
     await make()
     expect(copies()).toEqual([])
   })
 
-  test('one that is given up leaves nothing', async () => {
+  test('an aborted one leaves nothing', async () => {
     const creating = backups.create()
     await backups.close()
     await expect(creating).rejects.toThrow()
     expect(copies()).toEqual([])
   })
 
-  test('a database that cannot be dumped is left out and named; one that can is in it', async () => {
+  test('a database that cannot be dumped is omitted and reported; the others are included', async () => {
     async function* bytes(...texts: string[]) {
       for (const text of texts) yield Buffer.from(text)
     }

@@ -1,4 +1,4 @@
-/** Disk use and clean-up of a platform on Docker, beside another instance. What is cleaned in an engine is tested in test/runtime. */
+/** Disk usage and clean-up of a platform on Docker, next to another instance. Clean-up inside the engine is tested in test/runtime. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DiskUsage } from '../../server/contract/maintenance.ts'
@@ -31,7 +31,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
     repository.remove()
   })
 
-  /** An app of so many bytes, none of which compress or are shared. */
+  /** An app of this size, which neither compresses nor shares layers. */
   const appOf = (version: string) => ({ ...tinyServer(version), 'noise.bin': randomBytes(mebibyte).toString('base64') })
   const live = async (platform: TestPlatform) => {
     const { id, status, error } = await platform.waitForEnd('mine', (await platform.deploy('mine')).id)
@@ -42,7 +42,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
     (await home.api<{ kinds: DiskUsage[] }>('GET', '/instance/disk')).body.kinds.find(
       ({ kind, location }) => kind === 'images' && location === 'engine',
     )
-  /** A busy engine counts longer than a look waits: then it is asked again. */
+  /** A busy engine takes longer than the request waits: then it is requested again. */
   const counted = () =>
     until(
       async () => {
@@ -57,7 +57,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
     return body.freed.find(({ kind }) => kind === 'images')?.note
   }
 
-  test('images past the number to keep go; those of what serves, sleeps or was served before stay, and another instance’s too', async () => {
+  test('images over the limit are removed; those of current, sleeping or previous deployments stay, and those of another instance too', async () => {
     await live(other)
     const [mine, theirs] = [await dockerViewOf(home), await dockerViewOf(other)]
     const built = async () => (await mine.images()).filter(({ role }) => role === 'image').map(({ deployment_id }) => deployment_id)
@@ -66,13 +66,13 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
       repository.commit(appOf(version))
       ids.push(await live(home))
     }
-    // Each has a layer of its own, of a good megabyte.
+    // Each has a separate layer of about a megabyte.
     expect((await counted()).bytes).toBeGreaterThan(4 * 1.3 * mebibyte)
     expect((await counted()).bytes).toBeLessThan(4 * 2 * mebibyte)
 
     await home.api('PATCH', '/instance/settings', { keep_deployments: 2, sleep_after_s: 1, frozen_for_s: 0 })
     await until(async () => ((await built()).length === 2 ? true : undefined), { what: 'the older images to go' })
-    // Asleep and stopped: there is no container to hold the image.
+    // Asleep and stopped: no container uses the image.
     await until(async () => ((await mine.containers()).length === 0 ? true : undefined), { what: 'the app to be stopped in its sleep' })
     const before = { images: await theirs.images(), containers: await theirs.containers() }
     expect(await clean()).toContain('Docker')
@@ -83,7 +83,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
     expect((await other.fetchEdge('mine.localhost')).body).toBe('v1')
   })
 
-  test('without an engine the rest is told and cleaned all the same; what is in it is said not to be known', async () => {
+  test('without an engine the rest is reported and cleaned; its share is reported as unknown', async () => {
     await faultProxy.close()
     expect(await images()).toMatchObject({ bytes: 0, count: null, reclaimable_bytes: null, note: expect.stringContaining('not responding') })
     expect(await clean()).toContain('nothing was removed')

@@ -1,4 +1,4 @@
-/** More of a full disk: builds, what is under way, clean-ups and starts. */
+/** More of a full disk: builds, running deployments, clean-ups and starts. */
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const mebibyte = 2 ** 20
 describe.skipIf(!requires('tmpfs').ok)('a full disk', () => {
   const { platform, start, connect, live, names, makeRoom, slugs, fill, untilRefused } = useSmallDiskPlatform()
 
-  test('a build that fills the disk fails with storage_full, leaves nothing, and the next one is well', async () => {
+  test('a build that fills the disk fails with storage_full, leaves nothing, and the next one succeeds', async () => {
     const writes = (bytes: number) => ({
       'package.json': JSON.stringify({ name: 'big', private: true, scripts: { build: 'node build.js', start: 'node server.js' } }),
       'build.js': `require('node:fs').writeFileSync('big.bin', Buffer.alloc(${bytes}, 1))`,
@@ -29,8 +29,8 @@ describe.skipIf(!requires('tmpfs').ok)('a full disk', () => {
     await live('big')
   })
 
-  test('a deployment whose end the full disk does not take ends once there is room; a cancel meanwhile is told why not', async () => {
-    // The build goes on once this file is gone: on a full disk none can be made.
+  test('a deployment whose end cannot be stored ends once there is space; a cancel meanwhile says why it fails', async () => {
+    // The build continues once this file is removed, because on a full disk none can be created.
     const shut = signalFileIn(platform().data_dir, 'shut')
     writeFileSync(shut, '')
     await connect('stuck', {
@@ -41,7 +41,7 @@ console.log('it began')
 setInterval(() => fs.existsSync(${JSON.stringify(shut)}) || process.exit(1), 20)`,
       'server.js': '',
     })
-    // On a disk of its own, so that what the build leaves is no room for the database.
+    // On a separate disk, so that files of the build do not free space for the database.
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', join(platform().data_dir, 'work')])
     const { id } = await platform().deploy('stuck')
     await until(async () => (await platform().getDeployment('stuck', id)).build_log.includes('it began') || undefined, { what: 'the build to begin' })
@@ -63,7 +63,7 @@ setInterval(() => fs.existsSync(${JSON.stringify(shut)}) || process.exit(1), 20)
     await live('chatty')
   })
 
-  test('a clean-up does what it can where even the database takes nothing', async () => {
+  test('a clean-up does what it can even if the database cannot be written', async () => {
     fill()
     await untilRefused()
     const { status, body } = await platform().api('POST', '/instance/disk/clean', {})
@@ -72,7 +72,7 @@ setInterval(() => fs.existsSync(${JSON.stringify(shut)}) || process.exit(1), 20)
     expect((await platform().api('DELETE', '/v1/projects/big')).status).toBe(204)
   })
 
-  test('a start on a full disk says so; with room it is whole again', async () => {
+  test('a start on a full disk reports it; with space it recovers', async () => {
     const { data_dir } = platform()
     await platform().handle.stop()
     fill()

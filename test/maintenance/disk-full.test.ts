@@ -6,7 +6,7 @@ import { useSmallDiskPlatform } from './small-disk-platform.ts'
 describe.skipIf(!requires('tmpfs').ok)('a full disk', () => {
   const { platform, fill, untilRefused, makeRoom, upload, slugs, names, live } = useSmallDiskPlatform()
 
-  test('507 storage_full for what would write, which leaves nothing; what reads goes on, and the app lives', async () => {
+  test('507 storage_full for writes, which leave nothing; reads succeed, and the app keeps running', async () => {
     const { api, fetchEdge: edge, createProject } = platform()
     await createProject({ slug: 'uploads' })
     fill()

@@ -7,7 +7,7 @@ import { stillCountingNote } from '../../server/maintenance/disk-notes.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 
-/** A platform without Docker, and what its tests ask of its data folder. */
+/** A platform without Docker, and shortcuts to inspect its data folder. */
 export function useDiskPlatform() {
   let platform: TestPlatform
   const repositories: Repository[] = []
@@ -21,7 +21,7 @@ export function useDiskPlatform() {
 
   const at = (...location: string[]) => join(platform.data_dir, ...location)
   const names = (...location: string[]) => (existsSync(at(...location)) ? readdirSync(at(...location)).toSorted() : [])
-  /** A count that takes the platform too long is told as far as it got: then it is asked for its end. */
+  /** A measurement that takes too long returns partial results: then it is requested until complete. */
   const disk = () =>
     until(
       async () => {
@@ -57,7 +57,7 @@ export function useDiskPlatform() {
       return body.deployment.id
     },
     keep: (number: number) => platform.api('PATCH', '/instance/settings', { keep_deployments: number }),
-    /** Waits until exactly these are in a folder. */
+    /** Waits until a folder contains exactly these entries. */
     become: (folder: string, ids: string[]) =>
       until(() => ids.toSorted().join() === names(folder).join() || undefined, { what: `${folder} to hold ${ids.join()} alone` }),
     use: async (kind: string) => (await disk()).kinds.find((one) => one.kind === kind && one.location === 'data_folder')!,
@@ -69,7 +69,7 @@ export function useDiskPlatform() {
       expect(status).toBe(200)
       return body
     },
-    /** Blocks, as `du` counts them. */
+    /** In blocks, as `du` counts. */
     sizeOf: (...paths: string[]) =>
       execFileSync('du', ['-s', '--block-size=1', ...(paths.length === 0 ? [platform.data_dir] : paths.map((location) => at(location)))], {
         encoding: 'utf8',

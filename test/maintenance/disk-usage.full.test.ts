@@ -8,7 +8,7 @@ import { useDiskPlatform } from './disk-platform.ts'
 
 const { platform, names, connect, live, rollBack, keep, clean } = useDiskPlatform()
 
-test('a roll-back keeps the build that it shares with its parent, over the parent’s end, and frees it at its own', async () => {
+test('a rollback keeps the build that it shares with its parent after the parent’s end, and frees it with its own', async () => {
   const repository = await connect('shares', tinyServer('one'))
   await keep(2)
   const one = await live('shares')
@@ -20,7 +20,7 @@ test('a roll-back keeps the build that it shares with its parent, over the paren
   expect((await platform().fetchEdge('shares.localhost')).body).toBe('one')
   repository.commit(tinyServer('three'))
   later.push(await live('shares'))
-  // One has made room by now; what it built still serves as the way back.
+  // One has been removed by now; its build is still used for a rollback.
   await until(() => !names('bundles').includes(two) || undefined, { what: 'two to go' })
   expect(mine()).toContain(one)
   await clean()
@@ -37,7 +37,7 @@ test('a roll-back keeps the build that it shares with its parent, over the paren
   expect((await platform().fetchEdge('shares.localhost')).body).toBe('six')
 })
 
-test('copies of deployed folders go like builds, also those of deployments that failed', async () => {
+test('copies of deployed folders are removed like builds, also those of failed deployments', async () => {
   await keep(2)
   const folder = mkdtempSync(join(tmpdir(), 'homeport-folder-'))
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts: { build: 'exit 1', start: 'node x' } }))
@@ -57,7 +57,7 @@ test('copies of deployed folders go like builds, also those of deployments that 
       what: 'the older copies to go',
     },
   )
-  // The source of the oldest kept one is still there for a retry.
+  // The source of the oldest kept one is still available for a retry.
   const { body } = await platform().api<{ deployment: { id: string } }>('POST', `/v1/projects/folder/deployments/${ids[2]}/retry`)
   expect((await platform().waitForEnd('folder', body.deployment.id)).error?.code).toBe('build_failed')
   rmSync(folder, { recursive: true })

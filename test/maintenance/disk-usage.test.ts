@@ -1,4 +1,4 @@
-/** Retention, disk use and clean-up of a whole platform without Docker. Sizes are checked against the folder itself. */
+/** Retention, disk usage and clean-up of a whole platform without Docker. Sizes are compared with the folder itself. */
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { signalFileIn, until } from '../support/platform.ts'
@@ -7,10 +7,10 @@ import { useDiskPlatform } from './disk-platform.ts'
 
 const { platform, at, names, disk, connect, live, rollBack, keep, become, use, clean, sizeOf } = useDiskPlatform()
 const mebibyte = 2 ** 20
-/** Old enough that it may be of nothing that is just being made. */
+/** Old enough that no running operation uses it. */
 const age = (...location: string[]) => utimesSync(at(...location), 0, 0)
 
-test('as many builds are kept as the setting says, the rest goes with the next deployment; fewer go at once', async () => {
+test('keeps as many builds as the setting says; the rest is removed with the next deployment, or at once when the setting is lowered', async () => {
   const repository = await connect('keeps', tinyServer('v0'))
   await keep(3)
   const ids: string[] = []
@@ -25,7 +25,7 @@ test('as many builds are kept as the setting says, the rest goes with the next d
   await keep(1)
   await become('bundles', ids.slice(-2))
   expect((await platform().fetchEdge('keeps.localhost')).body).toBe('v4')
-  // To what served before, at once and without a build.
+  // To the previous deployment, at once and without a build.
   const back = await rollBack('keeps', ids[2]!)
   expect((await platform().getDeployment('keeps', back)).build_log).toContain('Reusing the build of')
   expect((await platform().fetchEdge('keeps.localhost')).body).toBe('v3')
@@ -39,14 +39,14 @@ test('each file of the data folder is counted once, under one kind', async () =>
   expect(new Set(here.map(({ kind }) => kind)).size).toBe(here.length)
   expect(total_bytes).toBe(kinds.reduce((total, { bytes }) => total + bytes, 0))
   const counted = here.reduce((total, { bytes }) => total + bytes, 0)
-  // `du` also counts the folders around what is counted; and a log may have grown in between.
+  // `du` also counts the parent folders; and a log may have grown in between.
   expect(Math.abs(sizeOf() - counted)).toBeLessThan(2 * mebibyte)
   for (const kind of ['instance_database', 'logs', 'metrics', 'bundles'])
     expect([kind, here.find((one) => one.kind === kind)!.bytes > 0]).toEqual([kind, true])
   expect(here.every(({ reclaimable_bytes, bytes }) => reclaimable_bytes !== null && reclaimable_bytes <= bytes)).toBe(true)
 })
 
-test('a clean-up takes what nobody knows, and says how much that was; what is new, known or not Homeport’s stays', async () => {
+test('a clean-up removes unknown files, and says how much; recent, known and foreign ones stay', async () => {
   const orphans = [
     ['bundles', 'dpl_unknown'],
     ['sources', 'dpl_unknown'],
@@ -86,7 +86,7 @@ test('a clean-up takes what nobody knows, and says how much that was; what is ne
   expect((await platform().fetchEdge('keeps.localhost')).body).toBe('v3')
 })
 
-test('caches of builds go, but not under a build that is going on', async () => {
+test('build caches are removed, but not during a build', async () => {
   const go = signalFileIn(platform().data_dir, 'go')
   const build = `console.log('it began'); setInterval(() => require('node:fs').existsSync(${JSON.stringify(go)}) && process.exit(), 20)`
   const files = tinyServer('built')
@@ -118,7 +118,7 @@ test('caches of builds go, but not under a build that is going on', async () => 
   expect((await platform().fetchEdge('builds.localhost')).body).toBe('built')
 })
 
-test('the room of logs that are gone is given back to the disk', async () => {
+test('the space of deleted logs is returned to the disk', async () => {
   await connect('talks', tinyServer('talks', "for (let i = 0; i < 6000; i++) console.log('x'.repeat(1000))"))
   await live('talks')
   await until(async () => ((await use('logs')).bytes > 5 * mebibyte ? true : undefined), { what: 'the log to grow' })
@@ -129,11 +129,11 @@ test('the room of logs that are gone is given back to the disk', async () => {
   expect(freed_bytes).toBeGreaterThan(4 * mebibyte)
   expect((await use('logs')).bytes).toBeLessThanOrEqual(before - freed_bytes + mebibyte / 4)
   expect((await use('logs')).reclaimable_bytes).toBeLessThan(mebibyte)
-  // And it goes on.
+  // And it continues to work.
   await live('keeps')
 })
 
-test('400 a kind that is never cleaned; 403 for others than the owner', async () => {
+test('400 for a kind that cannot be cleaned; 403 for anyone but the owner', async () => {
   expect((await platform().api('POST', '/instance/disk/clean', { kinds: ['instance_database'] })).status).toBe(400)
   expect((await platform().api('POST', '/instance/disk/clean', { kinds: [] })).status).toBe(400)
   const { body } = await platform().api<{ token: string }>('POST', '/instance/users', { email: 'other@example.com', verified: true })

@@ -1,4 +1,4 @@
-/** Backups made by hand: sealed like real ones, so that what is refused is refused for what is in them. */
+/** Forged backups, encrypted like real ones, so that only their content can be refused. */
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -41,7 +41,7 @@ export interface BackupForgery {
   /** Changes the three files of the store before they are packed. */
   store?: (name: string, path: string) => void
   fill?: (store: Store) => Promise<void>
-  /** After the end. */
+  /** Bytes after the end. */
   after?: TarEntry[]
   end?: Record<string, unknown>
   without?: string[]
@@ -60,7 +60,7 @@ async function storeFolder(folder: string, fill?: BackupForgery['fill']): Promis
   return copies
 }
 
-/** The files of the store as a forgery wants them. */
+/** The files of the store, changed by a forgery. */
 async function storeParts(folder: string, { fill, store }: BackupForgery): Promise<{ name: string; bytes: Buffer }[]> {
   const from = fill ? await storeFolder(folder, fill) : await (plain ??= storeFolder(folder))
   const copies = mkdtempSync(join(folder, 'changed-'))
@@ -72,7 +72,7 @@ async function storeParts(folder: string, { fill, store }: BackupForgery): Promi
   })
 }
 
-/** Packs a backup of an empty instance and what is asked for into `file`. */
+/** Packs a backup of an empty instance with the requested entries into `file`. */
 export async function forgeBackup(folder: string, file: string, forgery: BackupForgery = {}): Promise<void> {
   const parts = await storeParts(folder, forgery)
   const head: BackupManifest = {
@@ -109,7 +109,7 @@ export async function forgeBackup(folder: string, file: string, forgery: BackupF
   writeFileSync(file, gzipSync(await tarBytes([...entries, ...last, ...(forgery.after ?? [])])))
 }
 
-/** A backup with one of everything that a folder may hold. */
+/** A backup with one entry of every kind. */
 export const forgeValidBackup = (folder: string, file: string) =>
   forgeBackup(folder, file, {
     entries: [
@@ -124,7 +124,7 @@ export const forgeValidBackup = (folder: string, file: string) =>
     ],
   })
 
-/** Flips bits of a backup one by one, in the file and in what is packed: each is refused, or nothing of ours is changed. */
+/** Flips bits of a backup one by one, in the file and in its content: each is refused, or no data of ours is changed. */
 export async function checkFlippedBits(good: string, { seed, flips }: { seed: number; flips: number }): Promise<void> {
   const seededRandom = createSeededRandom(seed)
   const folder = mkdtempSync(`${good}-flipped-`)
@@ -144,7 +144,7 @@ export async function checkFlippedBits(good: string, { seed, flips }: { seed: nu
     )
     if (error) expect(readdirSync(folder).sort()).toEqual(['flipped.tar.gz', 'the.key'])
     else {
-      // The head of a packed file, its padding and the times and owners of entries hold nothing of ours.
+      // The gzip header, the padding and the times and owners of entries contain no data of ours.
       taken++
       expect([seed, i, readFileSync(join(into, 'bundles/dpl_1/app/server.js'), 'utf8') === 'x'.repeat(200_000)]).toEqual([seed, i, true])
       rmSync(into, { recursive: true })
@@ -163,14 +163,14 @@ export async function tarBytes(entries: TarEntry[]): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** The project `prj_1`, without anything in it. */
+/** The project `prj_1` without further rows. */
 export function insertSampleProject(tx: Tx, accountId: string): void {
   tx.statement(`INSERT INTO projects (id, account_id, name, slug, sealed_repo_credentials, repo_branch, node_version, install_command, build_command, root_directory,
      memory_limit_mb, status, always_warm, caching_enabled, created_at, updated_at)
      VALUES ('prj_1', ?, 'One', 'one', x'00', 'main', 'auto', 'auto', 'auto', '.', 512, 'created', 0, 1, '2026-01-31', '2026-01-31')`).run(accountId)
 }
 
-/** Restores as the command line does. */
+/** Restores like the command line. */
 export const restore = (file: string, into: string, more: Partial<RestoreOptions> & { key_file?: string } = {}) =>
   restoreBackup({
     file,

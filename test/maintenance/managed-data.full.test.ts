@@ -23,7 +23,7 @@ const files = {
 }
 
 test.skipIf(!requires('docker').ok || !requires('service-images').ok)(
-  'volumes, Redis, MariaDB, S3 storage and PostgreSQL come back as they were',
+  'volumes, Redis, MariaDB, S3 storage and PostgreSQL are restored as they were',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'homeport-managed-'))
     const [into, keyFile] = [join(folder, 'new'), join(folder, 'key')]
@@ -60,7 +60,7 @@ test.skipIf(!requires('docker').ok || !requires('service-images').ok)(
     expect(body.left_out.filter((line) => !line.startsWith('The Docker images'))).toEqual([])
     writeFileSync(keyFile, readFileSync(join(platform.data_dir, 'master.key')))
     copyFileSync(body.backup.path, join(folder, 'backup'))
-    // Nothing of the old instance is left to read from.
+    // The old instance is removed completely, so that nothing can be read from it.
     await platform.remove()
     await restore(join(folder, 'backup'), into, { key_file: keyFile })
 
@@ -82,7 +82,7 @@ const digestOf = (data: Uint8Array | string) => createHash('sha256').update(data
 
 const readDatabase = async (platform: TestPlatform) => (await platform.api<{ database: Database }>('GET', '/v1/projects/shop/database')).body.database
 
-/** The content of everything, in a form that is compared. */
+/** All content in a comparable form. */
 async function readAll(platform: TestPlatform) {
   const { run, variables } = manageServices(platform, 'shop')
   const env = await variables()

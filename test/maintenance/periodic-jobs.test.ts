@@ -1,4 +1,4 @@
-/** What is done every hour, and how long a count of folders is waited for: on a clock that the test moves. */
+/** Hourly jobs, and how long a measurement of folders is awaited, on a clock that the test moves. */
 import { linkSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { createTestClock } from '../support/test-clock.ts'
 
 const minute = 60_000
 
-test('each task runs soon after the start and once an hour, one after the other, whatever becomes of the one before', async () => {
+test('each job runs soon after the start and once an hour, sequentially, whether or not the previous one failed', async () => {
   const clock = createTestClock({ frozen_at: '2026-01-31' })
   const log: string[] = []
   const ran: string[] = []
@@ -35,7 +35,7 @@ test('each task runs soon after the start and once an hour, one after the other,
   expect(ran).toHaveLength(4)
 })
 
-test('a task that takes longer than an hour is not begun beside itself; the end aborts it and waits for it', async () => {
+test('a job that takes longer than an hour does not overlap itself; close aborts it and waits for it', async () => {
   const clock = createTestClock({ frozen_at: '2026-01-31' })
   const rounds = createPeriodicJobs({ clock, log: createLog(() => {}) })
   let begun = 0
@@ -52,7 +52,7 @@ test('a task that takes longer than an hour is not begun beside itself; the end 
   expect(ended).toBe(true)
 })
 
-test('a count that takes too long is told as far as it got, and the next look finds its end', async () => {
+test('a measurement that takes too long returns partial results, and the next one the complete ones', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-sizes-'))
   mkdirSync(join(folder, 'deep'))
   const file = join(folder, 'deep', 'file')

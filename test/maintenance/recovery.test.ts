@@ -1,4 +1,4 @@
-/** A database that is damaged or gone when the platform starts (R12). */
+/** A main database that is damaged or missing at startup (R12). */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A database of a few hundred pages; the copy of each time holds 300 rows more than the one before. */
+/** A database of a few hundred pages; each copy has 300 rows more than the previous one. */
 async function fill(times: string[]): Promise<void> {
   const store = await openStore({ data_dir: folder, after_crash: false })
   let rows = 0
@@ -60,14 +60,14 @@ async function rowsNow(afterCrash = false) {
 
 const times = ['2026-01-01T10-00-00Z', '2026-01-01T11-00-00Z', '2026-01-01T12-00-00Z']
 
-describe('the database', () => {
+describe('the main database', () => {
   test.each([
     ['20 pages of it are damaged', () => flip(path(), 20)],
     ['its head is', () => writeFileSync(path(), Buffer.concat([Buffer.alloc(4096, 0xaa), readFileSync(path()).subarray(4096)]))],
     ['it is cut off', () => truncateSync(path(), 8192 * 3 + 100)],
     ['it is empty', () => truncateSync(path(), 0)],
     ['it is gone', () => rmSync(path())],
-  ])('%s: the newest copy takes its place, and says from when', async (_what, harm) => {
+  ])('%s: the newest copy replaces it, and its time is reported', async (_what, harm) => {
     await fill(times)
     harm()
     const isThere = readdirSync(folder).includes('homeport.db')
@@ -78,11 +78,11 @@ describe('the database', () => {
     const aside = readdirSync(folder).filter((name) => /^homeport\.db\.damaged-[\dTZ-]+$/.test(name))
     expect(aside).toEqual(isThere ? [recovered?.damaged_file] : [])
     expect(statSync(path()).mode & 0o777).toBe(0o600)
-    // It is a database like any other from now on.
+    // From now on it is an ordinary database.
     expect(await rowsNow(true)).toMatchObject({ rows: 900, recovered: undefined })
   })
 
-  test('a damaged copy, one of a newer version and one that is cut off are passed over', async () => {
+  test('damaged, newer-version and truncated copies are skipped', async () => {
     await fill(times)
     const [oldest = '', middle = '', newest = ''] = times.map((time) => join(copies(), `hourly-${time}.db`))
     flip(newest, 20)
@@ -105,12 +105,12 @@ describe('the database', () => {
     await expect(rowsNow()).rejects.toThrow(/is damaged, and no copy .* is intact\. Nothing was changed\. Restore a backup/)
     expect(readFileSync(path()).equals(before)).toBe(true)
     expect(readdirSync(folder).sort()).toEqual(expect.arrayContaining(['backups', 'homeport.db']))
-    // Gone beside copies that are no good is not a new beginning either.
+    // A missing database next to invalid copies does not count as a new instance either.
     rmSync(path())
     await expect(rowsNow()).rejects.toThrow(/gone or empty/)
   })
 
-  test('a start that was cut off between the two moves finds the way', async () => {
+  test('a start interrupted between the two moves recovers', async () => {
     await fill(times)
     const bytes = readFileSync(path())
     rmSync(path())
@@ -120,7 +120,7 @@ describe('the database', () => {
   })
 })
 
-test('a platform that starts on a damaged database serves what the copy knows, and everybody hears of it', async () => {
+test('a platform that starts on a damaged database serves from the copy, and reports it', async () => {
   const site = mkdtempSync(join(tmpdir(), 'homeport-kept-'))
   writeFileSync(join(site, 'index.html'), '<h1>kept</h1>')
   const first = await startTestPlatform({ runtime: 'process', data_dir: folder })
@@ -129,7 +129,7 @@ test('a platform that starts on a damaged database serves what the copy knows, a
     slug: 'kept',
   })
   await first.waitForEnd('kept', body.deployment.id)
-  // The rounds begin five seconds after the start.
+  // The periodic jobs start five seconds after the start.
   await first.advance(5_000)
   await until(() => readdirSync(copies()).find((name) => /^hourly-.*\.db$/.test(name)), { what: 'the first safe copy' })
   await first.createProject({ slug: 'after-the-copy' })
@@ -148,7 +148,7 @@ test('a platform that starts on a damaged database serves what the copy knows, a
     expect(checks.find((one) => one.name === 'backups')).toMatchObject({ status: 'warning', hint: expect.stringContaining('then remove') })
     const told = (await second.api<{ recovered: { damaged_file: string } | null }>('GET', '/instance/backups')).body.recovered
     expect(told?.damaged_file).toMatch(/^homeport\.db\.damaged-/)
-    // Until the damaged file is gone.
+    // Until the damaged file is removed.
     for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `${told!.damaged_file}${end}`), { force: true })
     expect((await second.api<{ recovered: unknown }>('GET', '/instance/backups')).body.recovered).toBeNull()
   } finally {
@@ -157,7 +157,7 @@ test('a platform that starts on a damaged database serves what the copy knows, a
   }
 })
 
-test('a damaged log begins anew, and the database stays', async () => {
+test('a damaged log starts empty, and the main database stays', async () => {
   await fill(times)
   writeFileSync(join(folder, 'logs.db'), Buffer.alloc(20_000, 1))
   const { rows, recovered } = await rowsNow()
@@ -165,7 +165,7 @@ test('a damaged log begins anew, and the database stays', async () => {
   expect(readdirSync(folder)).toContain('logs.db.damaged')
 })
 
-test('so does a log of which some pages are damaged: whatever is asked of it, nothing throws', async () => {
+test('so does a log with some damaged pages: no query throws', async () => {
   const before = await openStore({ data_dir: folder, after_crash: false })
   for (let n = 0; n < 400; n++)
     before.logs.append({ stream: `dpl_${n % 20}`, first: n + 1, records: 1, lines: 1, last_line: n + 1, bytes: 900, body: 'x'.repeat(900) })

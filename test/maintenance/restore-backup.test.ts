@@ -40,7 +40,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Refused with these words, and nothing is there that was not there before. */
+/** Refused with this message, without leaving new files. */
 async function refused(file: string, says: RegExp): Promise<void> {
   const into = fresh()
   await expect(restore(file, into, { key_file: keyFile })).rejects.toThrow(says)
@@ -52,7 +52,7 @@ async function refused(file: string, says: RegExp): Promise<void> {
   expect(readdirSync(watched)).toEqual([])
 }
 
-test('a good one is taken, with modes, links and the key', async () => {
+test('restores a valid one, with modes, links and the key', async () => {
   const into = fresh()
   const { bytes, lost } = await restore(good, into, { key_file: keyFile })
   expect(bytes).toBeGreaterThan(200_000)
@@ -76,7 +76,7 @@ test('a backup of an earlier version is taken', async () => {
   rmSync(into, { recursive: true })
 })
 
-describe('hostile or wrong, although sealed with our key', () => {
+describe('hostile or invalid, although encrypted with our key', () => {
   const cases: [string, BackupForgery, RegExp][] = [
     ['a name that climbs out', { entries: [fileOf('bundles/../../evil', 'x')] }, /contains an unexpected entry/],
     ['an absolute name', { entries: [fileOf('/tmp/evil', 'x')] }, /contains an unexpected entry/],
@@ -139,7 +139,7 @@ describe('hostile or wrong, although sealed with our key', () => {
     await refused(file, says)
   })
 
-  test('a link that leads out over another is dropped, and that is said', async () => {
+  test('a symlink that leaves the folder through another is dropped and reported', async () => {
     const file = join(folder, 'over.tar.gz')
     await forgeBackup(folder, file, {
       entries: [fileOf('bundles/d/a/b/c/f', 'x'), linkOf('bundles/d/a/b/c/up', '../../..'), linkOf('bundles/d/out', 'a/b/c/up/../../..')],
@@ -152,7 +152,7 @@ describe('hostile or wrong, although sealed with our key', () => {
   })
 })
 
-describe('where artifacts lie now', () => {
+describe('restored artifact paths', () => {
   const common = { spa_fallback: false, bytes: 1 }
   const rows: Record<string, [artifact: object, is_there: boolean]> = {
     dpl_site: [{ kind: 'static', directory: '/old/bundles/x/bundles/dpl_site/app/bundles/out', ...common }, true],
@@ -192,7 +192,7 @@ describe('where artifacts lie now', () => {
     )
   }
 
-  test('below the new folder, or nowhere', async () => {
+  test('are below the new folder, or null', async () => {
     expect(await artifactsAfter(undefined)).toEqual({
       dpl_site: ['NEW/bundles/dpl_site/app/bundles/out'],
       dpl_windows: ['NEW/bundles/dpl_windows/site'],
@@ -204,16 +204,16 @@ describe('where artifacts lie now', () => {
     })
   })
 
-  test('an app of another kind of machine is built again, a site is a site', async () => {
+  test('an app of another architecture is rebuilt, a site is not', async () => {
     expect(await artifactsAfter({ arch: 'other' })).toMatchObject({ dpl_site: [expect.anything()], dpl_app: null })
   })
 })
 
 describe('damage', () => {
-  test('bits are flipped in the file, and in what is packed', () =>
+  test('flipped bits in the file and in its content', () =>
     forEachSeed(new URL('corpus/flipped-bits.json', import.meta.url), (seed) => checkFlippedBits(good, { seed, flips: 40 }), { explored: 3 }))
 
-  test('cut off anywhere', async () => {
+  test('truncated anywhere', async () => {
     const bytes = readFileSync(good)
     const file = join(folder, 'cut.tar.gz')
     for (const part of [0, 0.001, 0.01, 0.1, 0.3, 0.5, 0.8, 0.95, 0.999]) {
@@ -222,7 +222,7 @@ describe('damage', () => {
     }
   })
 
-  test('what is no backup at all', async () => {
+  test('a file that is not a backup', async () => {
     const file = join(folder, 'text')
     writeFileSync(file, 'hello')
     await refused(file, /damaged|not a Homeport backup|truncated/)
@@ -230,8 +230,8 @@ describe('damage', () => {
   })
 })
 
-describe('the folder', () => {
-  test('one with something in it is refused and not touched', async () => {
+describe('the target folder', () => {
+  test('is refused and not touched if it is not empty', async () => {
     const into = fresh()
     mkdirSync(into)
     writeFileSync(join(into, 'mine.txt'), 'mine')
@@ -240,7 +240,7 @@ describe('the folder', () => {
     rmSync(into, { recursive: true })
   })
 
-  test('a restore that was cut off starts nothing, and is done again', async () => {
+  test('does not start after an interrupted restore, which can be repeated', async () => {
     const into = fresh()
     mkdirSync(join(into, '.restoring', 'bundles'), { recursive: true })
     writeFileSync(join(into, 'logs.db'), 'half')
@@ -251,7 +251,7 @@ describe('the folder', () => {
     rmSync(into, { recursive: true })
   })
 
-  test('stopped in the middle, nothing stays', async () => {
+  test('is empty after an aborted restore', async () => {
     const into = fresh()
     await expect(restore(good, into, { key_file: keyFile, signal: AbortSignal.abort() })).rejects.toThrow()
     expect(existsSync(into)).toBe(false)
@@ -259,12 +259,12 @@ describe('the folder', () => {
 })
 
 describe('the key', () => {
-  test('without one it says where it was', async () => {
+  test('without one the error says where it was', async () => {
     await expect(restore(good, fresh())).rejects.toThrow(/not in a backup.*master\.key.*--key FILE.*--without-key/)
     expect(readdirSync(watched)).toEqual([])
   })
 
-  test('another one, and a file that is none, are refused', async () => {
+  test('another key, and an invalid file, are refused', async () => {
     const other = join(folder, 'other.key')
     writeFileSync(other, 'ab'.repeat(32))
     await expect(restore(good, fresh(), { key_file: other })).rejects.toThrow(/does not match the backup/)
@@ -274,7 +274,7 @@ describe('the key', () => {
     expect(readdirSync(watched)).toEqual([])
   })
 
-  test('lost: all but the secrets is restored, what is lost is named, and passwords are made anew', async () => {
+  test('lost: everything but the secrets is restored, what is lost is listed, and passwords are regenerated', async () => {
     const file = join(folder, 'secrets.tar.gz')
     const answered = { account_id: '', key: 'key' }
     const response = { status: 201, headers: {}, body: '{}' }
@@ -327,7 +327,7 @@ describe('the key', () => {
     expect((await restore(file, withKey, { key_file: keyFile })).lost).toEqual([])
     const whole = await openStore({ data_dir: withKey, after_crash: false })
     expect(await keptIn(whole).find(answered)).toEqual({ fingerprint: 'print', response })
-    // They are in the backup as they were sealed, and nowhere in the open.
+    // In the backup they are encrypted as they were stored, and nowhere in plain text.
     const [kept] = readColumn(whole, registries)
     expect(sealer.unseal(registryColumn, kept!.sealed_password)).toBe('hunter2')
     expect(gunzipSync(readFileSync(file)).includes('hunter2')).toBe(false)
@@ -361,13 +361,13 @@ describe('the key', () => {
       sealed_registrant: null,
     })
     expect(await keptIn(store, made).find(answered)).toBeUndefined()
-    // It opens with the new key from now on.
+    // From now on it is decrypted with the new key.
     await bootstrapInstance({ db: store.db, sealer: made, clock: systemClock })
     await store.close()
     rmSync(into, { recursive: true })
   })
 
-  test('one that only a keychain opens is put back as it is', async () => {
+  test('a key that only a keychain can decrypt is restored as it is', async () => {
     const sealed = join(folder, 'master.key.sealed')
     writeFileSync(sealed, Buffer.from([1, 2, 3]))
     const into = fresh()

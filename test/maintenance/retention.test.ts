@@ -1,4 +1,4 @@
-/** Which builds and sources are kept: the rule alone, over rows. */
+/** Which builds and sources are kept: only the rule, over rows. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,20 +27,20 @@ const builds = (rows: RetentionRow[], keep: number, branches: string[] = []) => 
 const sources = (rows: RetentionRow[], keep: number) => [...selectRetained(rows, keep, new Set()).sources].toSorted()
 
 describe('builds', () => {
-  test('the newest that were ready, as many as are to be kept', () => {
+  test('keeps the newest ready ones, as many as configured', () => {
     expect(builds([row('e', { is_current: 1 }), row('d'), row('c'), row('b'), row('a')], 3)).toEqual(['c', 'd', 'e'])
   })
-  test('the current one and the one before it, however few are to be kept', () => {
+  test('keeps the current one and the one before it, however few are configured', () => {
     expect(builds([row('c', { is_current: 1 }), row('b'), row('a')], 1)).toEqual(['b', 'c'])
   })
-  test('the current one, however old it is', () => {
+  test('keeps the current one, however old it is', () => {
     expect(builds([row('d'), row('c'), row('b'), row('a', { is_current: 1 })], 2)).toEqual(['a', 'c', 'd'])
   })
-  test('those that failed or were canceled keep none, and take nobody’s place', () => {
+  test('failed or canceled ones have none, and do not count', () => {
     const failures = Array.from({ length: 20 }, (_, i) => row(`f${i}`, { status: i % 2 === 0 ? 'failed' : 'canceled' }))
     expect(builds([...failures, row('b', { is_current: 1 }), row('a')], 2)).toEqual(['a', 'b'])
   })
-  test('previews do not push production’s out; each open one keeps what it serves; a closed one keeps nothing', () => {
+  test('previews do not displace production; each open one keeps its current build, a closed one none', () => {
     const preview = (id: string, branch: string, is_current: 0 | 1 = 0) => row(id, { target: 'preview', branch, is_current })
     const rows = [
       preview('z', 'one', 1),
@@ -58,21 +58,21 @@ describe('builds', () => {
 
 describe('sources', () => {
   const upload = (id: string, more: Partial<RetentionRow> = {}) => row(id, { source: 'upload', ...more })
-  test('those of the last that ended, of the last that were ready, of what serves, and of what is under way', () => {
+  test('keeps those of the last ended, the last ready, the current and the running deployments', () => {
     const failed = ['k', 'j', 'i'].map((id) => upload(id, { status: 'failed', artifact: null, has_artifact: 0 }))
     const open = upload('l', { status: 'queued', is_open: 1, artifact: null, has_artifact: 0 })
     const rows = [open, ...failed, upload('e'), upload('d'), upload('c'), upload('b'), upload('a', { is_current: 1 })]
     expect(sources(rows, 2)).toEqual(['a', 'd', 'e', 'j', 'k', 'l'])
   })
-  test('a retry stands for the one whose source it used', () => {
+  test('a retry counts as the deployment whose source it used', () => {
     expect(sources([upload('e', { is_current: 1, source_id: 'a' }), upload('d'), upload('c'), upload('b'), upload('a')], 2)).toEqual(['a', 'd'])
   })
-  test('git keeps none', () => {
+  test('git deployments have none', () => {
     expect(sources([row('a', { is_current: 1 })], 5)).toEqual([])
   })
 })
 
-test('what is read of a project leads to the same as all of its deployments would', () =>
+test('the rows that are read lead to the same result as all deployments of a project', () =>
   forEachSeed(new URL('corpus/retention.json', import.meta.url), expectReadsEnough, { explored: 5 }))
 
 async function expectReadsEnough(seed: number): Promise<void> {

@@ -10,13 +10,13 @@ import { makeRepository, type Repository, tinyServer } from '../support/reposito
 import { until } from '../support/until.ts'
 
 const mebibyte = 2 ** 20
-/** Prints so much for every visit that the log soon asks for more room. */
+/** Prints so much for every visit that the log soon needs more space. */
 const chattyApp = tinyServer(
   'chatty',
   "require('node:http').createServer = ((make) => (answer) => make((request, response) => { for (let i = 0; i < 200; i++) console.log('x'.repeat(1000)); answer(request, response) }))(require('node:http').createServer)",
 )
 
-/** A platform whose data folder is on a small disk of its own, which a test fills to the last byte. It runs the app `chatty`. */
+/** A platform whose data folder is on a small separate disk, which a test fills to the last byte. It runs the app `chatty`. */
 export function useSmallDiskPlatform() {
   let folder: string
   let platform: TestPlatform
@@ -44,7 +44,7 @@ export function useSmallDiskPlatform() {
     await platform.api('PATCH', '/instance/settings', { build_concurrency: 1 })
     await connect('chatty', chattyApp)
     await live('chatty')
-    // A safe copy that met the full disk half way would give back what it had taken: room in the middle of what shall be refused.
+    // An hourly copy that fails on the full disk would free its space again, in the middle of a test.
     await platform.advance(5_000)
     await until(() => names('backups').find((name) => /^hourly-.*\.db$/.test(name)), { what: 'the first safe copy' })
   })
@@ -72,7 +72,7 @@ export function useSmallDiskPlatform() {
       return { status: response.status, body: (await response.json()) as { error?: string } }
     },
     slugs: async () => (await platform.api<{ projects: { slug: string }[] }>('GET', '/v1/projects?limit=100')).body.projects.map(({ slug }) => slug),
-    /** Takes all room that there is, but for `leave` bytes. */
+    /** Uses all free space except `leave` bytes. */
     fill(leave = 0) {
       makeRoom()
       const file = openSync(filler(), 'w')
@@ -86,7 +86,7 @@ export function useSmallDiskPlatform() {
       closeSync(file)
       if (leave > 0) execFileSync('truncate', ['-s', `-${leave}`, filler()])
     },
-    /** A log of the database has room of its own for a while: until that is used up, too. */
+    /** The database log has preallocated space: until that is used up, too. */
     untilRefused: () =>
       until(
         async () => {

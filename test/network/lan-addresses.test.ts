@@ -9,7 +9,7 @@ const info = (address: string, internal = false): NetworkInterfaceInfo => {
 }
 
 describe('addresses on the network around this machine', () => {
-  test.each(['10.0.0.1', '172.16.0.1', '172.31.255.254', '192.168.178.20', 'fd00::2', 'fc12:3456::1'])('%s is one', (address) => {
+  test.each(['10.0.0.1', '172.16.0.1', '172.31.255.254', '192.168.178.20', 'fd00::2', 'fc12:3456::1'])('%s is local', (address) => {
     expect(isLanAddress(address)).toBe(true)
   })
   test.each([
@@ -28,7 +28,7 @@ describe('addresses on the network around this machine', () => {
     '::1',
     '::',
     'fd00.example',
-  ])('%s is none', (address) => {
+  ])('%s is not local', (address) => {
     expect(isLanAddress(address)).toBe(false)
   })
 
@@ -49,6 +49,6 @@ describe('addresses on the network around this machine', () => {
 })
 
 test.each([{ flags: { host: '' } }, { flags: { host: ' ' } }, { flags: {}, env: { HOMEPORT_HOST: '' } }])(
-  'a host that is empty ($flags, $env) is this machine alone, not all of its addresses',
+  'an empty host ($flags, $env) means this machine only, not all of its addresses',
   ({ flags, env = {} }) => expect(readOptions(flags, env).host).toBe('127.0.0.1'),
 )

@@ -1,4 +1,4 @@
-/** What opens and closes, with the real edge on addresses of loopback that stand for those of a network. */
+/** Opening and closing, with the real edge on loopback addresses in place of network addresses. */
 import { createServer, type AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLanAccess, type LanAccess, type LanOptions, type LanProject } from '../../server/network/lan.ts'
@@ -30,7 +30,7 @@ const create = (more: Partial<LanOptions> = {}) =>
     isEnabled: async () => isWanted,
     addresses: () => addresses,
     machine: 'Laptop.fritz.box',
-    // The gate's part is played by a second listener of the edge: what is tried here is when, not what.
+    // A second listener of the edge replaces the API server, because these tests are about when, not what.
     api: { host: '127.0.0.1', port: edge.port + 1, open: edge.edge.listenOnNetwork },
     edge: { host: '127.0.0.1', port: edge.port, open: edge.edge.listenOnNetwork },
     projects: async () => projects,
@@ -55,8 +55,8 @@ afterEach(async () => {
   await edge.close()
 })
 
-describe.skipIf(!requires('loopback').ok)('the network', () => {
-  test('is opened by a look and closed by one; many looks at once open nothing twice', async () => {
+describe.skipIf(!requires('loopback').ok)('local network access', () => {
+  test('one update opens it and one closes it; concurrent updates open nothing twice', async () => {
     expect(lan.status()).toEqual({ open: false, warning: null, dashboard_urls: [], projects: [] })
     projects = [named('one')]
     await Promise.all(Array.from({ length: 20 }, () => lan.update()))
@@ -69,7 +69,7 @@ describe.skipIf(!requires('loopback').ok)('the network', () => {
     await expect(sendRequest(`http://${near}:${edge.port}/`)).rejects.toThrow('ECONNREFUSED')
   })
 
-  test('a project keeps its port over openings and restarts, whoever comes before it', async () => {
+  test('a project keeps its port across openings and restarts, whatever projects come before it', async () => {
     projects = [named('one'), named('two')]
     await lan.update()
     const before = [portOf('one'), portOf('two')]
@@ -84,7 +84,7 @@ describe.skipIf(!requires('loopback').ok)('the network', () => {
     expect(before).not.toContain(portOf('three'))
   })
 
-  test('at most a hundred projects, in the order in which they come; one that falls out is closed', async () => {
+  test('at most a hundred projects, in order; one that no longer fits is closed', async () => {
     projects = Array.from({ length: 120 }, (_, i) => named(`p${i}`))
     await edge.edge.setRoute('p0.localhost', { ...routeOwner, kind: 'page', page: 'building' })
     await lan.update()
@@ -98,7 +98,7 @@ describe.skipIf(!requires('loopback').ok)('the network', () => {
     await expect(sendRequest(first)).rejects.toThrow('ECONNREFUSED')
   })
 
-  test('a port that another program has is passed by; one of the platform’s own is told', async () => {
+  test('a port taken by another program is skipped; one taken by the platform’s own listener is reported', async () => {
     const taken = await Promise.all([edge.port + 1, edge.port + 100].map((port) => occupy(port)))
     projects = [named('one')]
     await lan.update()
@@ -106,7 +106,7 @@ describe.skipIf(!requires('loopback').ok)('the network', () => {
     expect(port).toBeGreaterThan(edge.port + 100)
     await lan.update()
     expect(lan.status()).toMatchObject({ dashboard_urls: [], warning: expect.stringContaining(`${near}:${edge.port + 1}`) })
-    // Said once, and not every ten seconds.
+    // Logged once, and not every ten seconds.
     expect(log.filter((line) => line.includes(`api ${near}`)).length).toBe(1)
     await Promise.all(taken.map((server) => new Promise((resolve) => server.close(resolve))))
     await lan.update()
@@ -114,7 +114,7 @@ describe.skipIf(!requires('loopback').ok)('the network', () => {
     expect(portOf('one')).toBe(port)
   })
 
-  test('an address that comes or goes takes its listeners with it', async () => {
+  test('an address that appears or disappears adds or removes its listeners', async () => {
     projects = [named('one')]
     await lan.update()
     addresses = [near, other]
@@ -127,7 +127,7 @@ describe.skipIf(!requires('loopback').ok)('the network', () => {
     expect((await sendRequest(`http://${other}:${edge.port}/`)).status).toBe(404)
   })
 
-  test('it looks by itself every so often, and soon after something changed', async () => {
+  test('updates regularly, and soon after a change', async () => {
     lan.scheduleUpdate()
     await clock.advance(10_000)
     expect(lan.status().open).toBe(false)

@@ -1,4 +1,4 @@
-/** What the configuration says for systems that this machine is not, and what the environment of the builder changes. */
+/** The configuration for other systems than this one, and the effect of the builder's environment. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -20,21 +20,21 @@ test('every target, for both processors', () => {
   expect(targets('linux')).toEqual(['AppImage arm64 x64', 'deb arm64 x64'])
 })
 
-test('homeport:// is ours on every system, no kind of file is', () => {
+test('homeport:// is registered on every system, and no file type', () => {
   expect(config.protocols).toEqual({ name: 'Homeport', schemes: ['homeport'] })
   expect(JSON.stringify(config)).not.toMatch(/fileAssociations|mimeTypes|\.zip"/)
 })
 
-test('macOS: a hardened runtime with no more rights than Node needs', () => {
+test('macOS: a hardened runtime with only the entitlements that Node needs', () => {
   expect(config.mac).toMatchObject({ hardenedRuntime: true, category: 'public.app-category.developer-tools', notarize: false })
   const rights = (name: string) => [...readFileSync(join(root, name), 'utf8').matchAll(/<key>([^<]+)<\/key>/g)].map(([, key]) => key)
   expect(rights(selectEntitlements({ APPLE_KEYCHAIN_PROFILE: 'notary' }))).toEqual(['com.apple.security.cs.allow-jit'])
-  // A package that somebody signs for themselves has parts of no common team.
+  // An ad-hoc signed package has parts without a common team.
   expect(config.mac.entitlements).toBe(config.mac.entitlementsInherit)
   expect(rights(config.mac.entitlementsInherit)).toEqual(['com.apple.security.cs.allow-jit', 'com.apple.security.cs.disable-library-validation'])
 })
 
-test('the fuses: no Node in the desktop, its code from the archive alone, every file by its hash', () => {
+test('the fuses: no Node in the desktop, code only from the archive, every file verified by its hash', () => {
   expect(config.electronFuses).toEqual({
     runAsNode: false,
     enableNodeOptionsEnvironmentVariable: false,
@@ -47,7 +47,7 @@ test('the fuses: no Node in the desktop, its code from the archive alone, every 
   })
 })
 
-test('Linux: the command homeport, and what the desktop needs of the system', () => {
+test('Linux: the command homeport, and the system packages that the desktop needs', () => {
   expect(config.linux).toMatchObject({ executableName: 'homeport-desktop', syncDesktopName: true })
   expect(config.deb).toMatchObject({ packageName: 'homeport', fpm: ['resources/package/linux/homeport=/usr/bin/homeport'] })
   expect(config.deb.depends).toEqual(expect.arrayContaining(['libgtk-3-0 | libgtk-3-0t64', 'libnss3', 'libsecret-1-0', 'xdg-utils']))
@@ -59,7 +59,7 @@ test('Linux: the AppImage needs no libfuse2, and runs in Chromium’s sandbox wh
   expect(JSON.stringify(config.linux)).not.toContain('no-sandbox')
 })
 
-test.each([true, false])('Linux: the .deb gives Chromium’s sandbox its rights; AppArmor knows the profile: %s', (is_known) => {
+test.each([true, false])('Linux: the .deb sets up Chromium’s sandbox; AppArmor knows the profile: %s', (is_known) => {
   const { path: folder, remove } = createTempFolder('after-install')
   const write = (path: string, text: string, mode = 0o755) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -87,12 +87,12 @@ test.each([true, false])('Linux: the .deb gives Chromium’s sandbox its rights;
   }
 })
 
-test('Windows: for one person, without an administrator', () => {
+test('Windows: per user, without an administrator', () => {
   expect(config.nsis).toMatchObject({ perMachine: false })
   expect(read('bin/homeport.cmd').toString()).toMatch(/^@echo off\r\n.*node\.exe".*homeport\.js" %\*\r\n$/s)
 })
 
-test('the workflow for other machines runs what is there, in words that a shell understands', () => {
+test('the workflow for other systems runs existing scripts, in valid shell syntax', () => {
   const text = readFileSync(join(root, '.github/workflows/desktop.yml'), 'utf8')
   const { jobs } = parse(text) as { jobs: { desktop: { steps: { run?: string }[] } } }
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
@@ -104,7 +104,7 @@ test('the workflow for other machines runs what is there, in words that a shell 
 })
 
 describe('updates', () => {
-  test('without one there is none, and with one what can be signed is', () => {
+  test('without a feed nothing is published, and with one signing is required', () => {
     const published = (env: Record<string, string>) => {
       const ask = `import config from './resources/package/electron-builder.ts'; console.log(JSON.stringify([config.publish, config.forceCodeSigning]))`
       const { HOMEPORT_UPDATE_URL: _, ...rest } = process.env
@@ -120,13 +120,13 @@ describe('updates', () => {
     expect(published({ HOMEPORT_UPDATE_URL: 'http://updates.example/' })).toMatch(/HOMEPORT_UPDATE_URL must be an https address/)
   })
 
-  test.each(['http://updates.example/', 'https://me:secret@updates.example/', 'file:///tmp/feed'])('%s is no feed', (url) => {
+  test.each(['http://updates.example/', 'https://me:secret@updates.example/', 'file:///tmp/feed'])('%s is not a valid feed', (url) => {
     expect(() => readUpdateFeed({ HOMEPORT_UPDATE_URL: url })).toThrow(
       'HOMEPORT_UPDATE_URL must be an https address without a user name or password.',
     )
   })
 
-  test('one on this machine, for trying it out', () => {
+  test('a feed on this machine, for trying it out', () => {
     expect(readUpdateFeed({ HOMEPORT_UPDATE_URL: 'http://127.0.0.1:8000/' })).toBe('http://127.0.0.1:8000/')
     expect(readUpdateFeed({ HOMEPORT_UPDATE_URL: '' })).toBeUndefined()
   })
@@ -138,15 +138,15 @@ test.each([
   [{ APPLE_ID: 'me@example.com', APPLE_APP_SPECIFIC_PASSWORD: 'x', APPLE_TEAM_ID: 'T' }, true],
   [{ APPLE_API_KEY: 'k', APPLE_API_KEY_ID: 'i', APPLE_API_ISSUER: 's' }, true],
   [{ APPLE_KEYCHAIN_PROFILE: 'notary' }, true],
-])('the notary is asked with whole credentials alone: %j', (env, expected) => {
+])('notarizes only with complete credentials: %j', (env, expected) => {
   expect(hasNotaryCredentials(env)).toBe(expected)
 })
 
-describe('programs of another machine', () => {
+describe('binaries of another platform', () => {
   const { path: folder, remove } = createTempFolder('programs')
   afterAll(remove)
 
-  test('a program says which system and processor it is for', () => {
+  test('detects the system and processor of a binary', () => {
     expect(detectMachine(process.execPath)).toBe(`${process.platform}-${process.arch}`)
     const program = (...parts: [at: number, bytes: number[]][]) => {
       const bytes = Buffer.alloc(512)
@@ -169,7 +169,7 @@ describe('programs of another machine', () => {
     expect(program([0, [0x23, 0x21]])).toBe('an unknown system')
   })
 
-  test('a package that would not run is not made', async () => {
+  test('refuses to build a package that would not run', async () => {
     const target = (electronPlatformName: string, arch: string) => ({
       electronPlatformName,
       arch: archNames.indexOf(arch),
@@ -191,7 +191,7 @@ describe('icons', () => {
     expect(sizes.sort((a, b) => a - b)).toEqual([16, 24, 32, 48, 64, 128, 256, 512, 1024])
   })
 
-  test('macOS and Windows have all of theirs in one', () => {
+  test('macOS and Windows have all sizes in one file', () => {
     const icns = readIcns(read('package/icon.icns'))
     expect(Object.fromEntries(icns.map(({ type, png }) => [type, readPng(png).width]))).toEqual(icnsTypes)
     const ico = readIco(read('package/icon.ico'))
@@ -199,7 +199,7 @@ describe('icons', () => {
     for (const { size, png } of ico) expect(readPng(png)).toEqual({ width: size, height: size, has_alpha: true })
   })
 
-  test('the tray has its own, in one and two pixels to a point', () => {
+  test('the tray has its own, in 1x and 2x', () => {
     const width = (name: string) => readPng(read(`tray/${name}`)).width
     expect(['trayTemplate.png', 'trayTemplate@2x.png', 'tray.png', 'tray@2x.png'].map(width)).toEqual([16, 32, 32, 64])
     expect(readIco(read('tray/tray.ico')).map(({ size }) => size)).toEqual([16, 20, 24, 32, 48])

@@ -1,6 +1,6 @@
 /**
- * `node test/packaging/foreign-package.ts FOLDER darwin|win32`: a package for another system than this, around a stand-in for its Electron.
- * The programs in it (Node) are this machine's; all that the configuration decides is as it would be. The system is not asked.
+ * `node test/packaging/foreign-package.ts FOLDER darwin|win32`: a package for another system, around a fake of its Electron.
+ * The binaries in it (Node) are this machine's; everything that the configuration decides is real. The current system is ignored.
  */
 import { Arch, build, type Configuration, Platform } from 'electron-builder'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -34,7 +34,7 @@ function writeMacElectron(): void {
   writeProgram(join(contents, 'Resources/electron.icns'), 'icns')
 }
 
-/** What electron-builder itself writes resources of programs with. */
+/** The program with which electron-builder itself writes resources of binaries. */
 interface Resedit {
   NtExecutable: { createEmpty(is32Bit: boolean, isDLL: boolean): { generate(): ArrayBuffer } }
   NtExecutableResource: { from(program: object): { entries: object[]; outputResource(program: object): void } }
@@ -68,7 +68,7 @@ const own: Configuration =
   system === 'win32'
     ? {}
     : {
-        // Without it @electron/fuses signs anew by a program that only macOS has.
+        // Without it @electron/fuses would sign again with a program that only macOS has.
         electronFuses: { ...config.electronFuses, resetAdHocDarwinSignature: false },
         mac: { ...config.mac, identity: null },
       }
@@ -81,7 +81,7 @@ await build({
     ...own,
     directories: { ...config.directories, output: join(folder, 'dist') },
     electronDist: electron,
-    // It refuses what would not run there.
+    // It refuses binaries of another platform.
     beforePack: undefined,
   },
 })

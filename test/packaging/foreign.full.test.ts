@@ -1,4 +1,4 @@
-/** The packages of the systems that this machine is not, as far as electron-builder goes here. */
+/** The packages of other systems, as far as electron-builder can build them here. */
 import { extractFile, getRawHeader } from '@electron/asar'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -11,11 +11,11 @@ import { archivedFiles, offlineEnvironment, runNodeScript } from './pack.ts'
 
 interface ForeignSystem {
   system: 'darwin' | 'win32'
-  /** Below the folder of packages. */
+  /** Path below the folder of packages. */
   app: string
-  /** The file that Electron's fuses are in. */
+  /** The file that contains Electron's fuses. */
   wire: string
-  /** Below the app. */
+  /** Path below the app. */
   resources: string
 }
 
@@ -46,7 +46,7 @@ describe.skipIf(!requires('linux').ok).each([mac, windows])('for $system', ({ sy
   afterAll(remove)
   const hashOfArchive = () => createHash('sha256').update(getRawHeader(archive).headerString).digest('hex')
 
-  test('what is in it: the code, natives of that system alone, nothing of development', () => {
+  test('its content: the code, native modules of that system only, no development files', () => {
     const files = archivedFiles(archive).map(({ path }) => path)
     expect(files, output).toEqual(expect.arrayContaining(['package.json', 'out/main/index.js', 'out/preload/index.cjs', 'out/renderer/index.html']))
     expect(files.filter((path) => path.endsWith('.node'))).toEqual([`node_modules/better-sqlite3/prebuilds/${system}-${arch}.node`])
@@ -60,12 +60,12 @@ describe.skipIf(!requires('linux').ok).each([mac, windows])('for $system', ({ sy
     expect(JSON.parse(extractFile(archive, 'package.json').toString())).toMatchObject({ main: 'out/main/index.js', type: 'module' })
   })
 
-  test('what others run or read lies beside the archive', () => {
+  test('files that others run or read are outside the archive', () => {
     for (const path of ['out/main/homeport.js', 'node_modules/npm/bin/npm-cli.js', 'node_modules/node/package.json'])
       expect([path, existsSync(join(`${archive}.unpacked`, path))]).toEqual([path, true])
     expect(existsSync(join(`${archive}.unpacked`, 'out/main/index.js'))).toBe(false)
     expect(readdirSync(join(resources, 'bin')).sort()).toEqual(['homeport', 'homeport.cmd'])
-    // No feed of updates, until the builder names one.
+    // No update feed unless the builder configures one.
     expect(existsSync(join(resources, 'app-update.yml'))).toBe(false)
   })
 
@@ -78,7 +78,7 @@ describe.skipIf(!requires('linux').ok).each([mac, windows])('for $system', ({ sy
   })
 
   if (system === 'darwin')
-    test('its Info.plist names the scheme, no kind of document, and the hash of the archive', () => {
+    test('its Info.plist has the scheme, no document types, and the hash of the archive', () => {
       const plist = readFileSync(join(app, 'Info.plist'), 'utf8')
       const after = (key: string) => plist.split(`<key>${key}</key>`)[1]?.trim() ?? ''
       expect(after('CFBundleIdentifier')).toMatch(/^<string>dev\.homeport\.desktop</)
@@ -92,12 +92,12 @@ describe.skipIf(!requires('linux').ok).each([mac, windows])('for $system', ({ sy
     })
 
   if (system === 'win32')
-    test('its program has the name, the icon and the hash of the archive', () => {
+    test('its binary has the name, the icon and the hash of the archive', () => {
       const program = readFileSync(join(app, 'Homeport.exe'))
       const says = (text: string) => program.includes(Buffer.from(text, 'utf16le'))
       expect(['ProductName', 'Homeport', 'MIT licence', 'Electron'].map(says)).toEqual([true, true, true, false])
       expect(program.includes(`"alg":"SHA256","value":"${hashOfArchive()}"`)).toBe(true)
-      // The picture of 256 points, as it is.
+      // The icon of 256 pixels, unchanged.
       const icon = readFileSync(join(root, 'resources/package/icon.ico'))
       const [size, offset] = [icon.readUInt32LE(6 + 16 * (icon.readUInt16LE(4) - 1) + 8), icon.readUInt32LE(6 + 16 * (icon.readUInt16LE(4) - 1) + 12)]
       expect(program.includes(icon.subarray(offset, offset + size))).toBe(true)

@@ -1,11 +1,11 @@
-/** The containers of icons: both hold whole PNG files behind a table. */
+/** The icon containers: both hold complete PNG files behind a table. */
 
 export interface IconImage {
   size: number
   png: Buffer
 }
 
-/** What macOS calls each size; the second of a size is for screens with two pixels to a point. */
+/** The type of each size on macOS; the second of a size is for 2x screens. */
 export const icnsTypes = {
   icp4: 16,
   icp5: 32,
@@ -36,7 +36,7 @@ export function readIcns(file: Buffer): { type: string; png: Buffer }[] {
   return found
 }
 
-/** A letter code, the length of all of it, and what is in it. */
+/** A type code, the total length, and the content. */
 function encodeIcnsPart(type: string, bytes: Buffer): Buffer {
   const head = Buffer.alloc(8)
   head.write(type, 'latin1')
@@ -54,7 +54,7 @@ export function writeIco(pictures: IconImage[]): Buffer {
   let at = table.length
   for (const [index, { size, png }] of pictures.entries()) {
     const entry = icoHead + icoEntry * index
-    // A byte has no room for 256: it stands as 0.
+    // A byte cannot hold 256, which is stored as 0.
     table.writeUInt8(size % 256, entry)
     table.writeUInt8(size % 256, entry + 1)
     table.writeUInt16LE(1, entry + 4)

@@ -1,4 +1,4 @@
-/** Electron takes files that end in `.asar` for folders, unless they are read by `original-fs`, which plain Node does not have. */
+/** Electron treats files that end in `.asar` as folders, unless they are read with `original-fs`, which plain Node does not have. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { createTempFolder } from '../support/instance-process.ts'
 const { path: folder, remove } = createTempFolder('original-fs')
 afterAll(remove)
 
-test('the server of the desktop reads files by original-fs, and its own archive by the file system that knows archives', async () => {
+test('the server in the desktop reads files with original-fs, and its own archive with the archive-aware file system', async () => {
   const write = (path: string, text: string) => {
     mkdirSync(join(folder, path, '..'), { recursive: true })
     writeFileSync(join(folder, path), text)

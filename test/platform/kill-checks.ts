@@ -12,7 +12,7 @@ export interface CurrentDeployment {
   is_upstream: boolean
 }
 
-/** What serves according to the files that the dead platform left. */
+/** What serves according to the files of the dead platform. */
 export function readCurrentDeployments(data: string): CurrentDeployment[] {
   const db = new Sqlite(join(data, 'homeport.db'), { readonly: true })
   try {
@@ -39,7 +39,7 @@ export function assertIntact(data: string): void {
   }
 }
 
-/** Containers, processes and folders of attempts that died: none, once everything has ended and drained. */
+/** Containers, processes and folders of dead attempts: none, once everything has ended and drained. */
 export async function assertNothingLeft(context: Pick<KillContext, 'data' | 'engine'>): Promise<void> {
   const isClean = async () => expect(await leftovers(context)).toEqual([]) ?? true
   await until(isClean, { what: 'nothing to be left behind', every_ms: 250 })

@@ -9,19 +9,19 @@ export interface KillOptions {
   seed: number
 }
 
-/** A start after a kill, by the wall; where others keep the machine busy, by its own processor time. */
+/** The time limit of a start after a kill, in wall time; on a busy machine, in CPU time of its processes. */
 const startLimit_ms = 3_000
 const startProcessorLimit_ms = 2_000
 
-/** A platform with four projects that went live, and what was promised to them. */
+/** A platform with four live projects, and the guarantees for each. */
 export interface KillContext {
   data: string
   platform: TestPlatform
   engine: DockerView | undefined
   repositories: Record<string, Repository>
-  /** Deployments that were answered with 201. */
+  /** Deployments that were acknowledged with 201. */
   acknowledged: Map<string, string>
-  /** Requests whose answer never came: each may or may not have made a deployment. */
+  /** Requests without a response: each may or may not have created a deployment. */
   unanswered: Map<string, number>
   steady: { id: string; container: string; started_at: string } | undefined
   restart(): Promise<void>
@@ -34,10 +34,10 @@ const server = http.createServer((request, response) => response.end(process.env
 server.listen(process.env.PORT, process.env.HOST)
 process.on('SIGTERM', () => server.close(() => process.exit(0)))
 `
-/** A build of half a second. When nobody reads it any more it does not end by itself, as real ones do not. */
+/** A build of half a second. Unlike this one, real builds end by themselves when their output is no longer read. */
 const slowBuildCommand = `node -e "let n = 0; process.stdout.on('error', () => setInterval(() => {}, 1000)); setInterval(() => { console.log('line', n); if (++n === 8) process.exit() }, 60)"`
 
-/** Files of the four projects. On Docker one has a Dockerfile of its own, which another builder builds. */
+/** Files of the four projects. On Docker one has its own Dockerfile, which another builder builds. */
 function projectFiles(runtime: KillOptions['runtime']): Record<string, Record<string, string>> {
   const manifest = (scripts: Record<string, string>) =>
     JSON.stringify({ name: 'app', private: true, scripts: { start: 'node server.js', ...scripts } })
@@ -101,7 +101,7 @@ export async function startKillContext({ runtime }: Pick<KillOptions, 'runtime'>
   }
 }
 
-/** Milliseconds that a process has computed so far (Linux; 0 elsewhere). */
+/** CPU milliseconds of a process so far (Linux; 0 elsewhere). */
 function processorTime_ms(pid: number): number {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')

@@ -15,7 +15,7 @@ interface KillCase {
 const corpus = new URL('corpus/kill.json', import.meta.url)
 const fresh: KillCase[] = (['process', 'docker'] as const).map((runtime) => ({ runtime, rounds: 50, seed: newSeed() }))
 
-describe('kill -9 at any moment: what was answered exists once and ends, what served goes on, nothing is left behind', () => {
+describe('kill -9 at any moment: an acknowledged request exists once and ends, serving apps keep serving, nothing is left behind', () => {
   const play = async (one: KillCase) => {
     const report = await killRounds(one)
     expect(report.kills).toBeGreaterThanOrEqual(one.rounds)
@@ -34,7 +34,7 @@ describe('kill -9 while branches are pushed and deleted', () => {
   let platform: TestPlatform
   afterAll(() => platform.remove())
 
-  test('10 steps: the previews are the branches', { timeout: 900_000 }, async () => {
+  test('10 steps: the previews match the branches', { timeout: 900_000 }, async () => {
     const seed = newSeed()
     console.log(`kill -9 among branches: seed ${seed}`)
     const seededRandom = createSeededRandom(seed)
@@ -47,7 +47,7 @@ describe('kill -9 while branches are pushed and deleted', () => {
       steps: 10,
       files: (text) => ({ 'index.html': `<h1>${text}</h1>` }),
       leftovers: async (open) => foldersOf(data_dir, open),
-      // At any moment of what a push sets off: from the event over the queue and the build to the swap.
+      // At a random moment after a push: from the event over the queue and the build to the traffic switch.
       async disturb() {
         await delay(seededRandom.between(0, 700))
         await platform.kill()

@@ -6,8 +6,8 @@ import { makeRepository, type Repository } from '../support/repository.ts'
 import { assertIntact, assertNothingLeft } from './kill-checks.ts'
 
 /*
- * One `kill -9` of each kind, at a moment that the test chooses: what was answered with 201 exists once and ends, and nothing is left
- * behind. Uploads: uploads.test.ts. Branches: deploy/watch-apps.test.ts. Sleep: deploy/sleep.test.ts. Migrations: store/database.test.ts.
+ * One `kill -9` of each kind, at a moment that the test chooses: a deployment acknowledged with 201 exists once and ends, and nothing is left
+ * behind. Uploads: upload-suite.ts. Branches: deployments/git-watcher-apps.test.ts. Sleep: deployments/sleep-suite.ts. Migrations: store/sqlite.test.ts.
  */
 
 let platform: TestPlatform
@@ -15,7 +15,7 @@ let repository: Repository
 const signalFile = (name: string) => signalFileIn(platform.data_dir, `${name}-may-go-on`)
 const open = (name: string) => writeFileSync(signalFile(name), '')
 
-/** An app that answers its deployment's id. Its build and its start each wait for a file. */
+/** An app that returns its deployment's id. Its build and its start each wait for a file. */
 const files = (build: string, start: string, onTerm = 'server.close(() => process.exit(0))') => ({
   'package.json': JSON.stringify({
     name: 'app',
@@ -62,7 +62,7 @@ const onceEach = async (ids: string[]) => {
 test.each([
   ['a build', 'built', 'always', 'building'],
   ['a start', 'always', 'started', 'deploying'],
-])('kill -9 during %s: the old version serves, and the deployment begins again', async (_, build, start, status) => {
+])('kill -9 during %s: the old version serves, and the deployment starts over', async (_, build, start, status) => {
   const before = (await platform.fetchEdge('phoenix.localhost')).body
   repository.commit(files(build, start))
   const { id } = await platform.deploy('phoenix')
@@ -83,7 +83,7 @@ test.each([
   await assertNothingLeft({ data: platform.data_dir, engine: undefined })
 })
 
-test('kill -9 with a queue: what was queued runs in its order, and only the newest of a project', async () => {
+test('kill -9 with a queue: the queued deployments run in order, and only the newest of a project', async () => {
   repository.commit(files('queued', 'always'))
   const running = await platform.deploy('phoenix')
   await until(async () => (await platform.getDeployment('phoenix', running.id)).build_log.includes('begun') || undefined, {
@@ -100,11 +100,11 @@ test('kill -9 with a queue: what was queued runs in its order, and only the newe
   await assertNothingLeft({ data: platform.data_dir, engine: undefined })
 })
 
-test('kill -9 during a delete: the project stays gone, and its app and files go', async () => {
+test('kill -9 during a delete: the project stays deleted, and its app and files are removed', async () => {
   repository.commit(files('always', 'always', ''))
   const { id } = await platform.deploy('phoenix')
   expect(await platform.waitForEnd('phoenix', id)).toMatchObject({ status: 'ready' })
-  // The app ignores SIGTERM: it is still being stopped when the platform dies.
+  // The app ignores SIGTERM, so it is still being stopped when the platform dies.
   expect((await platform.api('DELETE', '/v1/projects/phoenix')).status).toBe(204)
   await killAndRestart()
   expect((await platform.api('GET', '/v1/projects/phoenix')).status).toBe(404)

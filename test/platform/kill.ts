@@ -7,17 +7,17 @@ import { createSeededRandom, type SeededRandom } from '../support/seeded-random.
 import { assertIntact, assertNothingLeft, type CurrentDeployment, readCurrentDeployments } from './kill-checks.ts'
 import { type KillOptions, startKillContext, type KillContext } from './kill-context.ts'
 
-/* Kills the platform with SIGKILL at random moments of deployments, starts it again, and checks that it kept its promises. */
+/* Kills the platform with SIGKILL at random moments of deployments, restarts it, and checks its guarantees. */
 
 export interface KillReport {
   kills: number
-  /** Deployments that were answered with 201. */
+  /** Deployments that were acknowledged with 201. */
   acknowledged: number
 }
 
 const terminal = new Set<string>(terminalStatuses)
 
-/** Projects: `steady` is never deployed again and must never notice; the others are deployed all the time. */
+/** Projects: `steady` is never deployed again and must not be affected; the others are deployed continuously. */
 const busy = ['busy', 'page', 'own'] as const
 
 export async function killRounds(options: KillOptions): Promise<KillReport> {
@@ -54,7 +54,7 @@ async function playRound(context: KillContext, seededRandom: SeededRandom, repor
   await checkAppsWhileDown(context, serving)
 
   await context.restart()
-  // Now and then it dies again while it is still taking things up.
+  // Sometimes it dies again while it is still recovering.
   if (seededRandom.chance(0.3)) {
     await delay(seededRandom.between(0, 1_500))
     await context.platform.kill()
@@ -62,7 +62,7 @@ async function playRound(context: KillContext, seededRandom: SeededRandom, repor
     assertIntact(context.data)
     await context.restart()
   }
-  // Somebody is quick: what was queued again is replaced at once.
+  // Sometimes a requeued deployment is replaced at once.
   if (seededRandom.chance(0.4)) await deployOnce(context, seededRandom)
   await until(() => allAppsRespond(context, serving), { what: 'every app to answer at the edge again' })
   if (context.engine) await assertSteady(context)
@@ -70,7 +70,7 @@ async function playRound(context: KillContext, seededRandom: SeededRandom, repor
   await assertNothingLeft(context)
 }
 
-/** A commit and its deployment. False when the connection broke: the platform is dead, or died with this request in its hands. */
+/** A commit and its deployment. False if the connection broke: the platform died before or during this request. */
 async function deployOnce(context: KillContext, seededRandom: SeededRandom): Promise<boolean> {
   const slug = seededRandom.pick(busy)
   context.repositories[slug]?.commit({ 'touched.txt': String(seededRandom.between(0, 1e9)) })
@@ -86,7 +86,7 @@ async function deployOnce(context: KillContext, seededRandom: SeededRandom): Pro
   }
 }
 
-/** Deploys project by project, as if several people were at it, until the platform is dead. */
+/** Deploys several projects concurrently until the platform is dead. */
 function deployAtRandom(context: KillContext, seededRandom: SeededRandom): { done: Promise<void>; stop(): void } {
   let stopped = false
   const deployAll = async () => {
@@ -98,7 +98,7 @@ function deployAtRandom(context: KillContext, seededRandom: SeededRandom): { don
   return { done: deployAll(), stop: () => void (stopped = true) }
 }
 
-/** Asks for an app at the edge without a pause, until told to end: every answer that comes must be 200. */
+/** Requests an app from the edge continuously until stopped: every response must be 200. */
 function requestContinuously(context: KillContext, slug: string): { end(): Promise<void> } {
   let ended = false
   const run = async () => {
@@ -119,7 +119,7 @@ function requestContinuously(context: KillContext, slug: string): { end(): Promi
   }
 }
 
-/** Without a platform the containers go on: asked at their own addresses for a while. */
+/** Containers continue without a platform: they are requested at their own addresses for a while. */
 async function checkAppsWhileDown(context: KillContext, serving: CurrentDeployment[]): Promise<void> {
   if (!context.engine) return
   for (const one of serving) {
@@ -147,7 +147,7 @@ async function assertSteady(context: KillContext): Promise<void> {
     throw new Error(`the steady app was started again: ${JSON.stringify({ before: context.steady, now: app })}`)
 }
 
-/** Waits for the end of everything that was answered, and looks whether it is there, once, and served. */
+/** Waits for the end of every acknowledged deployment, and checks that each exists once, and which one serves. */
 async function checkDeployments(context: KillContext): Promise<void> {
   for (const slug of busy) {
     const rows = await until(

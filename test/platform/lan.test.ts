@@ -1,4 +1,4 @@
-/** The network around this machine: closed unless asked for, and then open to who has the owner's password. */
+/** Access from the local network: closed by default, and then open only with the owner's password. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { hostname } from 'node:os'
@@ -10,15 +10,15 @@ import { startTestPlatform, type TestPlatform, until } from '../support/platform
 import { requires } from '../support/requirements.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 
-/** Two addresses of loopback stand for those of a network. */
+/** Two loopback addresses in place of network addresses. */
 const withNetwork = describe.skipIf(!requires('loopback').ok)
 const near = '127.0.0.2'
 const other = '127.0.0.3'
 const password = 'a long enough password'
-/** That long a wrong password makes the next one wait, at most. */
+/** The maximum delay after a failed password. */
 const longestWait_ms = 60_000
 
-/** Says what an app gets to see. */
+/** Returns the request that the app received. */
 const mirror = {
   'package.json': JSON.stringify({ name: 'mirror', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `
@@ -59,7 +59,7 @@ withNetwork('the network, opened', () => {
     expect(addresses.filter((address) => address !== '127.0.0.1' && address !== '::1')).toEqual([])
   })
 
-  test('without the owner’s password: 409 that says how to set it, and nothing opens', async () => {
+  test('without the owner’s password: 409 that says how to set one, and nothing is opened', async () => {
     const refused = await set(true)
     expect([refused.status, refused.body.error]).toEqual([409, 'owner_password_required'])
     expect(refused.body.message).toContain('homeport password')
@@ -74,7 +74,7 @@ withNetwork('the network, opened', () => {
     expect(databaseText(platform.data_dir)).not.toContain(password)
   })
 
-  test('opens the address of the network, and that alone, at the same ports', async () => {
+  test('opens only the local network address, at the same ports', async () => {
     expect((await set(true)).status).toBe(200)
     expect((await sendRequest(api('/healthz'))).status).toBe(200)
     await expect(sendRequest(api('/healthz', other))).rejects.toThrow('ECONNREFUSED')
@@ -90,18 +90,18 @@ withNetwork('the network, opened', () => {
     expect(listeners(platform.pid).filter((address) => address === '0.0.0.0' || address === '::')).toEqual([])
   })
 
-  test('answers to the machine’s own names there; any other name takes a token', async () => {
+  test('accepts the machine’s own hostnames there; any other requires a token', async () => {
     const status = async (host: string, headers = {}) => (await sendRequest(api('/docs'), { headers: { host, ...headers } })).status
     expect(await status(`${near}:${port()}`)).toBe(200)
     expect(await status(`${hostname().split('.')[0]}.local:${port()}`)).toBe(200)
     for (const host of ['evil.example', `evil.example:${port()}`, `${near}:1`, `${other}:${port()}`, `${near}.nip.io:${port()}`])
       expect([host, await status(host), await status(host, owner())]).toEqual([host, 421, 200])
-    // The name of the network is no name of loopback.
+    // The network hostname is not valid on loopback.
     const byLoopback = await sendRequest(`${platform.handle.api_url}/docs`, { headers: { host: `${near}:${port()}`, ...owner() } })
     expect(byLoopback.status).toBe(421)
   })
 
-  test('each live project has an address of its own, however the machine is called', async () => {
+  test('each live project has its own address, whatever the machine is called', async () => {
     const [project] = (await lan()).projects
     expect(project).toMatchObject({ slug: 'mirror', name: 'mirror', urls: [expect.stringMatching(new RegExp(`^http://${near}:\\d+/$`))] })
     const url = project?.urls[0] ?? ''
@@ -112,13 +112,13 @@ withNetwork('the network, opened', () => {
     expect((await sendRequest(url, { headers: { host: 'evil.example' } })).status).toBe(404)
     const odd = await sendRequest(url, { headers: { host: 'not a host' } })
     expect(odd.status).toBe(400)
-    // By its name at the edge's own port it is found as well.
+    // At the edge's own port it is found by its hostname too.
     const byName = await sendRequest(`http://${near}:${edgePort()}/`, { headers: { host: `mirror.localhost:${edgePort()}` } })
     expect(byName.status).toBe(200)
     expect((await sendRequest(`http://${near}:${edgePort()}/`, { headers: { host: `${near}:${edgePort()}` } })).status).toBe(404)
   })
 
-  test('who signs in there gets a session there; no app ever sees its cookie', async () => {
+  test('signing in there creates a session there; no app ever sees its cookie', async () => {
     const { status, headers } = await signIn(api(''), password)
     expect([status, headers.location]).toEqual([303, '/app/'])
     const cookie = headers['set-cookie']?.[0]?.split(';')[0] ?? ''
@@ -135,7 +135,7 @@ withNetwork('the network, opened', () => {
     expect(await seen(cookie, `http://${near}:${edgePort()}/`, `mirror.localhost:${edgePort()}`)).toBeUndefined()
   })
 
-  test('from another machine the password takes a code that only this one shows, once', async () => {
+  test('from another machine the password also requires a code, shown only here and valid once', async () => {
     const change = async (body: object, headers = {}) => {
       const { status, json } = await sendRequest(api('/instance/password'), { method: 'POST', headers: { ...owner(), ...headers }, body })
       return [status, json.error]
@@ -144,7 +144,7 @@ withNetwork('the network, opened', () => {
     expect(await change({ password, setup_code: 'ABCDE-FGHJK' })).toEqual([403, 'forbidden'])
     const overNetwork = await sendRequest(api('/instance/setup-codes'), { method: 'POST', headers: owner() })
     expect([overNetwork.status, overNetwork.json.error]).toEqual([403, 'forbidden'])
-    // Through a proxy on this machine it is somebody else too.
+    // Requests through a proxy on this machine count as remote too.
     const proxied = await sendRequest(`${platform.handle.api_url}/instance/setup-codes`, {
       method: 'POST',
       headers: { ...owner(), 'x-forwarded-for': '203.0.113.9' },
@@ -181,8 +181,8 @@ withNetwork('the network, opened', () => {
     expect((await platform.api('POST', '/instance/password', { password })).status).toBe(200)
   })
 
-  test('wrong passwords over the network have to wait; this machine is never kept out', async () => {
-    // All at once: one after the other a slow machine would sit out each wait.
+  test('failed passwords over the network are delayed; this machine is never locked out', async () => {
+    // All at once: sequentially, a slow machine would wait out each delay.
     const tries = () => Promise.all(Array.from({ length: 8 }, () => signIn(api(''), 'wrong password')))
     const refused = await until(async () => (await tries()).find(({ status }) => status !== 401), { what: 'a refusal to look at any more' })
     expect(refused.status).toBe(429)
@@ -193,7 +193,7 @@ withNetwork('the network, opened', () => {
     expect((await signIn(api(''), password)).status).toBe(303)
   })
 
-  test('follows the addresses of the machine', async () => {
+  test('follows address changes of the machine', async () => {
     await platform.handle.setLanAddresses([other])
     await set(true)
     await expect(sendRequest(api('/healthz'))).rejects.toThrow('ECONNREFUSED')
@@ -208,7 +208,7 @@ withNetwork('the network, opened', () => {
     await set(true)
   })
 
-  test('a project that is gone is closed by itself, a new one opens', async () => {
+  test('a deleted project is closed by itself, a new one opens', async () => {
     await platform.createProject({ slug: 'second', repo_url: repository.url })
     const { id } = await platform.deploy('second')
     expect((await platform.waitForEnd('second', id)).status).toBe('ready')
@@ -225,7 +225,7 @@ withNetwork('the network, opened', () => {
     )
   })
 
-  test('closing cuts what is open at once, and answers who asked for it', async () => {
+  test('closing cuts open connections at once, and still answers the request that closed it', async () => {
     const url = (await lan()).projects[0]?.urls[0] ?? ''
     const idle = [new URL(api('')), new URL(url)].map(({ hostname: host, port: at }) => connect({ host, port: Number(at) }))
     const gone = idle.map((socket) => new Promise((resolve) => socket.on('error', () => {}).on('close', resolve)))
@@ -242,7 +242,7 @@ withNetwork('the network, opened', () => {
     expect((await sendRequest(`${platform.handle.api_url}/healthz`)).status).toBe(200)
   })
 
-  test('stays open over a restart, and a project keeps its port', async () => {
+  test('stays open across a restart, and a project keeps its port', async () => {
     await set(true)
     const before = (await lan()).projects[0]?.urls[0] ?? ''
     const { data_dir } = platform
@@ -264,7 +264,7 @@ function signIn(origin: string, secret: string, email = 'owner@homeport.localhos
   })
 }
 
-/** Addresses at which a process listens for TCP, by the kernel's own tables. */
+/** Addresses on which a process listens for TCP, from the kernel's tables. */
 function listeners(pid: number): string[] {
   const inodes = new Set(
     readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
@@ -286,7 +286,7 @@ function listeners(pid: number): string[] {
   )
 }
 
-/** The kernel writes each word of four bytes in the order of the machine. */
+/** The kernel writes each 32-bit word in the byte order of the machine. */
 function addressOf(hex: string): string {
   const words = hex.match(/.{8}/g)?.map((word) => Buffer.from(word, 'hex').reverse()) ?? []
   if (words.length === 1) return [...(words[0] ?? [])].join('.')

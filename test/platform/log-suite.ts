@@ -10,7 +10,7 @@ import { measureActiveTime } from '../support/active-time.ts'
 import { until } from '../support/until.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 
-/** Prints as fast as it is read, in pieces, as a tool does whose pipe is full now and then. */
+/** Prints as fast as it is read, in chunks, like a tool whose pipe is full now and then. */
 const printer = (count: number) => `
 let n = 0
 const more = () => {
@@ -37,16 +37,16 @@ interface LogSuiteSize {
   count: number
   cuts: number
   seed: number
-  /** What the platform may add to its memory while they are read. */
+  /** The maximum memory growth of the platform while they are read. */
   memory_mb: number
   detail_ms: number
 }
 
-/** One at a time would take vitest longer than the log took. */
+/** Assertions in bulk, because one per line would take vitest longer than the log. */
 const isSequence = (numbers: number[], from: number, to: number) =>
   numbers.length === to - from + 1 && numbers.every((number, i) => number === from + i)
 
-/** Many lines, in a build and out of an app: every reader gets each once and in order. */
+/** Many lines, from a build and from an app: every reader gets each once and in order. */
 export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSize): void {
   let platform: TestPlatform
   let repository: Repository
@@ -65,7 +65,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
 
   const residentMemory = (pid: number) => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1024
 
-  /** The highest memory of the platform while something runs. */
+  /** The peak memory of the platform while something runs. */
   async function watchMemory<T>(work: Promise<T>): Promise<{ result: T; peak_mb: number }> {
     let peak_mb = residentMemory(platform.pid)
     const timer = setInterval(() => (peak_mb = Math.max(peak_mb, residentMemory(platform.pid))), 50)
@@ -78,7 +78,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
 
   const buildLogUrl = (id: string) => `${platform.handle.api_url}/v1/projects/wordy/deployments/${id}/logs`
 
-  /** The numbered lines of a build's stream to its end, and every event id that was seen twice. */
+  /** The numbered lines of a build's stream to its end, and every event id that occurred twice. */
   async function follow(id: string, cutAfter: number[] = [], how: 'header' | 'query' = 'header') {
     const numbers: number[] = []
     const seqs: number[] = []
@@ -110,7 +110,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     return { numbers, seqs, statuses }
   }
 
-  test(`a build of ${count} lines: a reader gets each once and in order, while another one is stalled; memory stays flat`, async () => {
+  test(`a build of ${count} lines: a reader gets each once and in order while another stalls; memory stays flat`, async () => {
     const readWhileItBuilds = async () => {
       const { id } = await platform.deploy('wordy')
       const stalled = Array.from({ length: 5 }, () => openStalledReader(buildLogUrl(id), platform.handle.instance.token))
@@ -118,7 +118,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
       for (const reader of stalled) reader.end()
       return { id, ...watched }
     }
-    // The first one warms up what every such deployment needs: a second one of the same shape must not add to it.
+    // The first run warms up: a second one of the same shape must not add memory.
     await platform.waitForEnd('wordy', (await readWhileItBuilds()).id)
     const before = residentMemory(platform.pid)
     const { id, result, peak_mb } = await readWhileItBuilds()
@@ -131,7 +131,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     expect(peak_mb - before, `${before.toFixed(0)} MB before, ${peak_mb.toFixed(0)} MB at most`).toBeLessThan(memory_mb)
   })
 
-  test.each(['header', 'query'] as const)(`${cuts} cuts at random places, resumed by %s: every line once and in order`, async (how) => {
+  test.each(['header', 'query'] as const)(`${cuts} disconnects at random positions, resumed by %s: every line once and in order`, async (how) => {
     const seededRandom = createSeededRandom(seed)
     const cutPositions = Array.from({ length: cuts }, () => seededRandom.between(1, count)).sort((a, b) => a - b)
     const { numbers, seqs } = await follow(built.id, cutPositions, how)
@@ -139,7 +139,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     expect(isSequence(seqs, 1, built.build_log_lines), `seed ${seed}`).toBe(true)
   })
 
-  test(`${cuts} cuts while the build runs: every line once and in order`, async () => {
+  test(`${cuts} disconnects during the build: every line once and in order`, async () => {
     const seededRandom = createSeededRandom(seed + 1)
     const { id } = await platform.deploy('wordy')
     const cutPositions = Array.from({ length: cuts }, () => seededRandom.between(1, count)).sort((a, b) => a - b)
@@ -160,7 +160,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
   }
   const expectWhole = (text: string, from: number, to: number) => expect(isSequence(numbersIn(text).map(Number), from, to)).toBe(true)
 
-  test('the whole build log is a file, as text and as records, without growing memory with it', async () => {
+  test('the whole build log is downloaded as text and as records, in bounded memory', async () => {
     const path = `deployments/${built.id}/build-log`
     await download(path)
     const before = residentMemory(platform.pid)
@@ -183,7 +183,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     expectWhole((await command('logs', 'wordy', '--build', built.id, '--all')).out, 1, count)
   })
 
-  test('a foreign event id gives the full history', async () => {
+  test('an unknown event id returns the full history', async () => {
     const first = []
     for await (const event of readEventStream(buildLogUrl(built.id), { token: platform.handle.instance.token, last_event_id: 'dpl_of_another.5' })) {
       if (event.event === 'log') first.push((JSON.parse(event.data) as { seq: number }).seq)
@@ -192,19 +192,19 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     expect(first).toEqual([1, 2, 3])
   })
 
-  test('the detail answers with the last MiB at most, and says that it is cut', async () => {
+  test('the deployment has at most the last MiB, marked as truncated', async () => {
     let detail = built
     expect(await measureActiveTime(async () => (detail = await platform.getDeployment('wordy', built.id)))).toBeLessThan(detail_ms)
     expect(detail.build_log_truncated).toBe(true)
     expect(detail.build_log_lines).toBeGreaterThan(count)
     expect(Buffer.byteLength(detail.build_log)).toBeLessThanOrEqual(limits.build_log_bytes)
-    // Short lines weigh less than what is stored beside them, and no more than so much is read for one answer.
+    // Short lines are smaller than their stored metadata, and the bytes read for one response are limited.
     expect(Buffer.byteLength(detail.build_log)).toBeGreaterThan(limits.build_log_bytes / 2)
     expect(detail.build_log).toContain(`line ${count} `)
     expect(detail.build_log.startsWith('line ')).toBe(true)
   })
 
-  test(`an app prints ${count} lines and ends: a reader gets each once and in order, over the restart`, async () => {
+  test(`an app prints ${count} lines and exits: a reader gets each once and in order, across the restart`, async () => {
     const url = `${platform.handle.api_url}/v1/projects/wordy/runtime-logs?lines=20&format=json`
     const before = residentMemory(platform.pid)
     const numbers: number[] = []
@@ -225,7 +225,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     }
     const stalled = Array.from({ length: 5 }, () => openStalledReader(url, platform.handle.instance.token))
     const burst = async () => {
-      // A reader that comes later gets the last 20 lines alone.
+      // A later reader gets only the last 20 lines.
       await until(() => states.length + seqs.length || undefined, { what: 'the reader to be connected' })
       await platform.fetchEdge('wordy.localhost', '/burst')
       await until(() => (numbers.length >= count ? true : undefined), { what: 'the first burst' })
@@ -243,7 +243,7 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     expect(peak_mb - before, `${before.toFixed(0)} MB before, ${peak_mb.toFixed(0)} MB at most`).toBeLessThan(memory_mb)
   })
 
-  test('the whole runtime log is a file, with the states of the app, over the restart', async () => {
+  test('the whole runtime log is downloaded, with the states of the app, across the restart', async () => {
     const text = await download('runtime-log')
     const numbers = numbersIn(text).map(Number)
     expect(isSequence(numbers.slice(0, count), 1, count)).toBe(true)

@@ -1,4 +1,4 @@
-/** Every way in which it may be written down: plain, JSON, percent-encoded in four ways, base64 at each of its three places and for addresses. */
+/** Every encoding of a secret: plain, JSON, percent-encoded in four ways, base64 at each of its three offsets and base64url. */
 export function encodingsOf(secret: string): string[] {
   const percent = [encodeURIComponent(secret), encodeURI(secret), new URLSearchParams({ s: secret }).toString().slice(2)]
   const base64 = [0, 1, 2].map((before) => {

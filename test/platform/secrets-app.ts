@@ -8,7 +8,7 @@ const leakScript = `
   }
   if (!all.length) console.log('nothing to tell')`
 
-/** An app that tells its secrets in every writing, when it is built and while it runs. */
+/** An app that prints its secrets in every encoding, during its build and while it runs. */
 export const tellingApp = {
   'package.json': JSON.stringify({ name: 'teller', private: true, scripts: { build: 'node build.js', start: 'node server.js' } }),
   'shout.js': leakScript,

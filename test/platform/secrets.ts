@@ -1,6 +1,6 @@
 /**
- * server/SECURITY.md, T8: what is planted as a variable, a database password, a git credential or a token is in no sink, in no writing, while
- * a platform of its own process goes through all that it does. Each secret has one place where it is asked for; that is left out.
+ * server/SECURITY.md, T8: variables, database passwords, git credentials and tokens are in no output, in no encoding, while
+ * a platform in its own process does everything that it can. Each secret has one endpoint that returns it, which is excluded.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       ['preview variable', createSecret('preview')],
       ['git credential', `HPSENT-git-${newId('evt')}/+`],
     ])
-    /** What was written where: name of the sink and its text. */
+    /** The outputs, by name. */
     const sinks = new Map<string, string>()
     const recordSink = (sink: string, text: string) => sinks.set(sink, `${sinks.get(sink) ?? ''}${text}\n`)
     const folder = createTempFolder(`secrets-${runtime}`)
@@ -51,7 +51,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       return running
     }
 
-    /** Asks, and keeps all of the answer, unless it is the one that hands a secret out. */
+    /** Sends a request and records the response, unless the endpoint returns the secret by design. */
     const ask = async <Body = Record<string, unknown>>(
       method: string,
       path: string,
@@ -98,10 +98,10 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       return ended(body.deployment_id)
     }
 
-    /** The part of each that no writing changes, and that is ours alone: other suites plant secrets at the same time. */
+    /** The part of each secret that no encoding changes, and that is unique, because other suites use secrets at the same time. */
     const secretMarks = (): string[] => [...secrets.values(), ...ownTokens].map((secret) => /evt_\w+/.exec(secret)?.[0] ?? secret)
 
-    /** What every process of the machine says of itself, and what those that are neither the app nor its build were given. */
+    /** Command lines of all processes, and the environment of those that are neither the app nor its build. */
     const scanProcesses = () => {
       for (const pid of readdirSync('/proc')) {
         if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue
@@ -114,7 +114,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
             if (secretMarks().some((mark) => given.includes(mark))) seen.surroundings.add(`${name}: ${given}`)
           }
         } catch {
-          // Gone meanwhile.
+          // The process has exited.
         }
       }
     }
@@ -162,7 +162,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       secrets.set('purge token', purge.body.token)
     })
 
-    test('it deploys: failing builds and starts, a page with a picture, a retry, a rollback', async () => {
+    test('it deploys: failing builds and starts, a page with a screenshot, a retry, a rollback', async () => {
       expect((await deploy()).error?.code).toBe('build_failed')
       repository.commit({ 'fail-build': null, 'fail-start': 'x' })
       expect((await deploy()).error?.code).toBe('start_failed')
@@ -179,7 +179,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       expect((await deploy(`deployments/${good.id}/rollback`)).error).toBeNull()
     })
 
-    test('it is sent tokens where they belong, and where people put them by mistake', async () => {
+    test('it receives tokens where they belong, and where users put them by mistake', async () => {
       const token = secrets.get('purge token')!
       const friend = secrets.get('token')!
       await ask('POST', '/hooks/cache/teller', undefined, { token })
@@ -216,11 +216,11 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       await ask('GET', `/instance/backups/${taken.backup.name}`)
     })
 
-    test('it is refused by the host of the repository, and answers every read', async () => {
+    test('the git host refuses it, and it answers every read', async () => {
       const address = repositoryUrl()
       await ask('PATCH', '/v1/projects/teller', { repo_url: address.href.replace('me:', 'you:') })
       expect((await deploy()).error?.code).toBe('clone_failed')
-      // A token in the place of the user's name, as hosts of repositories hand them out.
+      // A token in place of the user name, as git hosts issue them.
       await ask('PATCH', '/v1/projects/teller', {
         repo_url: `http://${encodeURIComponent(secrets.get('git credential')!)}@127.0.0.1:${host.port}/none.git`,
       })
@@ -250,7 +250,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       for (const path of ['/healthz', '/openapi.json', '/docs']) await ask('GET', path)
     })
 
-    test('it starts again and brings back its apps', async () => {
+    test('it restarts and recovers its apps', async () => {
       const first = await instance.stop()
       recordSink('what it printed', first.out + first.err)
       instance = await start()
@@ -283,7 +283,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       expect(found).toEqual([])
     }
 
-    test('a secret in a sink would be found, however it is written', () => {
+    test('a secret in any encoding would be found', () => {
       for (const secret of secrets.values())
         for (const before of ['', 'a', 'ab'])
           for (const text of [
@@ -296,7 +296,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
             expect(() => expectClean('a sink', text), text).toThrow()
     })
 
-    test('the sinks were written to, with the secrets hidden', () => {
+    test('the outputs were written to, with the secrets masked', () => {
       expect(sinks.get('the build streams')).toContain('plain ••••••')
       expect(sinks.get('the runtime log')).toContain('plain ••••••')
       expect([...sinks.keys()].toSorted()).toEqual([
@@ -321,12 +321,12 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       expectClean(sink, sinks.get(sink) ?? ''),
     )
 
-    test('not in the arguments of any process, nor in what databases and browsers are given', () => {
+    test('not in the arguments of any process, nor in the environment of databases and browsers', () => {
       expect([...seen.processes]).toEqual([])
       expect([...seen.surroundings]).toEqual([])
     })
 
-    test('not in any file of the data folder or the temporary one, packed ones unpacked', () => {
+    test('not in any file of the data folder or the temporary one, unpacked archives included', () => {
       for (const path of [...filesIn(dataFolder), ...filesIn(tempFolder)]) {
         const bytes = readFileSync(path)
         expectClean(path, bytes.toString('latin1'))
@@ -335,7 +335,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
     })
 
     if (runtime === 'docker')
-      test('not in the history, the description or a layer of any image; in a container only as the surroundings of the app itself', async () => {
+      test('not in the history, the labels or a layer of any image; in a container only in the environment of the app itself', async () => {
         const docker = new Docker({ socketPath: dockerSocket })
         const images = await docker.listImages({ all: true, filters: { label: [`homeport.project=${projectId}`] } })
         expect(images.length).toBeGreaterThan(1)
@@ -374,7 +374,7 @@ function unpacked(bytes: Buffer): string {
 const excerptAround = (text: string, found: string): string =>
   JSON.stringify(text.slice(Math.max(0, text.indexOf(found) - 120), text.indexOf(found) + 60))
 
-/** npm itself and what it has fetched aside: those are others' files, and many. */
+/** npm itself and its cache, which are many files of others. */
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && !/\/(toolchains|_cacache)\//.test(`${entry.parentPath}/`))

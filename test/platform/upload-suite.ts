@@ -17,17 +17,17 @@ const mebibyte = 2 ** 20
 const site = (text: string) => [{ name: 'site/index.html', data: text }]
 
 interface UploadSuiteSize {
-  /** Every so many-th of the hostile archives. */
+  /** Only every n-th of the hostile archives. */
   hostile_every: number
-  /** Good archives with random faults, from a fixed seed. */
+  /** Valid archives with random faults, from a fixed seed. */
   mutated: number
-  /** Parts of an archive after which the platform is killed. */
+  /** Fractions of an archive after which the platform is killed. */
   killed_at: number[]
-  /** One of 250 MiB as well. */
+  /** Whether one of 250 MiB is included. */
   has_large: boolean
 }
 
-/** Archives sent to a platform: what hostile ones cost and leave behind, large ones, kills in the middle. */
+/** Archives sent to a platform: the cost and leftovers of hostile ones, large ones, kills during an upload. */
 export function uploadSuite(extent: UploadSuiteSize): void {
   const folder = createTempFolder('uploads')
   const data = join(folder.path, 'data')
@@ -60,7 +60,7 @@ export function uploadSuite(extent: UploadSuiteSize): void {
   }
   const names = (path: string) => (existsSync(join(data, path)) ? readdirSync(join(data, path)) : [])
 
-  /** Memory of the platform: what it has, and the most that it had since the last `forget`, in MiB. */
+  /** Memory of the platform: current, and the peak since the last `forgetPeak`, in MiB. */
   const memory = (what: 'VmRSS' | 'VmHWM') =>
     Number(new RegExp(`^${what}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${platform.pid}/status`, 'utf8'))?.[1] ?? NaN) / 1024
   const forgetPeak = () => writeFileSync(`/proc/${platform.pid}/clear_refs`, '5')
@@ -76,7 +76,7 @@ export function uploadSuite(extent: UploadSuiteSize): void {
   })
 
   describe('hostile archives', () => {
-    test('each is refused; nothing is left, nothing is outside, memory stays, the next good one goes live', async () => {
+    test('each is refused; nothing is left or written outside, memory stays flat, the next valid one goes live', async () => {
       await platform.createProject({ slug: 'hostile' })
       await goesLive('hostile', 'before')
       const before = memory('VmRSS')
@@ -97,7 +97,7 @@ export function uploadSuite(extent: UploadSuiteSize): void {
       await goesLive('hostile', 'after')
     })
 
-    test(`${extent.mutated} good ones with faults: taken or refused, and as above`, async () => {
+    test(`${extent.mutated} valid ones with mutations: accepted or refused, with the same guarantees`, async () => {
       await platform.createProject({ slug: 'mutated' })
       await goesLive('mutated', 'before')
       const before = memory('VmRSS')
@@ -116,7 +116,7 @@ export function uploadSuite(extent: UploadSuiteSize): void {
       const zip = createZip([...more, { name: 'app/link', data: 'index.html', mode: 0o120777, method: 0 }])
       const counts = new Map<string, number>()
       for (let n = 0; n < extent.mutated; n++) {
-        // Within the packing every second time, or the checksum of the packing would see it first.
+        // Inside the compression every second time, because its checksum would detect the fault first.
         const bytes =
           n % 4 === 0 ? mutate(gzipSync(tar), seededRandom) : n % 2 === 0 ? gzipSync(mutate(tar, seededRandom)) : mutate(zip, seededRandom)
         const { status, error } = await upload('mutated', bytes)
@@ -152,7 +152,7 @@ export function uploadSuite(extent: UploadSuiteSize): void {
       expect(peak).toBeLessThan(64)
     })
 
-  test('kill -9 in the middle leaves no deployment and no archive, and the next upload is 201', async () => {
+  test('kill -9 during an upload leaves no deployment and no archive, and the next upload is 201', async () => {
     await platform.createProject({ slug: 'killed' })
     const bytes = createIncompressibleArchive(2)
     for (const part of extent.killed_at) {
@@ -165,7 +165,7 @@ export function uploadSuite(extent: UploadSuiteSize): void {
     }
     const { id } = await platform.getProject('killed')
     expect(names(join('archives', id))).toEqual([])
-    // As if the platform had ended between the archive and its row.
+    // As if the platform had died between the archive and its row.
     mkdirSync(join(data, 'archives', id), { recursive: true })
     writeFileSync(join(data, 'archives', id, 'dpl_orphan'), 'x')
     await platform.kill()
@@ -209,7 +209,7 @@ function mutate(bytes: Buffer, seededRandom: SeededRandom): Buffer {
   return copy
 }
 
-/** A .tar.gz of so many MiB that does not pack, beside a page. */
+/** An incompressible .tar.gz of this size, with a page. */
 function createIncompressibleArchive(mebibytes: number): Buffer {
   const seededRandom = createSeededRandom(mebibytes)
   const noise = Buffer.alloc(mebibytes * mebibyte)
@@ -217,7 +217,7 @@ function createIncompressibleArchive(mebibytes: number): Buffer {
   return gzipSync(createTar([...site('noise'), { name: 'site/noise', data: noise }]), { level: 1 })
 }
 
-/** As large as an upload may be: members of a gzip file one after the other. */
+/** The maximum size of an upload: concatenated gzip members. */
 function createLargestArchive(): Buffer {
   const piece = gunzipSync(createIncompressibleArchive(10)).subarray(0, 10 * mebibyte)
   const header = createTar([{ name: 'noise', size: 24 * piece.length }]).subarray(0, 512)

@@ -15,7 +15,7 @@ import { createSealer } from '../../server/store/sealer.ts'
 import { type FakePorkbun, startFakePorkbun } from '../support/fake-porkbun.ts'
 import { fixedClock, type TestClock } from '../support/test-clock.ts'
 
-/** Orders at Porkbun's stand-in, on a real database, with a clock that is turned. */
+/** Orders at the Porkbun fake, on a real database, with a clock that is advanced. */
 const day = 24 * 3_600_000
 const begin = Date.parse('2026-03-01T12:00:00.000Z')
 
@@ -61,7 +61,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** As after a restart: nothing is remembered but the database. */
+/** As after a restart: only the database is kept. */
 function startAgain() {
   orders = createDomainOrders(parts)
   const renewals = createDomainRenewals(parts, orders)
@@ -93,7 +93,7 @@ const giveCredits = (count: number) =>
   store.db.write((tx) => tx.statement("UPDATE accounts SET free_domain_credits = ? WHERE id = 'acc_1'").run(count))
 
 describe('a purchase', () => {
-  test('is asked for by its price, points at the platform, and routes', async () => {
+  test('is requested with its price, points to the platform, and is routed', async () => {
     expect(await createTestOrders().quote('shop.com')).toEqual({ available: true, premium: false, price_cents: 973, renewal_price_cents: 1108 })
     await buy()
     expect(await owned()).toMatchObject({
@@ -116,26 +116,26 @@ describe('a purchase', () => {
     expect((await createTestOrders().quote('shop.com')).available).toBe(false)
   })
 
-  test('a refusal leaves nothing half made, and gives credits back', async () => {
+  test('a refusal leaves no partial state, and returns credits', async () => {
     await giveCredits(2)
     porkbun.prices.registration = '99.00'
     await expect(buy({ credits: 1 })).rejects.toMatchObject({ outcome: 'refused', message: expect.stringContaining('does not match') })
     expect([await owned(), await domain(), await credits(), porkbun.charged]).toEqual([undefined, undefined, 2, []])
   })
 
-  test('bought, but the answer is lost: it is found and kept, and paid once', async () => {
+  test('bought, but the response is lost: it is found and kept, and charged once', async () => {
     porkbun.next_outcomes.set('domain/create', 'lost')
     await buy()
     expect([(await domain())?.status, porkbun.charged]).toEqual(['verified', [973]])
   })
 
-  test('cut off before it was bought: undone', async () => {
+  test('interrupted before the purchase: undone', async () => {
     porkbun.next_outcomes.set('domain/create', 'cut')
     await expect(buy()).rejects.toBeInstanceOf(RegistrarError)
     expect([await owned(), porkbun.charged]).toEqual([undefined, []])
   })
 
-  test('nobody can say what became of it: the next round does, after a restart too', async () => {
+  test('an unknown outcome is resolved by the next periodic check, also after a restart', async () => {
     porkbun.next_outcomes.set('domain/create', 'lost').set('domain/listAll', 'cut')
     await expect(buy()).rejects.toThrow('checks again within the hour')
     expect([(await owned())?.is_registered, await routed()]).toEqual([0, []])
@@ -144,7 +144,7 @@ describe('a purchase', () => {
     expect([(await owned())?.is_registered, await routed(), porkbun.charged]).toEqual([1, ['shop.com'], [973]])
   })
 
-  test('its A record cannot be set: it is told, and tried again', async () => {
+  test('its A record cannot be set: reported, and retried', async () => {
     porkbun.next_outcomes.set('dns/create', 'refused')
     await buy()
     expect(await owned()).toMatchObject({
@@ -156,18 +156,18 @@ describe('a purchase', () => {
     expect(await owned()).toMatchObject({ is_pointed: 1, last_error: null })
   })
 
-  test('two at once: one has it', async () => {
+  test('of two concurrent purchases exactly one succeeds', async () => {
     const ends = await Promise.allSettled([buy(), buy({ account_id: 'acc_2' })])
     expect(ends.map((one) => one.status).toSorted()).toEqual(['fulfilled', 'rejected'])
     expect(porkbun.charged).toEqual([973])
   })
 
-  test('wrong keys are a refusal that names no key', async () => {
+  test('invalid keys are refused, without naming a key', async () => {
     const other = createRegistrars({ ...porkbun.options, secret_key: 'sk1_wrong' }, parts.clock).active
     await expect(other?.quote('shop.com')).rejects.toThrow('The registrar Porkbun refused: Invalid API key. (002)')
   })
 
-  test('a transfer code is not to be had through its API: it says where', async () => {
+  test('a transfer code is not available through the API: the error says where', async () => {
     await expect(createTestOrders().getAuthCode('shop.com')).rejects.toThrow('only on its website')
   })
 })
@@ -176,7 +176,7 @@ describe('renewal', () => {
   beforeEach(() => buy())
   const ends = async () => (await owned())?.expires_at
 
-  test('not before thirty days before its end; then once', async () => {
+  test('not before thirty days before expiry; then once', async () => {
     await clock.jump(334 * day)
     await round()
     expect(porkbun.charged).toEqual([973])
@@ -186,14 +186,14 @@ describe('renewal', () => {
     expect([await ends(), porkbun.charged]).toEqual(['2028-03-01T12:00:00.000Z', [973, 1108]])
   })
 
-  test('credits pay first', async () => {
+  test('uses credits first', async () => {
     await giveCredits(1)
     await clock.jump(336 * day)
     await round()
     expect([await ends(), await credits()]).toEqual(['2028-03-01T12:00:00.000Z', 0])
   })
 
-  test('neither credit nor card: told, and made up for once there is one', async () => {
+  test('with neither credit nor card: reported, and renewed once there is one', async () => {
     await store.db.write((tx) => tx.statement('UPDATE accounts SET has_payment_method = 0').run())
     await clock.jump(336 * day)
     await round()
@@ -203,7 +203,7 @@ describe('renewal', () => {
     expect(await owned()).toMatchObject({ expires_at: '2028-03-01T12:00:00.000Z', last_error: null })
   })
 
-  test('renewed, but the answer is lost: not paid for twice', async () => {
+  test('renewed, but the response is lost: not charged twice', async () => {
     await clock.jump(336 * day)
     porkbun.next_outcomes.set('domain/renew', 'lost')
     await round()
@@ -213,7 +213,7 @@ describe('renewal', () => {
     expect([await ends(), porkbun.charged]).toEqual(['2028-03-01T12:00:00.000Z', [973, 1108]])
   })
 
-  test('not wanted: it ends, routes no more, and is free for others a month later', async () => {
+  test('turned off: it expires, is no longer routed, and is available to others a month later', async () => {
     await store.db.write((tx) => tx.statement('UPDATE owned_domains SET auto_renew = 0').run())
     await clock.jump(366 * day)
     await round()

@@ -9,7 +9,7 @@ import { type HostileRemote, jsonResponder, startHostileRemote } from '../suppor
 import { fixedClock, type TestClock } from '../support/test-clock.ts'
 import { createTestAuthority } from '../support/tls.ts'
 
-/* The way to another instance: names, certificates and time. */
+/* Connections to other instances: hostnames, certificates and timeouts. */
 
 const token = 'svc_token-of-this-test'
 let remote: HostileRemote
@@ -29,7 +29,7 @@ const problemOf = async (remotes: RemoteClient, origin: string) =>
     () => undefined,
     (error: Problem) => ({ code: error.code, message: error.message }),
   )
-/** As if names led to these addresses, one after the other. */
+/** Resolves names to these addresses, one after the other. */
 const resolverTo = (...addresses: string[]) => {
   let asked = 0
   return createRemoteClient({
@@ -40,8 +40,8 @@ const resolverTo = (...addresses: string[]) => {
 }
 const named = (name: string) => remote.url.replace('127.0.0.1', name)
 
-describe('a name', () => {
-  test('over http:// leads to this machine or the network around it', async () => {
+describe('a hostname', () => {
+  test('over http:// may resolve only to this machine or its local network', async () => {
     expect(await problemOf(resolverTo('127.0.0.1'), named('nas.example.com'))).toBeUndefined()
     const before = remote.connections()
     expect(await problemOf(resolverTo('93.184.216.34'), named('public.example.com'))).toEqual({
@@ -51,7 +51,7 @@ describe('a name', () => {
     expect(remote.connections()).toBe(before)
   })
 
-  test('that leads elsewhere the next time is not followed there', async () => {
+  test('that later resolves elsewhere is not followed there', async () => {
     const remotes = resolverTo('127.0.0.1', '93.184.216.34')
     remote.respondWith((res, req) => {
       req.socket.once('close', () => {})
@@ -62,16 +62,16 @@ describe('a name', () => {
     expect(await problemOf(remotes, named('rebinding.example.com'))).toMatchObject({ message: expect.stringContaining('unencrypted') })
   })
 
-  test('below localhost is this machine, whatever the resolver knows', async () => {
+  test('below localhost is this machine, whatever the resolver says', async () => {
     const remotes = createRemoteClient({ isOwn: () => false, clock })
     expect(await problemOf(remotes, named('other.localhost'))).toBeUndefined()
   })
 
-  // Not by this machine's own name server, which may take longer than anybody's patience.
+  // Not with this machine's resolver, which may take longer than any timeout.
   test.each([
     ['ENOTFOUND', /^nowhere\.invalid:1 .*could not be found/],
     ['EAI_AGAIN', /^nowhere\.invalid:1 .*name server/],
-  ])('that leads nowhere says so: %s', async (code, message) => {
+  ])('that does not resolve is reported: %s', async (code, message) => {
     const remotes = createRemoteClient({
       isOwn: () => false,
       clock,
@@ -105,12 +105,12 @@ describe('a certificate', () => {
   afterAll(() => Promise.all([signed?.close(), foreign?.close(), misnamed?.close()]))
   const remotes = createRemoteClient({ isOwn: () => false, clock: fixedClock(0) })
 
-  test('of an authority that is trusted is taken', async () => {
+  test('of a trusted authority is accepted', async () => {
     expect(await problemOf(remotes, signed.url)).toBeUndefined()
     expect(signed.requests).toHaveLength(1)
   })
 
-  test('of another is not, and the token is not sent', async () => {
+  test('of another authority is refused, and the token is not sent', async () => {
     expect(await problemOf(remotes, foreign.url)).toEqual({
       code: 'remote_unreachable',
       message: expect.stringMatching(/does not trust.*NODE_EXTRA_CA_CERTS/),
@@ -118,12 +118,12 @@ describe('a certificate', () => {
     expect(foreign.requests).toEqual([])
   })
 
-  test('for another name is not, and the token is not sent', async () => {
+  test('for another host is refused, and the token is not sent', async () => {
     expect(await problemOf(remotes, misnamed.url)).toMatchObject({ message: expect.stringContaining('a certificate for another name') })
     expect(misnamed.requests).toEqual([])
   })
 
-  test('is asked of who speaks HTTP alone, and the other way round', async () => {
+  test('mismatched protocols are reported, in both directions', async () => {
     expect(await problemOf(remotes, remote.url.replace('http:', 'https:'))).toMatchObject({
       message: expect.stringContaining('did not answer with valid HTTPS'),
     })
@@ -131,13 +131,13 @@ describe('a certificate', () => {
   })
 })
 
-describe('time', () => {
+describe('timeouts', () => {
   const forward = (operation: 'listProjects' | 'streamRuntimeLog' | 'createProject', remotes = createRemoteClient({ isOwn: () => false, clock })) =>
     remotes.forward(
       { id: 'rem_1', origin: remote.url, token },
       { operation, params: { slug: 'abc' }, query: new URLSearchParams(), headers: {}, body: undefined, signal: new AbortController().signal },
     )
-  /** The other side does this with a question, and resolves once it has it. */
+  /** The remote's behavior for a request; resolves once it has received one. */
   const asked = (how: (res: ServerResponse) => unknown = () => {}) =>
     new Promise<ServerResponse>((resolve) =>
       remote.respondWith((res) => {
@@ -146,7 +146,7 @@ describe('time', () => {
       }),
     )
   const inTime = { code: 'remote_unreachable', message: expect.stringContaining('in time') }
-  /** The events of a stream as they come: `next` waits for one, and returns undefined at the end. */
+  /** The events of a stream in order: `next` waits for one, and returns undefined at the end. */
   async function follow() {
     const { body } = await forward('streamRuntimeLog')
     if (body.kind !== 'events') throw new Error('no stream of events')
@@ -154,7 +154,7 @@ describe('time', () => {
     return { next: async () => (await events.next()).value?.data }
   }
 
-  test('has an end for a port that accepts connections and never answers', async () => {
+  test('apply to a port that accepts connections and never responds', async () => {
     const silent = createServer()
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const connected = once(silent, 'connection')
@@ -172,7 +172,7 @@ describe('time', () => {
     ['an instance that gives no answer', 'createProject'],
     ['one that announces answers and gives none', 'listProjects', undefined, (res) => res.writeProcessing()],
     ['one that stops in the middle', 'listProjects', (res) => res.writeHead(200, { 'content-type': 'application/json' }).write('{"projects":')],
-  ])('has one for %s', async (_name, operation, how, again) => {
+  ])('apply to %s', async (_name, operation, how, again) => {
     const question = asked(how)
     let isOver = false
     const failed = expect(forward(operation))
@@ -186,12 +186,12 @@ describe('time', () => {
     await failed
   })
 
-  test('has one for a stream without a sign of life, and none for one with', async () => {
+  test('apply to a silent stream, and not to an active one', async () => {
     const question = asked((res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 0\n\n'))
     const events = await follow()
     const res = await question
     expect(await events.next()).toBe('0')
-    // Longer in all than the patience, in short steps.
+    // Longer in total than the timeout, in short steps.
     for (let beat = 1; beat <= 6; beat++) {
       await clock.advance(40_000)
       res.write(`data: ${beat}\n\n`)
@@ -202,20 +202,20 @@ describe('time', () => {
     expect(await end).toBeUndefined()
   })
 
-  test('in which this process was held up is no silence of the other side', async () => {
+  test('do not count time in which this process was suspended', async () => {
     const question = asked((res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n'))
     const events = await follow()
     const res = await question
     expect(await events.next()).toBe('first')
     const last = events.next()
     res.end('data: last\n\n')
-    // Every timer that fell due meanwhile runs before what arrived is read.
+    // Every timer that fell due meanwhile runs before received data is read.
     await clock.jump(600_000)
     expect(await last).toBe('last')
     expect(await events.next()).toBeUndefined()
   })
 
-  test('ends when the instance is removed', async () => {
+  test('a removed instance ends its requests', async () => {
     const question = asked()
     const remotes = createRemoteClient({ isOwn: () => false, clock })
     const failed = expect(forward('createProject', remotes)).rejects.toMatchObject({ code: 'remote_not_found' })

@@ -14,7 +14,7 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
 import { addRemote, sendRequest, expectSandboxed, expectUnreachable, hostileToken as token } from './proxy-requests.ts'
 
-/* T11: streams, pictures and files of another instance, and what is sent to it. */
+/* T11: streams, screenshots and files of another instance, and uploads to it. */
 
 let platform: TestPlatform
 let remote: HostileRemote
@@ -43,7 +43,7 @@ describe('a stream', () => {
     return events
   }
 
-  test('has the events that the contract knows, written anew', async () => {
+  test('contains only events of the contract, rebuilt', async () => {
     const at = '2026-01-31T12:00:00.000Z'
     const log = { seq: 1, at, stream: 'stdout', line: `<script>\u0000 ${token}` }
     follow(
@@ -70,7 +70,7 @@ describe('a stream', () => {
     expect(events).toContainEqual({ id: undefined, event: undefined, data: 'event: status\ndata: {"status":"live"}' })
   })
 
-  test('with a line without end is left', async () => {
+  test('with an endless line is aborted', async () => {
     const left = Promise.withResolvers<void>()
     follow(async (res) => {
       res.setMaxListeners(0).on('close', left.resolve)
@@ -81,7 +81,7 @@ describe('a stream', () => {
     await left.promise
   })
 
-  test('with an event without end is left', async () => {
+  test('with an endless event is aborted', async () => {
     const left = Promise.withResolvers<void>()
     follow(async (res) => {
       res.setMaxListeners(0).on('close', left.resolve)
@@ -92,20 +92,20 @@ describe('a stream', () => {
     await left.promise
   })
 
-  test('that is something else is none', async () => {
+  test('of another content type is refused', async () => {
     follow('<script>1</script>', 'text/html')
     expectUnreachable(await get(path), /text\/html/)
     follow('data: x\n\n', 'application/json')
     expectUnreachable(await get(path), /application\/json/)
   })
 
-  test('that breaks ends, and is no failure here', async () => {
+  test('that fails just ends here', async () => {
     follow((res) => res.write('data: first\n\n', () => res.destroy()))
     expect(await all()).toHaveLength(1)
     expect(platform.log.filter((line) => line.includes('stream_failed'))).toEqual([])
   })
 
-  test('is let go when the reader goes', async () => {
+  test('is canceled when the client disconnects', async () => {
     const left = Promise.withResolvers<void>()
     follow((res) => {
       res.on('close', left.resolve)
@@ -116,14 +116,14 @@ describe('a stream', () => {
   })
 })
 
-describe('a picture or a file', () => {
+describe('a screenshot or a file', () => {
   const picture = '/v1/projects/abc/deployments/dpl_1/screenshot/desktop.png'
   const dump = '/instance/projects/abc/database/dumps/dmp_1'
   const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
   const send = (type: string, bytes: string | Buffer) =>
     remote.respondWith((res) => res.writeHead(200, { 'content-type': type, 'content-disposition': 'inline; filename="x.html"' }).end(bytes))
 
-  test('is one of its kind', async () => {
+  test('must be of its kind', async () => {
     send('image/png', png)
     const good = await get(picture)
     expect([good.status, good.headers['content-type'], good.bytes.equals(png)]).toEqual([200, 'image/png', true])
@@ -137,7 +137,7 @@ describe('a picture or a file', () => {
     expectUnreachable(await get(picture), /invalid image/)
   })
 
-  test('is kept and never shown', async () => {
+  test('is a download, never displayed', async () => {
     const { success } = allOperations.downloadDatabaseDump
     send(success.content_type, 'SELECT;')
     const good = await get(dump)
@@ -152,7 +152,7 @@ describe('a picture or a file', () => {
     expectUnreachable(await get(dump), /text\/html/)
   })
 
-  test('that breaks is cut off here too', async () => {
+  test('that breaks off is cut off here too', async () => {
     const { success } = allOperations.downloadDatabaseDump
     remote.respondWith((res) => {
       res.writeHead(200, { 'content-type': success.content_type, 'content-length': '100' })
@@ -161,7 +161,7 @@ describe('a picture or a file', () => {
     await expect(get(dump)).rejects.toThrow(/aborted|hang up|reset/i)
   })
 
-  test.runIf(requires('linux').ok)('goes there as it comes, and no more of it is kept than is under way', async () => {
+  test.runIf(requires('linux').ok)('is streamed there, and only what is in flight is buffered', async () => {
     const size = 100
     const piece = randomBytes(2 ** 20)
     const path = `${known.base}/v1/projects/abc/upload`
@@ -174,7 +174,7 @@ describe('a picture or a file', () => {
       }
       jsonResponder({ error: 'invalid_archive', message: `${bytes} ${hash.digest('hex')}` }, 400)(res)
     })
-    // What a first file costs stays with the process: code, pools, sockets.
+    // The first file allocates memory that the process keeps: code, pools, sockets.
     await upload(path, piece, 32)
     const before = peakMemory_mb()
     const response = await upload(path, piece, size)
@@ -184,7 +184,7 @@ describe('a picture or a file', () => {
     expect(peakMemory_mb() - before).toBeLessThan(48)
   })
 
-  test('that is refused before all of it came is refused here with the same', async () => {
+  test('that is refused midway is refused here with the same error', async () => {
     remote.respondWith(jsonResponder({ error: 'invalid_archive', message: 'No.' }, 400))
     const path = `${known.base}/v1/projects/abc/upload`
     expect(await upload(path, randomBytes(2 ** 20), 8)).toMatchObject({ error: 'invalid_archive' })
@@ -194,10 +194,10 @@ describe('a picture or a file', () => {
     if (tooLarge) expect([tooLarge.status, tooLarge.body.error]).toEqual([413, 'payload_too_large'])
   })
 
-  /** The most memory that the platform's process ever had. */
+  /** The peak memory of the platform's process. */
   const peakMemory_mb = () => Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${platform.pid}/status`, 'utf8'))?.[1]) / 1024
 
-  /** At the pace at which it is taken. */
+  /** At the pace at which it is read. */
   async function upload(path: string, piece: Buffer, pieces: number): Promise<unknown> {
     const { hostname, port } = new URL(platform.handle.api_url)
     const headers = {

@@ -6,7 +6,7 @@ import { type HostileRemote, sampleProject, jsonResponder, startHostileRemote } 
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { addRemote, sendRequest, expectSandboxed, expectUnreachable, hostileToken as token, dashboardHeaders, signIn } from './proxy-requests.ts'
 
-/* T11: whatever another instance sends is data, and the token goes nowhere else. */
+/* T11: everything from another instance is data, and the token is sent nowhere else. */
 
 let platform: TestPlatform
 let evil: HostileRemote
@@ -25,8 +25,8 @@ afterAll(() => Promise.all([platform?.remove(), remote?.close(), evil?.close()])
 
 const get = (path: string) => sendRequest(platform, 'GET', known.base + path)
 
-describe('elsewhere', () => {
-  test.each([301, 302, 303, 307, 308])('a %i is not followed, by whatever method', async (status) => {
+describe('a redirect', () => {
+  test.each([301, 302, 303, 307, 308])('%i is not followed, whatever the method', async (status) => {
     remote.respondWith((res) => res.writeHead(status, { location: `${evil.url}/v1/projects?stolen=1` }).end())
     expectUnreachable(await get('/v1/projects'), new RegExp(`redirects to “${evil.url}”`))
     expectUnreachable(
@@ -36,7 +36,7 @@ describe('elsewhere', () => {
     expectUnreachable(await sendRequest(platform, 'DELETE', `${known.base}/v1/projects/abc`), /The redirect was not followed/)
   })
 
-  test('nor is it when an instance is added', async () => {
+  test('is not followed when an instance is added', async () => {
     const other = await startHostileRemote()
     other.respondWith((res) => res.writeHead(302, { location: evil.url }).end())
     const { status, body } = await platform.api('POST', '/instance/remotes', { url: other.url, token })
@@ -46,7 +46,7 @@ describe('elsewhere', () => {
   })
 
   test.each(['javascript:alert(1)', 'data:text/html,x', '//evil.example/', '\\\\evil.example', 'http://[::1', ''])(
-    'to %s neither',
+    'to %s is not followed',
     async (location) => {
       remote.respondWith((res) => res.writeHead(302, { location }).end())
       const response = await get('/v1/projects')
@@ -55,7 +55,7 @@ describe('elsewhere', () => {
     },
   )
 
-  test('a header that sends a browser on does not pass', async () => {
+  test('headers that redirect a browser are removed', async () => {
     remote.respondWith(
       jsonResponder({ projects: [], next_cursor: null }, 200, {
         refresh: `0; url=${evil.url}`,
@@ -105,8 +105,8 @@ describe('elsewhere', () => {
   })
 })
 
-describe('what the other side is told', () => {
-  test('is its token, and what the operation needs', async () => {
+describe('a request to the remote', () => {
+  test('has its token, and only what the operation needs', async () => {
     const cookie = await signIn(platform)
     const page = dashboardHeaders(platform, cookie)
     await sendRequest(platform, 'PATCH', `/instance/remotes/${known.id}`, { token: null, headers: page, body: JSON.stringify({ token }) })
@@ -149,7 +149,7 @@ describe('what the other side is told', () => {
     })
   })
 
-  test('is no path but that of the operation', async () => {
+  test('has only the path of the operation', async () => {
     remote.requests.length = 0
     await get('/v1/projects/%41%3f%23%20')
     await get('/v1/projects/a;x=1')
@@ -157,8 +157,8 @@ describe('what the other side is told', () => {
   })
 })
 
-describe('an answer', () => {
-  test('that is a page is none', async () => {
+describe('a response', () => {
+  test('that is an HTML page is refused', async () => {
     remote.respondWith((res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<script>fetch("/v1/tokens")</script>'))
     const response = await get('/v1/projects')
     expectUnreachable(response, /a web page/)
@@ -183,12 +183,12 @@ describe('an answer', () => {
     ['a field that is missing', '{"projects":[]}', /“next_cursor”/],
     ['a project of another shape', '{"projects":[{"id":1}],"next_cursor":null}', /“projects\.0\.id”/],
     ['nested without end', `{"projects":${'['.repeat(100_000)}${']'.repeat(100_000)},"next_cursor":null}`, /does not match|invalid JSON/],
-  ])('with %s is none', async (_what, body, says) => {
+  ])('with %s is refused', async (_what, body, says) => {
     remote.respondWith((res) => res.writeHead(200, { 'content-type': 'application/json' }).end(body))
     expectUnreachable(await get('/v1/projects'), says)
   })
 
-  test('of a newer instance loses what is not known here, and nothing else', async () => {
+  test('of a newer instance loses only unknown fields', async () => {
     const project = sampleProject('newer')
     remote.respondWith(
       jsonResponder({ projects: [{ ...project, from_the_future: { a: 1 } }], next_cursor: null, more: true, ['__proto__']: { is_admin: true } }),
@@ -197,7 +197,7 @@ describe('an answer', () => {
     expect([response.status, response.body]).toEqual([200, { projects: [project], next_cursor: null }])
   })
 
-  test('that is packed is none, however small', async () => {
+  test('that is compressed is refused, however small', async () => {
     const bomb = gzipSync(Buffer.alloc(50 * 2 ** 20))
     remote.respondWith((res) => res.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(bomb))
     expectUnreachable(await get('/v1/projects'), /the encoding/)
@@ -205,7 +205,7 @@ describe('an answer', () => {
     expectUnreachable(await get('/v1/projects'), /the encoding/)
   })
 
-  test('without end is left', async () => {
+  test('without end is aborted', async () => {
     let sent = 0
     const left = Promise.withResolvers<void>()
     remote.respondWith(async (res) => {
@@ -237,12 +237,12 @@ describe('an answer', () => {
     ['with headers without end', `HTTP/1.1 200 OK\r\nX-Large: ${'a'.repeat(40_000)}\r\n\r\n`],
     ['that changes the protocol', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'],
     ['of an unknown status', 'HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'],
-  ])('%s is none', async (_what, bytes) => {
+  ])('%s is refused', async (_what, bytes) => {
     remote.respondWithBytes(bytes)
     expectUnreachable(await get('/v1/projects'), /\w+ .*\./)
   })
 
-  test('may be announced by any number of others, which count for nothing', async () => {
+  test('can follow any number of 1xx responses, which are ignored', async () => {
     const body = '{"projects":[],"next_cursor":null}'
     const early = `HTTP/1.1 103 Early Hints\r\nLink: <${evil.url}>; rel=preload\r\n\r\n`
     remote.respondWithBytes(`${early.repeat(20)}HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
@@ -250,7 +250,7 @@ describe('an answer', () => {
     expect([response.status, response.headers.link]).toEqual([200, undefined])
   })
 
-  test('that is followed by another is one answer', async () => {
+  test('followed by another one counts once', async () => {
     const body = '{"projects":[],"next_cursor":null}'
     const whole = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
     remote.respondWithBytes(`${whole}HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`)
@@ -261,8 +261,8 @@ describe('an answer', () => {
   })
 })
 
-describe('what is told in it', () => {
-  test('is text, and leads nowhere but to the web', async () => {
+describe('the content of a response', () => {
+  test('is text, and links only to the web', async () => {
     const name = '<img src=x onerror=alert(1)>'
     const bad = [
       'javascript:alert(1)',
@@ -287,7 +287,7 @@ describe('what is told in it', () => {
     }
   })
 
-  test('is never the token', async () => {
+  test('never includes the token', async () => {
     remote.respondWith(
       jsonResponder(
         { error: 'bad_request', message: `You sent Bearer ${token}!`, request_id: token, issues: [{ path: token, message: token }] },
@@ -315,8 +315,8 @@ describe('what is told in it', () => {
   })
 })
 
-describe('a refusal', () => {
-  test('of the token there is none of the session here', async () => {
+describe('an error of the remote', () => {
+  test('for its token does not end the session here', async () => {
     remote.respondWith(
       jsonResponder({ error: 'unauthorized', message: 'Sign in.', request_id: 'req_x' }, 401, { 'www-authenticate': 'Basic realm="evil"' }),
     )
@@ -326,7 +326,7 @@ describe('a refusal', () => {
     expectUnreachable(await get('/v1/projects'), /status 407/)
   })
 
-  test('keeps its status, its code and its wait', async () => {
+  test('keeps its status, code and Retry-After', async () => {
     remote.respondWith(
       jsonResponder({ error: 'rate_limited', message: 'Wait.', request_id: 'req_there' }, 429, { 'retry-after': '7', 'x-request-id': 'req_there' }),
     )
@@ -346,12 +346,12 @@ describe('a refusal', () => {
     ['a code that is a number', { error: 1, message: 'm' }],
     ['no message', { error: 'bad_request' }],
     ['a list', []],
-  ])('with %s is none', async (_what, body) => {
+  ])('with %s is refused', async (_what, body) => {
     remote.respondWith(jsonResponder(body, 400))
     expectUnreachable(await get('/v1/projects'), /status 400/)
   })
 
-  test('is cut where it is too long, and has nothing that the contract does not know', async () => {
+  test('is truncated if too long, and has only fields of the contract', async () => {
     remote.respondWith(jsonResponder({ error: 'bad_request', message: 'm'.repeat(5000), html: '<b>', issues: 'none', request_id: 3 }, 400))
     const response = await get('/v1/projects')
     expect([response.status, response.body]).toEqual([400, { error: 'bad_request', message: 'm'.repeat(2000) }])
@@ -360,7 +360,7 @@ describe('a refusal', () => {
   })
 })
 
-test('a hosted service that has the customer’s operations alone is shown as far as it goes', async () => {
+test('a hosted service with only the customer’s operations is shown without the rest', async () => {
   remote.respondWith((res, req) => {
     const isThere = req.url?.startsWith('/v1/') === true
     jsonResponder(

@@ -12,7 +12,7 @@ function refused(text: string): string {
   }
 }
 
-describe('an address', () => {
+describe('the address of a remote', () => {
   test.each([
     ['https://deploy.example.com', 'https://deploy.example.com'],
     [' https://deploy.example.com/ ', 'https://deploy.example.com'],
@@ -26,10 +26,10 @@ describe('an address', () => {
     ['http://[::1]:4401', 'http://[::1]:4401'],
     ['http://[fd00::1]', 'http://[fd00::1]'],
     ['http://nas.local:4400', 'http://nas.local:4400'],
-    // What its name leads to is looked at when it is connected to.
+    // The addresses of its hostname are checked when connecting.
     ['http://nas.example.com', 'http://nas.example.com'],
     ['https://bücher.example', 'https://xn--bcher-kva.example'],
-  ])('%s is taken', (text, origin) => expect(parseOrigin(text, isOwn)).toBe(origin))
+  ])('%s is accepted', (text, origin) => expect(parseOrigin(text, isOwn)).toBe(origin))
 
   test.each([
     ['', /not a valid instance address/],
@@ -49,15 +49,15 @@ describe('an address', () => {
     ['http://[2606:2800:220:1::1]', /unencrypted/],
     ['http://[::ffff:5db8:d822]', /unencrypted/],
     ['http://localhost:4400', /this instance/],
-  ])('%s is not', (text, says) => expect(refused(text)).toMatch(says))
+  ])('%s is refused', (text, says) => expect(refused(text)).toMatch(says))
 
-  test('that hides another in its digits is the other', () => {
+  test('in another notation counts as the address that it means', () => {
     expect(parseOrigin('http://0x7f.1:4401', isOwn)).toBe('http://127.0.0.1:4401')
     expect(refused('http://0x5db8d822')).toMatch(/unencrypted/)
   })
 })
 
-test('near is this machine, the network around it, and nothing else', () => {
+test('only this machine and its local network are private', () => {
   const near = [
     '127.0.0.1',
     '127.8.8.8',

@@ -11,7 +11,7 @@ export interface ProxyResponse {
   body: Record<string, unknown>
 }
 
-/** The cookie of a browser that signed in by a link. */
+/** The cookie of a browser that signed in with a link. */
 export async function signIn(platform: TestPlatform): Promise<string> {
   const response = await fetch(await platform.handle.signInUrl(), { redirect: 'manual' })
   const cookie = response.headers.get('set-cookie')?.split(';')[0]
@@ -19,7 +19,7 @@ export async function signIn(platform: TestPlatform): Promise<string> {
   return cookie ?? ''
 }
 
-/** What the dashboard's own page sends with a change. */
+/** The headers that the dashboard sends with a change. */
 export const dashboardHeaders = (platform: TestPlatform, cookie: string) => ({
   cookie,
   origin: platform.handle.api_url,
@@ -27,7 +27,7 @@ export const dashboardHeaders = (platform: TestPlatform, cookie: string) => ({
   'content-type': 'application/json',
 })
 
-/** A plain request, so that every header goes out as it is given. */
+/** A plain request, so that every header is sent unchanged. */
 export function sendRequest(
   platform: TestPlatform,
   method: string,
@@ -68,7 +68,7 @@ export function sendRequest(
   })
 }
 
-/** Adds a remote, and says below which path it is reached. */
+/** Adds a remote, and returns the path below which it is reached. */
 export async function addRemote(platform: TestPlatform, url: string, token: string): Promise<Remote & { base: string }> {
   const { status, body } = await platform.api<{ remote: Remote; message?: string }>('POST', '/instance/remotes', { url, token })
   if (status !== 201) throw new Error(`adding ${url} answered ${status}: ${body.message}`)
@@ -92,5 +92,5 @@ export function expectUnreachable(response: ProxyResponse, says: RegExp) {
   expect(response.text).not.toContain(hostileToken)
 }
 
-/** With which the platform asks instances that mean no good. */
+/** The token that the platform sends to malicious instances. */
 export const hostileToken = 'svc_the-token-of-the-remote'

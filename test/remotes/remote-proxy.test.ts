@@ -35,8 +35,8 @@ const tokenId = async (name: string) => {
   return body.api_tokens.find((one) => one.name === name)?.id ?? ''
 }
 
-describe('the list', () => {
-  test('has what was added, and no token in it', async () => {
+describe('the list of remotes', () => {
+  test('has what was added, without tokens', async () => {
     const { status, body } = await platform.api<{ remotes: Remote[] }>('GET', '/instance/remotes')
     expect(status).toBe(200)
     expect(body.remotes.map((one) => one.id)).toContain(remote.id)
@@ -49,7 +49,7 @@ describe('the list', () => {
     expect(JSON.stringify(body)).not.toContain('svc_')
   })
 
-  test('takes an instance once, and never this one', async () => {
+  test('accepts an instance once, and never this one', async () => {
     const token = away.handle.instance.token
     const again = await platform.api('POST', '/instance/remotes', { url: `${away.handle.api_url}/`, token })
     expect([again.status, again.body.error]).toEqual([409, 'remote_exists'])
@@ -60,20 +60,20 @@ describe('the list', () => {
     }
   })
 
-  test('does not take a token that the other side does not take', async () => {
+  test('refuses a token that the remote refuses', async () => {
     const wrong = await platform.api('PATCH', `/instance/remotes/${remote.id}`, { token: 'svc_wrong' })
     expect([wrong.status, wrong.body.error]).toEqual([409, 'remote_token_refused'])
     expect((await sendRequest(platform, 'GET', `${remote.base}/v1/projects`)).status).toBe(200)
   })
 
-  test('renames and colours', async () => {
+  test('changes name and color', async () => {
     const { status, body } = await platform.api<{ remote: Remote }>('PATCH', `/instance/remotes/${remote.id}`, { name: ' Away ', hue: 300 })
     expect([status, body.remote.name, body.remote.hue, body.remote.origin]).toEqual([200, 'Away', 300, away.handle.api_url])
   })
 })
 
-describe('a call', () => {
-  test('is made there, and its answer is the contract’s', async () => {
+describe('a request', () => {
+  test('runs on the remote, and its response matches the contract', async () => {
     const made = await sendRequest(platform, 'POST', `${remote.base}/v1/projects`, {
       body: JSON.stringify({ name: 'There', slug: 'there', repo_url: repository.url }),
     })
@@ -88,7 +88,7 @@ describe('a call', () => {
     expect((await sendRequest(platform, 'GET', `${remote.base}/instance/session`)).status).toBe(200)
   })
 
-  test('is refused there in its own words and with its own id', async () => {
+  test('is refused with the remote’s own message and request id', async () => {
     const unknown = await sendRequest(platform, 'GET', `${remote.base}/v1/projects/nobody`)
     expect([unknown.status, unknown.body.error]).toEqual([404, 'project_not_found'])
     expect(unknown.headers['x-request-id']).toBe(unknown.body.request_id)
@@ -97,7 +97,7 @@ describe('a call', () => {
     expectSandboxed(bad.headers)
   })
 
-  test('bears its idempotency key', async () => {
+  test('passes on the idempotency key', async () => {
     const once = () =>
       sendRequest(platform, 'POST', `${remote.base}/v1/tokens`, { body: '{"name":"once"}', headers: { 'idempotency-key': 'the-key-of-this' } })
     const [first, second] = [await once(), await once()]
@@ -105,7 +105,7 @@ describe('a call', () => {
     expect(second.headers['idempotency-replayed']).toBe('true')
   })
 
-  test('is one of the record, at its own path, by its own method', async () => {
+  test('must be an operation of the contract, with its path and method', async () => {
     for (const [method, path] of [
       ['GET', '/'],
       ['GET', '/healthz'],
@@ -133,7 +133,7 @@ describe('a call', () => {
     expect((await sendRequest(platform, 'GET', '/remote')).status).toBe(404)
   })
 
-  test('of a stranger or a member goes nowhere', async () => {
+  test('of another account or a member is refused', async () => {
     const { body } = await platform.api<{ token: string }>('POST', '/instance/users', { email: 'member@example.com' })
     for (const [method, path] of [
       ['GET', `${remote.base}/v1/projects`],
@@ -150,7 +150,7 @@ describe('a call', () => {
 })
 
 describe('a browser', () => {
-  test('has a token of its own session, and none of another', async () => {
+  test('has the token of its own session, and no other', async () => {
     const [one, other] = [await signIn(platform), await signIn(platform)]
     const page = (cookie: string) => ({ token: null, headers: dashboardHeaders(platform, cookie) })
     expect((await sendRequest(platform, 'GET', `${remote.base}/v1/projects`, page(one))).body.error).toBe('remote_token_refused')
@@ -165,7 +165,7 @@ describe('a browser', () => {
     expect((await sendRequest(platform, 'GET', `${remote.base}/v1/projects`, page(one))).status).toBe(401)
   })
 
-  test('on a page of another site changes nothing', async () => {
+  test('on a page of another site cannot change anything', async () => {
     const cookie = await signIn(platform)
     const token = await newToken('cross')
     await sendRequest(platform, 'PATCH', `/instance/remotes/${remote.id}`, {
@@ -194,7 +194,7 @@ describe('a browser', () => {
 })
 
 describe('streams and files', () => {
-  test('a file goes there, in whatever form, and is built there', async () => {
+  test('an archive is uploaded there, in any form, and built there', async () => {
     await sendRequest(platform, 'POST', `${remote.base}/v1/projects`, { body: '{"name":"Sent","slug":"sent"}' })
     const archive = createTarGz(Object.entries(tinyServer('sent')).map(([name, data]) => ({ name: `app/${name}`, data })))
     const form = new FormData()
@@ -214,7 +214,7 @@ describe('streams and files', () => {
     }
   })
 
-  test('a deployment is followed through to its end', async () => {
+  test('a deployment is followed to its end', async () => {
     const started = await sendRequest(platform, 'POST', `${remote.base}/v1/projects/there/deploy`)
     expect(started.status).toBe(201)
     const { id } = started.body.deployment as { id: string }
@@ -240,7 +240,7 @@ describe('streams and files', () => {
     expect(rest.filter((one) => one.event === 'log')).toEqual(after)
   })
 
-  test('what an app prints comes as the text that it is', async () => {
+  test('the output of an app arrives as text', async () => {
     const lines = []
     for await (const event of readEventStream(
       `${platform.handle.api_url}${remote.base}/v1/projects/there/runtime-logs?lines=20`,
@@ -252,7 +252,7 @@ describe('streams and files', () => {
     expect(lines).toHaveLength(1)
   })
 
-  test('the source comes as a file to be kept', async () => {
+  test('the source arrives as a download', async () => {
     const { id } = ((await away.api('GET', '/v1/projects/there/deployments')).body.deployments as { id: string }[])[0] ?? { id: '' }
     const path = `/instance/projects/there/deployments/${id}/source`
     const through = await sendRequest(platform, 'GET', remote.base + path)
@@ -263,7 +263,7 @@ describe('streams and files', () => {
     expect(hash(through.bytes)).toBe(hash(direct.bytes))
   })
 
-  test('a stream ends when its token is revoked there, and the next call says why', async () => {
+  test('a stream ends when its token is revoked there, and the next request says why', async () => {
     const base = remote.base
     await platform.api('PATCH', `/instance/remotes/${remote.id}`, { token: await newToken('short') })
     const events = readEventStream(`${platform.handle.api_url}${base}/v1/projects/there/runtime-logs`, platform.handle.instance)
@@ -276,7 +276,7 @@ describe('streams and files', () => {
     expect((await sendRequest(platform, 'GET', `${base}/v1/projects`)).status).toBe(200)
   })
 
-  test('a remote that is removed ends what goes to it', async () => {
+  test('removing a remote ends its requests', async () => {
     const events = readEventStream(`${platform.handle.api_url}${remote.base}/v1/projects/there/runtime-logs`, platform.handle.instance)
     await events.next()
     expect((await platform.api('DELETE', `/instance/remotes/${remote.id}`)).status).toBe(204)
@@ -286,6 +286,6 @@ describe('streams and files', () => {
   })
 })
 
-test('no token of another instance is in the log or in the data folder', async () => {
+test('the log and the data folder contain no token of another instance', async () => {
   expect(platform.log.join('\n')).not.toMatch(/Bearer|svc_/)
 })

@@ -8,7 +8,7 @@ import { type HostileRemote, startHostileRemote } from '../support/hostile-remot
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { addRemote, sendRequest, dashboardHeaders, signIn } from './proxy-requests.ts'
 
-/* With a keychain the token outlives the session and the run, sealed, and goes to its origin alone. */
+/* With a keychain the token outlives the session and the run, encrypted, and is sent only to its origin. */
 
 const data_dir = mkdtempSync(join(tmpdir(), 'homeport-remote-tokens-'))
 const host_module = new URL('../support/keychain-host.ts', import.meta.url).href
@@ -33,7 +33,7 @@ const change = (sql: string, ...values: unknown[]) => {
   db.close()
 }
 
-test('a token is there for every browser of the owner, and after a new start', async () => {
+test('a token is available to every browser of the owner, and after a restart', async () => {
   await start()
   const known = await addRemote(platform, remote.url, token)
   expect(known).toMatchObject({ keeps_token: 'keychain', is_signed_in: true })
@@ -51,7 +51,7 @@ test('a token is there for every browser of the owner, and after a new start', a
   expect(JSON.stringify((await platform.api('GET', '/instance/remotes')).body)).not.toContain('svc_')
 })
 
-test('a row that was changed from outside sends its token nowhere', async () => {
+test('a row changed outside the platform sends its token nowhere', async () => {
   const { body } = await platform.api<{ remotes: Remote[] }>('GET', '/instance/remotes')
   const [good, other] = body.remotes
   await platform.handle.stop()
@@ -71,7 +71,7 @@ test('a row that was changed from outside sends its token nowhere', async () => 
   expect(evil.requests).toHaveLength(seen)
 })
 
-/** Files of the data folder, backups and logs too, in which these bytes are. */
+/** Files of the data folder, including backups and logs, that contain these bytes. */
 function filesWith(needle: string): string[] {
   return readdirSync(data_dir, { recursive: true, withFileTypes: true })
     .filter((one) => one.isFile())

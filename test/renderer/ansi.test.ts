@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { stripAnsi, parseAnsi } from '../../renderer/lib/ansi.ts'
 
 describe('a line of a terminal', () => {
-  it('keeps colours as looks', () => {
+  it('keeps colors as styles', () => {
     expect(parseAnsi('\u001b[32mok\u001b[0m then \u001b[1;31mbad\u001b[39m bold')).toEqual([
       { text: 'ok', look: 'ink-green' },
       { text: ' then ', look: '' },
@@ -11,7 +11,7 @@ describe('a line of a terminal', () => {
     ])
   })
 
-  it('brings 256 and true colours to those of the theme', () => {
+  it('maps 256 and true colors to those of the theme', () => {
     expect(parseAnsi('\u001b[38;5;196mred\u001b[38;2;10;200;30mgreen\u001b[38;5;244mgrey').map(({ look }) => look)).toEqual([
       'ink-red',
       'ink-green',
@@ -19,7 +19,7 @@ describe('a line of a terminal', () => {
     ])
   })
 
-  it('shows what a carriage return left standing', () => {
+  it('applies carriage returns', () => {
     expect(stripAnsi('10 %\r55 %\r100 %')).toBe('100 %')
     expect(stripAnsi('downloading\rdone')).toBe('doneloading')
     expect(stripAnsi('downloading\r\u001b[Kdone')).toBe('done')
@@ -34,12 +34,12 @@ describe('a line of a terminal', () => {
     expect(stripAnsi('broken \u001b')).toBe('broken ')
   })
 
-  it('sets tabs at every eighth column', () => {
+  it('expands tabs to eight columns', () => {
     expect(stripAnsi('a\tb')).toBe('a       b')
     expect(stripAnsi('12345678\tb')).toBe('12345678        b')
   })
 
-  it('leaves plain text alone, markup included', () => {
+  it('leaves plain text unchanged, markup included', () => {
     expect(parseAnsi('<script>1</script> é 漢 🚢')).toEqual([{ text: '<script>1</script> é 漢 🚢', look: '' }])
   })
 })

@@ -40,7 +40,7 @@ describe('the client of a remote instance', () => {
     expect(home.asked[0]?.headers).not.toHaveProperty('authorization')
   })
 
-  it('sends a change again when its connection was lost, with the same idempotency key', async () => {
+  it('retries a change when its connection was lost, with the same idempotency key', async () => {
     const home = await instance((request, response) =>
       home.asked.length % 2 === 1 ? request.socket.destroy() : response.writeHead(200).end('{"ok":true,"status":"inactive"}'),
     )
@@ -53,7 +53,7 @@ describe('the client of a remote instance', () => {
     expect(keys[2]).not.toBe(keys[0])
   })
 
-  it('does not send what was canceled again', async () => {
+  it('does not retry a canceled request', async () => {
     const abort = new AbortController()
     const home = await instance(() => abort.abort())
     const client = createApiClient({ base_url: home.url, onSignedOut: () => undefined, onTokenRefused: () => undefined })
@@ -61,14 +61,14 @@ describe('the client of a remote instance', () => {
     expect(home.asked).toHaveLength(1)
   })
 
-  it('takes no name for a step upwards', async () => {
+  it('refuses .. as a parameter', async () => {
     const home = await instance((_, response) => response.writeHead(200).end('{}'))
     const client = createApiClient({ base_url: home.url, onSignedOut: () => undefined, onTokenRefused: () => undefined })
     expect(await problemOf(client.call('getProject', { params: { slug: '..' } }))).toMatchObject({ code: 'bad_answer' })
     expect(home.asked).toHaveLength(0)
   })
 
-  it('says when the passage has no token that is taken, and does not take it for the end of its own session', async () => {
+  it('reports that the proxy has no valid token, without ending its own session', async () => {
     const told: string[] = []
     const refusal = { error: 'remote_token_refused', message: 'A new token.', request_id: 'req_3' }
     const home = await instance((_, response) => response.writeHead(409).end(JSON.stringify(refusal)))
@@ -86,7 +86,7 @@ describe('the client of a remote instance', () => {
     expect(evil.asked).toHaveLength(0)
   })
 
-  it('tells a refusal in the words of the platform', async () => {
+  it('reports an error with the platform’s message', async () => {
     const envelope = {
       error: 'invalid_input',
       message: 'Some fields are wrong.',
@@ -100,7 +100,7 @@ describe('the client of a remote instance', () => {
     expect(problem?.issueFor('slug')).toBe('Too short.')
   })
 
-  it('copes with an answer that is no envelope, with a wait that is asked for, and with a session that is over', async () => {
+  it('handles a response that is not an envelope, a Retry-After, and an expired session', async () => {
     let signedOut = 0
     const statuses = [502, 429, 401]
     const home = await instance((_, response) =>
@@ -115,17 +115,17 @@ describe('the client of a remote instance', () => {
   })
 })
 
-describe('a part of the page', () => {
+describe('a lazily loaded part of the page', () => {
   const failing = (times: number) => () =>
     times-- > 0 ? Promise.reject(new TypeError('Failed to fetch dynamically imported module')) : Promise.resolve('here')
   const wait = () => Promise.resolve()
   const reload = () => Promise.resolve()
 
-  it('is asked for again when the network changes while it is loaded', async () => {
+  it('is requested again when the network changes during loading', async () => {
     expect(await loadWithRetry(failing(3), { wait, reload })).toBe('here')
   })
 
-  it('that never comes is a problem with words of its own', async () => {
+  it('reports its own error when it never loads', async () => {
     expect(await problemOf(loadWithRetry(failing(100), { wait, reload }))).toMatchObject({ code: 'unreachable' })
   })
 })

@@ -20,7 +20,7 @@ it.each([
   [' , ', []],
 ])('%s', (header, expected) => expect(words(header)).toEqual(expected))
 
-it('keeps what is between quotes together', () => {
+it('keeps quoted strings together', () => {
   expect(parseCacheStatus('Homeport; key="a;b=\\"c\\", d"; stored')[0]?.parameters).toEqual(
     new Map<string, string | true>([
       ['key', 'a;b="c", d'],

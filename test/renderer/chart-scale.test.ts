@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { formatCompact, ticks, timeLabels, integerTicks } from '../../renderer/lib/chart-scale.ts'
 import { formatLatency, formatPercent, formatSeconds } from '../../renderer/lib/format.ts'
 
-describe('marks at the edge of a chart', () => {
+describe('axis ticks', () => {
   it.each([
     [0, [0, 1]],
     [0.9, [0, 0.5, 1]],
@@ -24,7 +24,7 @@ describe('marks at the edge of a chart', () => {
     [0, [0, 1]],
     [1, [0, 1]],
     [2, [0, 1, 2]],
-  ])('of %d things are whole', (max, expected) => expect(integerTicks(max)).toEqual(expected))
+  ])('are integers for %d items', (max, expected) => expect(integerTicks(max)).toEqual(expected))
 })
 
 it.each([
@@ -33,7 +33,7 @@ it.each([
   [20_000, '20k'],
   [999_499, '999k'],
   [1_250_000, '1.3M'],
-])('%d in short', (value, words) => expect(formatCompact(value)).toBe(words))
+])('%d abbreviated', (value, words) => expect(formatCompact(value)).toBe(words))
 
 it.each([
   [null, '–'],
@@ -43,7 +43,7 @@ it.each([
   [8.13, '8.1 ms'],
   [140, '140 ms'],
   [1_300, '1.3 s'],
-])('%s ms in words', (value, words) => expect(formatLatency(value)).toBe(words))
+])('formats %s ms', (value, words) => expect(formatLatency(value)).toBe(words))
 
 it.each([
   [0, '0 %'],
@@ -52,7 +52,7 @@ it.each([
   [0.9999, '> 99.9 %'],
   [0.053, '5.3 %'],
   [0.7, '70 %'],
-])('%d as a share', (share, words) => expect(formatPercent(share)).toBe(words))
+])('%d as a percentage', (share, words) => expect(formatPercent(share)).toBe(words))
 
 it.each([
   [1, '1 second'],
@@ -62,7 +62,7 @@ it.each([
   [86_400, '1 day'],
 ])('%d seconds', (count, words) => expect(formatSeconds(count)).toBe(words))
 
-describe('times at the edge of a chart', () => {
+describe('time axis ticks', () => {
   const starts = (count: number, bucketSeconds: number) =>
     Array.from({ length: count }, (_, index) => new Date(Date.UTC(2026, 10, 14) + index * bucketSeconds * 1000).toISOString())
 

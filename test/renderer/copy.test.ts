@@ -26,7 +26,7 @@ interface Copy {
   headings: Text[]
 }
 
-/** Words from earlier versions and literary turns that no user should read. */
+/** Words from earlier versions and literary phrases that no user should read. */
 const bannedWords: RegExp[] = [
   /\b(bring|brings|brought) (in|back|along|here)\b/i,
   /\bmend(s|ed|ing)?\b/i,
@@ -91,7 +91,7 @@ function readCopy(file: string): Copy {
     return collapse((node['quasis'] as { value: { cooked: string } }[]).map(({ value }) => value.cooked).join('…'))
   }
 
-  /** The JSX text directly inside of an element; expressions become an ellipsis. */
+  /** The JSX text directly inside an element; expressions become an ellipsis. */
   const elementText = (node: Node) =>
     collapse((node['children'] as Node[]).map((child) => (child.type === 'JSXText' ? (child['value'] as string) : '…')).join(''))
 
@@ -124,7 +124,7 @@ function readCopy(file: string): Copy {
 /** All of the program: screens, commands, errors, help topics, e-mails, descriptions of operations, and the desktop. SQL is no text. */
 const sources = listFiles().filter((file) => /^(renderer|server(?!\/store\/migrations)|main|preload)\/.*\.(tsx?|mjs)$/.test(file))
 const copies = sources.map(readCopy)
-/** Every line of the samples, because their code is read too. */
+/** Every line of the samples, because users read their code too. */
 const sampleLines = listFiles()
   .filter((file) => file.startsWith('resources/samples/'))
   .flatMap((file) =>

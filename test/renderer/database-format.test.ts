@@ -15,24 +15,24 @@ const database = {
   created_at: '2026-11-21T08:44:09.000Z',
 } satisfies Database
 
-describe('the lines of a connection', () => {
-  it('show nothing of the password unless it is asked for', () => {
+describe('connection strings', () => {
+  it('hide the password until it is requested', () => {
     for (const line of [maskConnectionString(database), psqlCommand(database), pgpassEntry(database, passwordMask)])
       expect(line).not.toMatch(/p:a|p%3A|ss@|word/)
     expect(maskConnectionString(database)).toBe(`postgresql://shop_k2_user:${passwordMask}@127.0.0.1:54321/shop_k2`)
     expect(psqlCommand(database)).toBe('psql -h 127.0.0.1 -p 54321 -U shop_k2_user shop_k2')
   })
 
-  it('escape what parts the fields of a .pgpass', () => {
+  it('escape the separators of .pgpass', () => {
     expect(pgpassEntry(database, database.password)).toBe(String.raw`127.0.0.1:54321:shop_k2:shop_k2_user:p\:a\\ss@word`)
   })
 })
 
-describe('a file to import', () => {
+describe('an import file', () => {
   const file = (name: string, ...bytes: number[]) => new File([new Uint8Array(bytes)], name)
   const text = (name: string, content: string) => new File([content], name)
 
-  it('is told by its first bytes, whatever it is called', async () => {
+  it('is recognized by its first bytes, whatever its name', async () => {
     expect(await readSqlFile(file('dump.sql', 0x1f, 0x8b, 8, 0))).toMatchObject({ type: 'application/gzip' })
     expect(await readSqlFile(text('dump.gz', '--\n-- PostgreSQL database dump\n--'))).toMatchObject({ type: 'application/sql' })
     expect(await readSqlFile(text('a', ';'))).toMatchObject({ type: 'application/sql' })
@@ -47,7 +47,7 @@ describe('a file to import', () => {
   })
 })
 
-it('a downloaded dump is named after its project, its service and its minute', () => {
+it('a downloaded dump is named after its project, service and minute', () => {
   const dump = { project_slug: 'harbour-shop', service: null, created_at: '2026-11-21T08:44:09.000Z' } as DatabaseDump
   expect(dumpFilename(dump)).toBe('harbour-shop-2026-11-21-0844.sql.gz')
   expect(dumpFilename({ ...dump, service: 'mariadb' })).toBe('harbour-shop-mariadb-2026-11-21-0844.sql.gz')

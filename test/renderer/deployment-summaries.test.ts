@@ -3,7 +3,7 @@ import type { ApiClient } from '../../renderer/api/api-client.ts'
 import { createSummaryLoader } from '../../renderer/api/deployment-summaries.ts'
 import { ApiError } from '../../server/client/api-error.ts'
 
-/** A client that notes what it is asked. `answers` by operation; what is thrown is refused. */
+/** A client that records its requests. `answers` by operation; what they throw is an error response. */
 function clientOf(answers: Record<string, (input: { params?: { slug: string }; query: Record<string, string> }) => unknown>) {
   const asked: string[] = []
   const call = async (id: string, input: { params?: { slug: string }; query: Record<string, string> }) => {
@@ -16,8 +16,8 @@ function clientOf(answers: Record<string, (input: { params?: { slug: string }; q
 const glance = (slug: string) => ({ slug, latest: { id: `newest of ${slug}` }, serving: null })
 const listGlances = ({ query }: { query: Record<string, string> }) => ({ glances: (query['slugs'] ?? '').split(',').map(glance) })
 
-describe('a look at many projects', () => {
-  it('is one question for all that ask together, each project once', async () => {
+describe('a summary of many projects', () => {
+  it('is one request for concurrent callers, each project once', async () => {
     const { asked, client } = clientOf({ listGlances })
     const look = createSummaryLoader(client)
     const seen = await Promise.all(['a', 'b', 'a'].map((slug) => look(slug)))
@@ -27,21 +27,21 @@ describe('a look at many projects', () => {
     expect(asked).toEqual(['listGlances a,b', 'listGlances a'])
   })
 
-  it('asks for no more at once than the contract allows', async () => {
+  it('requests no more at once than the contract allows', async () => {
     const { asked, client } = clientOf({ listGlances })
     const look = createSummaryLoader(client)
     await Promise.all(Array.from({ length: 61 }, (_, n) => look(`p${n}`)))
     expect(asked.map((one) => one.split(',').length)).toEqual([60, 1])
   })
 
-  it('says of a project that is left out that it is gone', async () => {
+  it('reports an omitted project as deleted', async () => {
     const { client } = clientOf({ listGlances: () => ({ glances: [glance('a')] }) })
     const look = createSummaryLoader(client)
     const [a, gone] = await Promise.allSettled([look('a'), look('gone')])
     expect([a.status, gone.status === 'rejected' && (gone.reason as ApiError).code]).toEqual(['fulfilled', 'project_not_found'])
   })
 
-  it('passes on why there is no answer, and asks anew the next time', async () => {
+  it('passes on an error, and requests again the next time', async () => {
     let isBusy = true
     const { asked, client } = clientOf({
       listGlances(input) {
@@ -69,7 +69,7 @@ describe('a look at many projects', () => {
     }),
   }
 
-  it('asks an instance of an earlier version for one after another, and does not try again', async () => {
+  it('requests one after another from an instance of an earlier version, and does not retry', async () => {
     const { asked, client } = clientOf({
       ...alone,
       listGlances() {
@@ -95,7 +95,7 @@ describe('a look at many projects', () => {
     expect(asked.at(-1)).toBe('listDeployments plain')
   })
 
-  it('never asks a hosted account for many', async () => {
+  it('never sends the batch request to a hosted account', async () => {
     const { asked, client } = clientOf(alone)
     await createSummaryLoader(client)('plain', true)
     expect(asked).toEqual(['listDeployments plain'])

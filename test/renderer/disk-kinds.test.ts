@@ -16,14 +16,14 @@ const row = (
   note: null,
 })
 
-describe('what takes which room', () => {
-  it('has words for every kind, and for every kind that can be cleaned', () => {
+describe('disk usage', () => {
+  it('has labels for every kind, and for every kind that can be cleaned', () => {
     expect(Object.keys(diskKinds).sort()).toEqual([...diskKind.options].sort())
     expect(Object.keys(cleanUpEffects).sort()).toEqual([...cleanableKind.options].sort())
     expect([...safeKinds, 'edge_cache'].sort()).toEqual([...cleanableKind.options].sort())
   })
 
-  it('shows the largest, what lies in two places as one, and the rest together', () => {
+  it('shows the largest kinds, combines one that is in two places, and sums up the rest', () => {
     const rows = [
       row('images', 900, 0, 'engine'),
       row('build_cache', 300, 300),
@@ -46,7 +46,7 @@ describe('what takes which room', () => {
     expect(largestParts(rows).reduce((sum, part) => sum + part.bytes, 0)).toBe(rows.reduce((sum, { bytes }) => sum + bytes, 0))
   })
 
-  it('sums what a clean-up frees, and says when it cannot be told', () => {
+  it('sums what a clean-up frees, and says when it is unknown', () => {
     const rows = [row('images', 900, 500, 'engine'), row('build_cache', 300, null, 'engine'), row('build_cache', 200, 200), row('edge_cache', 70, 70)]
     expect(reclaimableSpace(rows, ['images'])).toEqual({ bytes: 500, is_certain: true })
     expect(reclaimableSpace(rows, ['build_cache'])).toEqual({ bytes: 200, is_certain: false })

@@ -22,7 +22,7 @@ const offer: DomainOffer = {
   free_with_credit: false,
 }
 
-describe('a name as a person gives it', () => {
+describe('an entered domain', () => {
   it.each([
     [' Blog.Example.COM. ', 'blog.example.com'],
     ['https://blog.example.com:8443/path?query#part', 'blog.example.com'],
@@ -34,15 +34,15 @@ describe('a name as a person gives it', () => {
     ['example.com', '@'],
     ['blog.example.com', 'blog'],
     ['a.b.example.com', 'a.b'],
-  ])('%s is %s for a registrar that wants the part before the domain', (hostname, part) => expect(dnsHostLabel(hostname)).toBe(part))
+  ])('%s is %s for a registrar that expects the part before the domain', (hostname, part) => expect(dnsHostLabel(hostname)).toBe(part))
 
-  it('is private where no DNS of the world knows it', () => {
+  it('is private if public DNS cannot resolve it', () => {
     expect(['boats.test', 'a.internal', 'x.home.arpa'].every(isPrivateName)).toBe(true)
     expect(['boats.com', 'test', 'contest', 'home.arpa.org'].some(isPrivateName)).toBe(false)
   })
 })
 
-describe('what is told about an address', () => {
+describe('an address of a domain', () => {
   it.each([
     ['127.0.0.1', 'machine'],
     ['192.168.1.20', 'network'],
@@ -52,7 +52,7 @@ describe('what is told about an address', () => {
     ['203.0.113.7', null],
   ])('%s is an address of the %s', (address, reach) => expect(addressScope(address)).toBe(reach))
 
-  it('has the port of the edge in its address, and none that is not of the web', () => {
+  it('has the port of the edge, and none for a standard port', () => {
     expect(domainUrl('blog.example.com', 'http://127.0.0.1:4680')).toBe('http://blog.example.com:4680')
     expect(domainUrl('blog.example.com', 'https://apps.example.org')).toBe('https://blog.example.com')
     expect(domainUrl('blog.example.com', 'javascript:alert(1)')).toBeNull()
@@ -60,21 +60,21 @@ describe('what is told about an address', () => {
 })
 
 describe('the price', () => {
-  it('is the first year at its own, the others at that of a renewal', () => {
+  it('is the first year at its price, the others at the renewal price', () => {
     expect(totalPrice_cents(offer, 1)).toBe(900)
     expect(totalPrice_cents(offer, 3)).toBe(3300)
     expect(totalPrice_cents({ ...offer, renewal_price_cents: null }, 2)).toBe(1800)
     expect(totalPrice_cents({ ...offer, price_cents: null }, 1)).toBeNull()
   })
 
-  it('is less by a year for each credit, but for a premium name', () => {
+  it('is reduced by a year per credit, except for a premium name', () => {
     expect(amountDue_cents(offer, 1, 1)).toBe(0)
     expect(amountDue_cents(offer, 3, 2)).toBe(1200)
     expect(amountDue_cents(offer, 2, 5)).toBe(0)
     expect(amountDue_cents({ ...offer, premium: true }, 1, 5)).toBe(900)
   })
 
-  it('is said in its currency, also in one that nobody knows', () => {
+  it('is formatted in its currency, even an unknown one', () => {
     expect(formatMoney(1299, 'USD')).toContain('12.99')
     expect(formatMoney(1299, 'doubloons')).toBe('12.99 doubloons')
   })

@@ -39,7 +39,7 @@ it.each([
   [7_800_000, '2 h 10 min'],
 ])('%d ms are %s', (ms, words) => expect(formatDuration(ms)).toBe(words))
 
-it('says how long ago', () => {
+it('formats a relative time', () => {
   const now = Date.parse('2026-01-31T12:00:00.000Z')
   expect(formatAgo('2026-01-31T11:59:40.000Z', now)).toBe('just now')
   expect(formatAgo('2026-01-31T11:57:00.000Z', now)).toBe('3 min ago')
@@ -47,7 +47,7 @@ it('says how long ago', () => {
   expect(formatAgo('2026-01-29T12:00:00.000Z', now)).toBe('2 d ago')
 })
 
-it('says for how long', () => {
+it('formats a duration', () => {
   const now = Date.parse('2026-01-31T12:00:00.000Z')
   expect(['2026-01-31T11:59:40.000Z', '2026-01-31T11:51:00.000Z', '2025-11-21T12:00:00.000Z'].map((at) => formatSince(at, now))).toEqual([
     'for less than a minute',
@@ -56,7 +56,7 @@ it('says for how long', () => {
   ])
 })
 
-it('tells steps that nothing needs from those that a deployment did not reach', () => {
+it('distinguishes unneeded steps from those that a deployment did not reach', () => {
   const steps = (['done', 'skipped', 'failed', 'skipped', 'skipped'] as const).map((status, index) => ({ ...step(index), status }))
   const reached = (status: 'failed' | 'canceled' | 'ready') => steps.map((_, index) => wasStepReached(status, steps, index))
   expect(reached('failed')).toEqual([true, true, true, false, false])
@@ -64,7 +64,7 @@ it('tells steps that nothing needs from those that a deployment did not reach', 
   expect(reached('ready')).toEqual([true, true, true, true, true])
 })
 
-it('a version that serves goes on being live while the next one is built, and has its own sign', () => {
+it('a serving version stays live during the next build, and has its own badge', () => {
   const project = { status: 'building', is_cold: false } as const
   expect([projectBadge(project).label, projectBadge(project, true).label, projectBadge({ ...project, is_cold: true }, true).label]).toEqual([
     'Building',
@@ -74,7 +74,7 @@ it('a version that serves goes on being live while the next one is built, and ha
   expect((['building', 'live', 'crashed'] as const).map((status) => servingBadge({ status }).shape)).toEqual(['disc', 'disc', 'cross'])
 })
 
-it('says of a check what a person calls it, and times as the reader tells them', () => {
+it('labels checks in the user’s terms, and times in the reader’s locale', () => {
   expect(['runtime docker', 'port api', 'certificates nss', 'name shop.localhost', 'disk'].map(checkLabel)).toEqual([
     'Docker',
     'API and dashboard port',
@@ -86,17 +86,17 @@ it('says of a check what a person calls it, and times as the reader tells them',
   expect(localizeTimes(`Last copy: ${at}.`)).toBe(`Last copy: ${formatDateTime(at)}.`)
 })
 
-it('counts bytes as file managers do', () => {
+it('formats bytes like file managers', () => {
   expect([999, 1_500, 2_340_000, 182_000_000, 1_250_000_000].map(formatBytes)).toEqual(['999 B', '2 kB', '2.3 MB', '182 MB', '1.3 GB'])
 })
 
-it('puts a slug before the name and port of the edge', () => {
+it('combines a slug with the host and port of the edge', () => {
   expect(appUrl('my-app', 'http://127.0.0.1:4680')).toBe('http://my-app.localhost:4680')
   expect(appUrl('my-app', 'http://localhost:4680/')).toBe('http://my-app.localhost:4680')
   expect(appUrl('my-app', 'https://apps.example.com')).toBe('https://my-app.apps.example.com')
 })
 
-describe('the line where it went wrong', () => {
+describe('the error line', () => {
   const steps: DeploymentStep[] = [
     { name: 'install', status: 'done', started_at: null, finished_at: null },
     { name: 'build', status: 'failed', started_at: null, finished_at: null },
@@ -105,7 +105,7 @@ describe('the line where it went wrong', () => {
   const lines = (...texts: [text: string, source?: LogLine['source'], group?: string][]): LogLine[] =>
     texts.map(([text, source = 'stdout', group = 'build'], index) => ({ text, source, group, ts: null, number: index + 1 }))
 
-  it('is the first complaint of the step that failed', () => {
+  it('is the first error of the failed step', () => {
     const log = lines(
       ['npm error old', 'stderr', 'install'],
       ['compiling'],
@@ -114,7 +114,7 @@ describe('the line where it went wrong', () => {
     )
     expect(findErrorLine(log, failed)?.line.number).toBe(3)
   })
-  it('is what an announcement announces', () => {
+  it('is the line after an announcement', () => {
     const log = lines(['\u001b[31merror during build:\u001b[0m', 'stderr'], ['Could not resolve "./prices.ts"', 'stderr'])
     expect(findErrorLine(log, failed)?.line.number).toBe(2)
   })
@@ -128,16 +128,16 @@ describe('the line where it went wrong', () => {
     expect(findErrorLine(log, { steps, error: { code: 'build_failed', message, hint: '' } })?.line.number).toBe(2)
     expect(findErrorLine(log, failed)?.line.number).toBe(2)
   })
-  it('is the error of an app that throws while it starts, not the source that Node shows above it', () => {
+  it('is the error of an app that throws during startup, not the source line that Node prints above it', () => {
     const texts = ['/app/server.js:1', "throw new Error('no harbour')", '^', '', 'Error: no harbour', '    at file:///app/server.js:1:7']
     const log = lines(...texts.map((text): [string, 'stderr', string] => [text, 'stderr', 'start']))
     const started: DeploymentStep[] = [{ name: 'health_check', status: 'failed', started_at: null, finished_at: null }]
     expect(findErrorLine(log, { steps: started, error: null })?.line.number).toBe(5)
   })
-  it('is the last word when nothing sounds wrong', () => {
+  it('is the last line when none looks like an error', () => {
     expect(findErrorLine(lines(['one'], ['two']), failed)?.line.number).toBe(2)
   })
-  it('is nowhere when nothing failed, or nothing was said', () => {
+  it('is null when nothing failed, or the log is empty', () => {
     expect(findErrorLine(lines(['one']), { steps: [], error: null })).toBeNull()
     expect(findErrorLine([], failed)).toBeNull()
   })

@@ -12,12 +12,12 @@ import { errorHelpTopics, helpTopics } from '../../server/contract/help.ts'
 
 const all = topics.map((topic) => ({ id: topic.id, blocks: topic.body, text: topic.body.map(readBlockText).join('\n') }))
 
-describe('the pages of help', () => {
-  it('are those that the contract names, each once', () => {
+describe('the help topics', () => {
+  it('are those of the contract, each once', () => {
     expect(topics.map(({ id }) => id).toSorted()).toEqual([...helpTopics].toSorted())
   })
 
-  it('lead to pages that there are', () => {
+  it('link to existing pages', () => {
     const routes = readFileSync(join(import.meta.dirname, '../../renderer/routes.ts'), 'utf8')
     const links = all.flatMap(({ text }) => [...text.matchAll(/\[\[([^\]|]+)(?:\|[^\]]+)?\]\]/g)].map(([, to]) => to ?? ''))
     expect(links.length).toBeGreaterThan(20)
@@ -26,7 +26,7 @@ describe('the pages of help', () => {
       else expect(findTopic(link), link).toBeDefined()
   })
 
-  it('name commands that there are, with options that they have', () => {
+  it('name existing commands with existing options', () => {
     const lines = all.flatMap(({ blocks }) => blocks.flatMap((block) => (typeof block !== 'string' && 'run' in block ? [block.run] : [])))
     const commands = lines.flatMap((line) => [...line.matchAll(/npx homeport ([^)"]+)/g)].map(([, rest]) => (rest ?? '').trim().split(' ')))
     expect(commands.length).toBeGreaterThan(30)
@@ -37,7 +37,7 @@ describe('the pages of help', () => {
     }
   })
 
-  it('close what they open', () => {
+  it('close every tag', () => {
     for (const { id, text } of all) {
       expect((text.match(/`/g) ?? []).length % 2, id).toBe(0)
       expect((text.match(/\*\*/g) ?? []).length % 2, id).toBe(0)
@@ -55,17 +55,17 @@ describe('the pages of help', () => {
     ['Health Check', 'health-check'],
   ])('“%s” finds %s', (query, id) => expect(searchTopics(query)[0]?.id).toBe(id))
 
-  it('nonsense finds nothing, nothing finds all', () => {
+  it('a nonsense query finds nothing, an empty one everything', () => {
     expect(searchTopics('zeppelin')).toEqual([])
     expect(searchTopics('  ')).toHaveLength(topics.length)
   })
 })
 
-describe('what leads to them', () => {
-  it('is every error code, or it is known to explain itself', () => {
+describe('links to help', () => {
+  it('cover every error code, except those known to explain themselves', () => {
     const codes = Object.keys(errorStatus) as ErrorCode[]
     expect(Object.keys(errorHelpTopics).toSorted()).toEqual(codes.toSorted())
-    // What is not there, what a program sent wrong, and what is taken: the sentence itself says which.
+    // Codes for missing resources, invalid input and conflicts, whose message is sufficient.
     const plain = /_not_found$|^invalid_|_too_l|_exists?$|_taken$|^method_|^unsupp|^expect|_timeout$|^bad_/
     expect(codes.filter((code) => helpTopicForError(code) === null && !plain.test(code))).toEqual([
       'slug_reserved',
@@ -75,7 +75,7 @@ describe('what leads to them', () => {
     expect(helpTopicForError('unreachable')).toBe('trouble')
   })
 
-  it('is every way in which a deployment fails', () => {
+  it('cover every way in which a deployment fails', () => {
     for (const code of failureCode.options) expect(helpTopicForFailure({ code, message: '' }), code).not.toBeNull()
   })
 
@@ -88,11 +88,11 @@ describe('what leads to them', () => {
     ['Error: listen EADDRINUSE: address already in use :::3000', 'health-check'],
     ['sh: 1: vite: not found', 'builds'],
     ['something nobody has ever seen', 'builds'],
-  ])('“%s” in a log leads to %s', (line, topic) =>
+  ])('“%s” in a log links to %s', (line, topic) =>
     expect(helpTopicForFailure(explainFailure([line], 'build', { code: 'build_failed', message: '', hint: '' }))).toBe(topic),
   )
 
-  it('a code of a later Homeport leads nowhere, and breaks nothing', () => {
+  it('an unknown code has no link, and breaks nothing', () => {
     expect(helpTopicForError('of_tomorrow' as ErrorCode)).toBeNull()
   })
 })

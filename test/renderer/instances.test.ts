@@ -5,7 +5,7 @@ import { leastUsedHue, hues } from '../../renderer/features/instances/hues.ts'
 import { sanitizeForDisplay } from '../../renderer/lib/sanitize-for-display.ts'
 import { safeWebUrl } from '../../renderer/lib/safe-web-url.ts'
 
-describe('the address of an instance', () => {
+describe('the path of an instance', () => {
   it.each([
     ['/app/', 'local'],
     ['/app/projects/on/it', 'local'],
@@ -13,13 +13,13 @@ describe('the address of an instance', () => {
     ['/app/on/rem_1/projects/a', 'rem_1'],
     ['/app/on/a%2Fb/', 'a/b'],
     ['/app/on/%E0%A4%A/', '%E0%A4%A'],
-  ])('%s is of %s', (path, id) => expect(instanceIdFromPath(path)).toBe(id))
+  ])('%s belongs to %s', (path, id) => expect(instanceIdFromPath(path)).toBe(id))
 
-  it('is found again below its base', () => {
+  it('round-trips', () => {
     for (const id of ['local', 'rem_1', 'a/b', '..']) expect(instanceIdFromPath(`${instanceBasePath(id)}/projects/x`)).toBe(id)
   })
 
-  it('is left by no name that climbs', () => {
+  it('cannot be left by path segments such as ..', () => {
     for (const path of ['/app/on/a/../../instance', '/app/on/a/%2e%2e/x', '/app//evil.example', '/app/on/a/./x', '\\\\evil', '/app/..', '/app/\t/x'])
       expect(isSafePath(path), path).toBe(false)
     for (const path of ['/app/projects/a.b', '/app/projects/x?from=../y', '/app/projects/x#//y', '/app/on/a/logs?branch=a%2F..%2Fb', '#'])
@@ -27,7 +27,7 @@ describe('the address of an instance', () => {
   })
 })
 
-describe('what an instance offers', () => {
+describe('the features of an instance', () => {
   const session = { instance: { is_local: true }, user: { is_instance_owner: true } }
   it.each([
     [
@@ -43,14 +43,14 @@ describe('what an instance offers', () => {
       undefined,
       { is_known: false, has_instance_api: false, can_deploy_folders: false, is_local: false, has_terminal: false },
     ],
-    // Its own machine, as it sees it, is not the one in front of us.
+    // Its own machine, from its view, is not the local one.
     ['another Homeport', false, session, { is_known: true, has_instance_api: true, can_deploy_folders: false, is_local: false, has_terminal: false }],
     ['a hosted account', false, null, { is_known: true, has_instance_api: false, can_deploy_folders: false, is_local: false, has_terminal: false }],
   ])('%s', (_, isHome, told, offered) => expect(deriveCapabilities(isHome, told)).toEqual(offered))
 })
 
-describe('what comes from an instance', () => {
-  it('leads somewhere only when it is an address of the web', () => {
+describe('data from an instance', () => {
+  it('links only to web addresses', () => {
     for (const address of ['https://a.example/x', 'http://127.0.0.1:80/']) expect(safeWebUrl(address)).toBe(new URL(address).href)
     for (const address of [
       'javascript:alert(1)',
@@ -68,7 +68,7 @@ describe('what comes from an instance', () => {
       expect(safeWebUrl(address), String(address)).toBeUndefined()
   })
 
-  it('turns no sentence round, draws nothing unseen, and comes to an end', () => {
+  it('is shown without bidirectional and control characters, truncated', () => {
     expect(sanitizeForDisplay('Delete \u202Egnp.exe\u2066\u0007?')).toBe('Delete \uFFFDgnp.exe\uFFFD\uFFFD?')
     expect(sanitizeForDisplay('Ålesund – naïve “quote” 日本 👩‍🚀\nline')).toBe('Ålesund – naïve “quote” 日本 👩‍🚀\nline')
     expect(sanitizeForDisplay('W'.repeat(5000))).toHaveLength(401)
@@ -81,8 +81,8 @@ describe('what comes from an instance', () => {
   })
 })
 
-describe('the colour of a new frame', () => {
-  it('is one that nobody has, and never near that of this machine', () => {
+describe('the color of a new frame', () => {
+  it('is unused, and never close to that of this machine', () => {
     const taken = [255]
     for (const _ of hues) taken.push(leastUsedHue(taken))
     expect(new Set(taken).size).toBe(hues.length + 1)

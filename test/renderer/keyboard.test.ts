@@ -13,7 +13,7 @@ const press = (key: string, held: Partial<KeyPress> & { graph?: boolean } = {}):
   ...held,
 })
 
-describe('what is pressed', () => {
+describe('a key press', () => {
   it.each([
     ['a letter', press('d'), 'd'],
     ['a letter with the capital lock on', press('D'), 'd'],
@@ -27,7 +27,7 @@ describe('what is pressed', () => {
     ['Alt and a digit', press('¡', { altKey: true, code: 'Digit1' }), 'alt+1'],
   ])('%s', (_, pressed, chord) => expect(chordFromEvent(pressed, false)).toBe(chord))
 
-  it('on an Apple keyboard, ⌘ is what Ctrl is elsewhere', () => {
+  it('on an Apple keyboard, ⌘ replaces Ctrl', () => {
     expect(chordFromEvent(press('k', { metaKey: true }), true)).toBe('mod+k')
     expect(chordFromEvent(press('k', { ctrlKey: true }), true)).toBe(null)
     expect(keycapsFor('mod+k', true)).toEqual([['⌘', 'K']])
@@ -36,20 +36,20 @@ describe('what is pressed', () => {
   })
 })
 
-describe('keys one after another', () => {
+describe('key sequences', () => {
   const known = ['g p', 'g d', 'd', 'mod+k']
-  it('are one when the second comes soon', () => {
+  it('count if the second key follows soon', () => {
     const spelling = createKeySequence()
     expect(spelling.press('g', known, 0)).toEqual({ complete: null, isPartial: true })
     expect(spelling.press('d', known, 900)).toEqual({ complete: 'g d', isPartial: false })
     expect(spelling.press('d', known, 1_000).complete).toBe('d')
   })
-  it('are two when it comes late', () => {
+  it('are two keys if it comes late', () => {
     const spelling = createKeySequence()
     spelling.press('g', known, 0)
     expect(spelling.press('d', known, 5_000).complete).toBe('d')
   })
-  it('a second key that leads nowhere counts for itself', () => {
+  it('an unmatched second key counts on its own', () => {
     const spelling = createKeySequence()
     spelling.press('g', known, 0)
     expect(spelling.press('mod+k', known, 10).complete).toBe('mod+k')
@@ -57,18 +57,18 @@ describe('keys one after another', () => {
   })
 })
 
-describe('the record', () => {
+describe('the list of shortcuts', () => {
   const all = Object.entries(shortcuts) as [string, Shortcut][]
-  it('gives no keys twice, and none that begin others', () => {
+  it('has no duplicates, and none that is a prefix of another', () => {
     const keys = all.flatMap(([, shortcut]) => shortcut.keys)
     expect(keys.filter((one, index) => keys.indexOf(one) !== index)).toEqual([])
     expect(keys.filter((one) => keys.some((other) => other.startsWith(`${one} `)))).toEqual([])
   })
-  it('takes nothing that browsers keep for themselves', () => {
+  it('uses nothing that browsers reserve', () => {
     const taken = /^mod\+([0-9acdefhjlnopqrstuvwxz]|shift\+[a-z])$/
     expect(all.flatMap(([, { keys }]) => keys).filter((keys) => taken.test(keys))).toEqual([])
   })
-  it('knows which keys are characters alone', () => {
+  it('marks shortcuts that are single characters', () => {
     expect(['d', '?', '/', 'g p'].every(isSingleKey)).toBe(true)
     expect(['mod+k', 'alt+1', 'escape', 'arrowdown'].some(isSingleKey)).toBe(false)
   })

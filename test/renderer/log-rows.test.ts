@@ -7,7 +7,7 @@ import type { LogSource, LogLine } from '../../renderer/features/logs/log-line.t
 const all = { needle: '', output: null, group: null }
 
 describe('rows of a log', () => {
-  it('lie where their width puts them', () => {
+  it('are positioned by their wrapped height', () => {
     const list = createLogRows(storeOf(['short', 'x'.repeat(25), '', 'y'.repeat(10)]), all, 10)
     list.update()
     expect([0, 1, 2, 3, 4].map((index) => list.rowTop(index) / lineHeight)).toEqual([0, 1, 4, 5, 6])
@@ -15,7 +15,7 @@ describe('rows of a log', () => {
     expect([0, 19, 20, 79, 80, 100, 5_000].map((top) => list.rowAt(top))).toEqual([0, 0, 1, 1, 2, 3, 3])
   })
 
-  it('grow with the store, through the filter', () => {
+  it('grow with the store, filtered', () => {
     const store = storeOf(['one apple', 'two'])
     const list = createLogRows(store, { ...all, needle: 'apple' }, null)
     list.update()
@@ -25,7 +25,7 @@ describe('rows of a log', () => {
     expect(list.rows.map(({ number }) => number)).toEqual([1, 3, 4])
   })
 
-  it('tell streams and parts apart', () => {
+  it('filter by stream and part', () => {
     const store = storeOf([])
     store.lines.push(line('out', 1, 'stdout', 'build'), line('err', 2, 'stderr', 'build'), line('other', 3, 'stderr', 'start'))
     const list = createLogRows(store, { needle: '', output: 'stderr', group: 'build' }, null)
@@ -33,7 +33,7 @@ describe('rows of a log', () => {
     expect(list.rows.map(({ text }) => text)).toEqual(['err'])
   })
 
-  it('are errors by what they say, and by their stream only when they say nothing', () => {
+  it('are errors by their text, and by their stream only without a level', () => {
     const store = storeOf([])
     const warning = line('WARN  disk nearly full', 1, 'stderr')
     const thrown = line('TypeError: x is not a function', 4)
@@ -70,7 +70,7 @@ describe('rows of a log', () => {
     ['errors: 0', undefined],
     ['the water level: high', undefined],
     ['1'.repeat(5_000), undefined],
-  ])('the level in %j', (text, level) => expect(detectLevel(text)).toBe(level))
+  ])('detects the level in %j', (text, level) => expect(detectLevel(text)).toBe(level))
 
   it('start over when the store has dropped lines', () => {
     const store = storeOf(['a', 'b', 'c'])
@@ -82,7 +82,7 @@ describe('rows of a log', () => {
     expect(list.rows.map(({ text }) => text)).toEqual(['c'])
   })
 
-  it('take wide characters for two columns', () => {
+  it('count wide characters as two columns', () => {
     const list = createLogRows(storeOf(['港'.repeat(10)]), all, 10)
     list.update()
     expect(list.height).toBe(2 * lineHeight)
@@ -93,7 +93,7 @@ function line(text: string, number: number, source: LogSource = 'stdout', group:
   return { text, number, source, group, ts: null }
 }
 
-/** Only what rows read of a store; the frame that batches its news needs a browser. */
+/** Only what rows read of a store, because the batching of updates requires a browser. */
 function storeOf(texts: string[]): Omit<LogStore, 'lines' | 'epoch'> & { lines: LogLine[]; epoch: number } {
   return {
     lines: texts.map((text, index) => line(text, index + 1)),

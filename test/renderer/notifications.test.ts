@@ -49,8 +49,8 @@ beforeEach(() => {
   hear = createNotificationListener({ client, cache, notify: (notice) => told.push(notice), isVisible: (path) => seen.includes(path), now: () => 0 })
 })
 
-describe('notices', () => {
-  it('tell of a deployment that was seen to run and has ended, once', () => {
+describe('notifications', () => {
+  it('report a deployment that was seen running and has ended, once', () => {
     hear(deployment('building'))
     hear(deployment('ready'))
     hear(deployment('ready'))
@@ -66,7 +66,7 @@ describe('notices', () => {
     ])
   })
 
-  it('say why one failed, and of which branch a preview is', () => {
+  it('say why one failed, and the branch of a preview', () => {
     hear(deployment('queued', { target: 'preview', branch: 'tides' }))
     hear(deployment('failed', { target: 'preview', branch: 'tides', error: { message: 'The build ended with code 1.' } as Deployment['error'] }))
     expect(told.map(({ title, text, kind }) => [title, text, kind])).toEqual([
@@ -74,7 +74,7 @@ describe('notices', () => {
     ])
   })
 
-  it('are silent about old deployments, canceled ones, those in sight, and projects that nobody knows', () => {
+  it('ignore old and canceled deployments, those on screen, and unknown projects', () => {
     hear(deployment('ready'))
     hear(deployment('building', { id: 'dpl_2' }))
     hear(deployment('canceled', { id: 'dpl_2' }))
@@ -86,7 +86,7 @@ describe('notices', () => {
     expect(told).toEqual([])
   })
 
-  it('tell of an app that crashes, not of one that had', () => {
+  it('report an app that crashes, not one that had crashed before', () => {
     const crashed = { event: 'project' as const, id: null, data: { project: { ...project, status: 'crashed' as const } } }
     hear(crashed)
     expect(told.map(({ title, path }) => [title, path])).toEqual([['Harbour shop crashed', '/projects/shop/logs']])
@@ -95,7 +95,7 @@ describe('notices', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('look again at names that were seen waiting', async () => {
+  it('recheck domains that were seen pending', async () => {
     const name = (status: Domain['status']) =>
       ({ id: 'dom_1', hostname: 'boats.example.com', status, project_name: 'Harbour shop', last_check_error: 'No record was found.' }) as Domain
     cache.setQueryData(queryKeys.domains('shop'), { domains: [name('pending')] })
@@ -105,7 +105,7 @@ describe('notices', () => {
     expect(told[0]).toMatchObject({ kind: 'done', title: 'boats.example.com is verified', path: '/projects/shop/domains' })
   })
 
-  it('tell of a preview that was seen open and is closed, not to who looks at them', async () => {
+  it('report a preview that was seen open and is closed, except while previews are on screen', async () => {
     const [tides, boats] = ['tides', 'boats'].map((branch) => ({ branch, deployment_id: `dpl_${branch}` }))
     cache.setQueryData(queryKeys.previews('shop'), [tides, boats])
     if (boats) previews = [boats]
@@ -119,7 +119,7 @@ describe('notices', () => {
     expect(cache.getQueryData(queryKeys.previews('shop'))).toEqual([boats])
   })
 
-  it('tell the owner what is wrong with the instance and what to do, once for as long as it lasts', () => {
+  it('tell the owner about a problem of the instance and its fix, once for as long as it lasts', () => {
     const listen = createHealthNotifier(
       (notice) => told.push(notice),
       () => told.length,
@@ -150,7 +150,7 @@ describe('notices', () => {
     ])
   })
 
-  it('of the instance are not told again after a reload of the page', () => {
+  it('of the instance do not repeat after a reload of the page', () => {
     const now = () => 1
     const disk: DoctorCheckWithHelp = { name: 'disk', status: 'warning', message: '', hint: '', help: null }
     createHealthNotifier((notice) => told.push(notice), now)([disk])
@@ -158,7 +158,7 @@ describe('notices', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('that only say how things stand lie below what is new, and do not ring', () => {
+  it('about a lasting state are listed below new ones, and do not count as unread', () => {
     const { add } = useNotifications.getState()
     const notice = (id: string, is_quiet = false): DashboardNotification => ({ id, kind: 'done', title: '', text: '', path: '/', at: '', is_quiet })
     add('still', notice('stands', true))
@@ -168,7 +168,7 @@ describe('notices', () => {
     expect([board?.unread, board?.notices.map(({ id }) => id)]).toEqual([1, ['news', 'also stands', 'stands']])
   })
 
-  it('are kept by instance, the last fifty, and read all at once', () => {
+  it('are stored per instance, up to fifty, and marked as read together', () => {
     const { add, markRead } = useNotifications.getState()
     const notice = (number: number): DashboardNotification => ({ id: `n${number}`, kind: 'done', title: '', text: '', path: '/', at: '' })
     for (let number = 0; number < maxNotifications + 9; number++) add('local', notice(number))

@@ -14,7 +14,7 @@ const service = (name: string, change: Partial<PlannedService> = {}): PlannedSer
   ...change,
 })
 
-test('a service is to the left of what it depends on, and a volume beside what uses it', () => {
+test('a service is to the left of its dependencies, and a volume next to its users', () => {
   const { nodes, edges, columns, rows } = layOutDiagram(
     [
       service('db', { kind: 'image', build: null, volumes: ['data'] }),

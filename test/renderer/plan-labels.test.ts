@@ -17,12 +17,12 @@ const billing: BillingStatus = {
 }
 
 describe('a plan', () => {
-  it('is told by what it allows', () => {
+  it('is described by its limits', () => {
     expect(planSummary(plans.starter)).toBe('3 projects, 256 MB each, 1 concurrent build, sleeps when idle')
     expect(planSummary(plans.enterprise)).toContain('Unlimited projects')
   })
 
-  it('has days of trial left, counted up', () => {
+  it('has remaining days of trial, rounded up', () => {
     const now = Date.parse('2026-11-21T12:00:00.000Z')
     expect(daysLeft('2026-11-21T12:00:01.000Z', now)).toBe(1)
     expect(daysLeft('2026-11-23T12:00:30.000Z', now)).toBe(2)
@@ -32,7 +32,7 @@ describe('a plan', () => {
 })
 
 describe('a subscription', () => {
-  it('can be ended once', () => {
+  it('can be canceled once', () => {
     expect(canCancel(billing)).toBe(true)
     expect(canCancel({ ...billing, cancel_at: '2026-12-01T00:00:00.000Z' })).toBe(false)
     expect(canCancel({ ...billing, subscription_status: 'canceled' })).toBe(false)
@@ -40,7 +40,7 @@ describe('a subscription', () => {
   })
 })
 
-it('a card is told by its last four', () => {
+it('a card is shown by its last four digits', () => {
   expect(cardLabel(billing.card)).toBe('Visa ending in 4242')
   expect(cardLabel({ last4: '4242', brand: null })).toBe('Card ending in 4242')
   expect(cardLabel(null)).toBe('A card')

@@ -24,7 +24,7 @@ const slugs = () =>
     .getQueryData<{ pages: { projects: Project[] }[] }>(queryKeys.projects)
     ?.pages.flatMap(({ projects }) => projects.map(({ slug, status }) => `${slug} ${status}`))
 
-/** A list on screen whose first page is there. `respond`: to the oldest question that has none. */
+/** A visible list whose first page is loaded. `respond`: to the oldest open request. */
 async function longList() {
   type Page = { projects: Project[]; next_cursor: string | null }
   const asked: ((page: Page) => void)[] = []
@@ -42,7 +42,7 @@ async function longList() {
   return { observer, respond, stop }
 }
 
-it('shows variables that were just created, and not those that were skipped, before the list is asked for again', () => {
+it('shows variables that were just created, and not those that were skipped, before the list is refetched', () => {
   const known = { id: 'env_b', key: 'B', value: 'old', environment: null, is_sensitive: false, created_at: '', updated_at: '' }
   cache.setQueryData(queryKeys.envVars('a'), [known])
   const sent = [
@@ -63,8 +63,8 @@ it('shows variables that were just created, and not those that were skipped, bef
   ])
 })
 
-describe('what the stream tells', () => {
-  it('puts a new project on top, and a changed one where it was', () => {
+describe('an event of the stream', () => {
+  it('puts a new project first, and updates a changed one in place', () => {
     cache.setQueryData(queryKeys.projects, { pages: [{ projects: [project('b', 2), project('a', 1)], next_cursor: null }], pageParams: [null] })
     applyEvent(cache, { event: 'project', id: null, data: { project: project('c', 3) } })
     applyEvent(cache, { event: 'project', id: null, data: { project: { ...project('a', 1), status: 'live' } } })
@@ -83,7 +83,7 @@ describe('what the stream tells', () => {
     ])
   })
 
-  it('is not lost while a long list brings its next page', async () => {
+  it('is not lost while a long list loads its next page', async () => {
     const { observer, respond, stop } = await longList()
     const more = observer.fetchNextPage()
     applyEvent(cache, { event: 'project', id: null, data: { project: { ...project('b', 2), status: 'live' } } })
@@ -96,7 +96,7 @@ describe('what the stream tells', () => {
     stop()
   })
 
-  it('loses no next page that was on its way when everything is asked for again', async () => {
+  it('a full refetch does not discard a next page in flight', async () => {
     const { observer, respond, stop } = await longList()
     const more = observer.fetchNextPage()
     refetchAll(cache)
@@ -109,13 +109,13 @@ describe('what the stream tells', () => {
     stop()
   })
 
-  it('leaves an old project that is not loaded yet to its page', () => {
+  it('leaves an old project that is not loaded to its page', () => {
     cache.setQueryData(queryKeys.projects, { pages: [{ projects: [project('b', 5)], next_cursor: 'more' }], pageParams: [null] })
     applyEvent(cache, { event: 'project', id: null, data: { project: project('old', 1) } })
     expect(cache.getQueryData<{ pages: { projects: Project[] }[] }>(queryKeys.projects)?.pages[0]?.projects).toHaveLength(1)
   })
 
-  it('keeps lists of deployments to their filter, and one of them in service', () => {
+  it('respects the filter of a deployment list, and keeps one deployment current', () => {
     cache.setQueryData(queryKeys.project('a'), project('a', 1))
     const first = deployment('dpl_1', 1, { status: 'ready', is_current: true })
     for (const filter of [{}, { status: 'ready' as const }])
@@ -137,7 +137,7 @@ describe('what the stream tells', () => {
     expect(cache.getQueryData<Deployment>(queryKeys.serving('a'))?.id).toBe('dpl_2')
   })
 
-  it('says nothing of a project that this window has not seen', () => {
+  it('is ignored for a project that this window has not seen', () => {
     applyDeployment(deployment('dpl_9', 9, {}))
     expect(cache.getQueryCache().getAll()).toEqual([])
   })

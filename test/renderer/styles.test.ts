@@ -9,7 +9,7 @@ const modules = stylesheets.filter((file) => file.endsWith('.module.css'))
 const globalFiles = stylesheets.filter((file) => !file.endsWith('.module.css'))
 const sources = globSync('**/*.tsx', { cwd: root })
 
-/** The classes that a style sheet describes; of a module, its own. */
+/** The classes that a style sheet defines; for a module, its own. */
 function classesOf(file: string): Set<string> {
   const text = read(file).replace(/\/\*[\s\S]*?\*\/|:global\([^)]*\)/g, '')
   const selectors = [...text.matchAll(/([^{};]*)\{/g)].map(([, selector = '']) => selector).filter((selector) => !/^\s*@/.test(selector))
@@ -26,12 +26,12 @@ describe('modules', () => {
       file,
       path: join(dirname(file), path),
       names: [...text.matchAll(new RegExp(`(?<![\\w.])${name}\\.(\\w+)`, 'g'))].map(([, used = '']) => used),
-      /** Beginnings of names that end with a value. */
+      /** Class prefixes that are completed with a value. */
       beginnings: [...text.matchAll(new RegExp(`(?<![\\w.])${name}\\[\`([\\w-]+)`, 'g'))].map(([, used = '']) => used),
     }))
   })
 
-  test.each(modules)('%s describes exactly what its components use', (module) => {
+  test.each(modules)('%s defines exactly the classes that its components use', (module) => {
     const described = classesOf(module)
     const users = uses.filter(({ path }) => path === module)
     const names = new Set([...described].map(camelCase))
@@ -41,7 +41,7 @@ describe('modules', () => {
     expect([...described].filter((name) => !isUsed(name))).toEqual([])
   })
 
-  test('each lies next to its components', () => {
+  test('each is next to its components', () => {
     expect(uses.filter(({ file, path }) => dirname(file) !== dirname(path))).toEqual([])
   })
 })
@@ -52,16 +52,16 @@ describe('global classes', () => {
     for (const [, name = ''] of read(file).matchAll(/^ {0,2}\.([a-z][\w-]*) *[,{]/gm))
       described.set(name, (described.get(name) ?? new Set()).add(file))
 
-  /** Every file of styles is on the page in the end, whichever page asked for it: two that name a class alike paint over each other. */
-  test('a class is described in one file; contrast themes add theirs', () => {
+  /** Every style sheet is loaded in the end, whichever page requires it, so two with the same class override each other. */
+  test('a class is defined in one file; contrast themes may add to it', () => {
     expect([...described].filter(([, where]) => where.size > 1).map(([name, where]) => `${name}: ${[...where].join(', ')}`)).toEqual([])
   })
 
-  test('a feature describes none, except the text styles of terminals', () => {
+  test('a feature defines none, except the text styles of terminals', () => {
     expect(globalFiles.filter((file) => file.startsWith('features/'))).toEqual([join('features', 'logs', 'ansi.css')])
   })
 
-  test('a class that a component names in a string is described', () => {
+  test('every class that a component names in a string is defined', () => {
     const known = new Set(globalFiles.flatMap((file) => [...classesOf(file)]))
     const unknown = sources.flatMap((file) =>
       [...read(file).matchAll(/className="([^"]*)"/g)].flatMap(([, names = '']) =>
@@ -75,7 +75,7 @@ describe('global classes', () => {
   })
 })
 
-test('space that has a token is written as one', () => {
+test('spacing that has a token uses it', () => {
   const tokens = new Set([...read(join('components', 'tokens.css')).matchAll(/--space-[\d-]+: (\d+px)/g)].map(([, value = '']) => value))
   expect(tokens.size).toBeGreaterThan(9)
   const raw = stylesheets

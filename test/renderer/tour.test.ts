@@ -26,11 +26,11 @@ describe('the first steps', () => {
     ['database', { has_database: true }],
     ['database', { has_preview: true }],
     ['phone', { is_network_open: true }],
-  ])('%s is ticked by what happened', (id, facts) => expect(done(facts)).toEqual([id]))
+  ])('%s is checked off by what happened', (id, facts) => expect(done(facts)).toEqual([id]))
 
-  it('what was done once stays done', () => expect(done({}, ['palette', 'variable'])).toEqual(['variable', 'palette']))
+  it('completed steps stay completed', () => expect(done({}, ['palette', 'variable'])).toEqual(['variable', 'palette']))
 
-  it('who may not open the network is not asked to', () => {
+  it('a user who may not open the network has no such step', () => {
     expect(buildTourSteps({ ...nothing, is_network_open: null }, []).map(({ id }) => id)).not.toContain('phone')
   })
 })

@@ -21,7 +21,7 @@ const platformLogs = createPlatformLogs()
 const vitest = [packageScript('vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts']
 const playwright = [packageScript('@playwright/test/cli.js'), 'test', '--config', 'test/e2e/playwright.config.ts']
 
-/** What holds for the whole repository. */
+/** Tests of the whole repository. */
 const architecture = ['test/architecture.test.ts', 'test/names.test.ts', 'test/documents.test.ts']
 
 type Tier = 'default' | 'full'

@@ -27,15 +27,15 @@ async function run(then: string, signal?: NodeJS.Signals): Promise<{ folder: str
   return { folder, is_there, printed: rest.join('\n') }
 }
 
-test('logs of platforms go when the runner ends', async () => {
+test('logs of platforms are deleted when the runner ends', async () => {
   expect(await run('log()')).toMatchObject({ is_there: false, printed: '' })
 })
 
-test('logs of platforms go when the runner is interrupted', async () => {
+test('logs of platforms are deleted when the runner is interrupted', async () => {
   expect(await run('log(); setInterval(() => {}, 1000)', 'SIGINT')).toMatchObject({ is_there: false, printed: '' })
 })
 
-test('logs of platforms stay after a failed test, and their place is printed', async () => {
+test('logs of platforms stay after a failed test, and their path is printed', async () => {
   const { folder, is_there, printed } = await run('log(); logs.keep()')
   expect(is_there).toBe(true)
   expect(printed.trim()).toBe(`Logs of the platforms: ${folder}`)

@@ -25,7 +25,7 @@ const keyOf = (variables: Record<string, string>, install_command = 'npm ci --in
     variables,
   )
 
-test('a variable of the app installs nothing anew, one that npm reads does', async () => {
+test('an app variable does not cause a new install, one that npm reads does', async () => {
   lock()
   const plain = await keyOf({})
   expect(await keyOf({ GREETING: 'hello', DATABASE_URL: 'postgresql://..' })).toBe(plain)
@@ -33,7 +33,7 @@ test('a variable of the app installs nothing anew, one that npm reads does', asy
     expect(await keyOf({ [name]: 'x' })).not.toBe(plain)
 })
 
-test('one that .npmrc names does', async () => {
+test('so does one that .npmrc refers to', async () => {
   lock()
   const before = await keyOf({ REGISTRY_KEY: 'one' })
   writeFileSync(join(folder, '.npmrc'), '//registry.example.com/:_authToken=${REGISTRY_KEY}\n')
@@ -41,7 +41,7 @@ test('one that .npmrc names does', async () => {
   expect(before).toBe(await keyOf({}))
 })
 
-test('any does where packages run scripts, where the command is one’s own, and where no lock file tells', async () => {
+test('any variable does with install scripts, with a custom command, and without a lock file', async () => {
   lock({ hasInstallScript: true })
   expect(await keyOf({ GREETING: 'one' })).not.toBe(await keyOf({ GREETING: 'two' }))
   lock({ resolved: 'git+ssh://git@git.example.com/a.git#0123' })
@@ -52,7 +52,7 @@ test('any does where packages run scripts, where the command is one’s own, and
   expect(await keyOf({ GREETING: 'one' })).not.toBe(await keyOf({ GREETING: 'two' }))
 })
 
-test('an install that may read all of the source is used for nothing else', async () => {
+test('an install that may read the whole source is reused for nothing else', async () => {
   lock()
   const plan = serverPlan({ install_command: 'npm ci --include=dev', install_inputs: ['.'] }).work as NodePlan
   expect(await createDependencyKey(folder, plan, 'prj_1', {})).toBe(null)

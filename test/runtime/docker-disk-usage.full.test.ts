@@ -1,4 +1,4 @@
-/** What an engine is said to hold of ours, and what a clean-up takes out of it, among things of others. Sizes are known: files of random bytes. */
+/** The reported disk usage of an engine, and what a clean-up removes, next to foreign objects. Sizes are known: files of random bytes. */
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import Docker from 'dockerode'
@@ -13,7 +13,7 @@ import { eventually, runtimeOptions } from '../support/runtime.ts'
 const mebibyte = 1024 * 1024
 const base = 'node:24-bookworm-slim'
 
-describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
+describe.skipIf(!requires('docker').ok)('disk usage of Homeport’s objects in an engine', () => {
   const docker = new Docker({ socketPath: dockerSocket })
   const undo: (() => Promise<unknown>)[] = []
   let engine: DockerEngine
@@ -40,7 +40,7 @@ describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
     for (const one of undo.toReversed()) await one()
   })
 
-  /** An image from another, with one more layer of so many bytes. */
+  /** An image based on another, with one more layer of this size. */
   const image = async (from: string, name: string | null, bytes: number, labels: Record<string, string>) => {
     const container = await docker.createContainer({ Image: from, Cmd: ['node', '-e', ''], Labels: {} })
     const archive = pack()
@@ -69,10 +69,10 @@ describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
       )
   const kind = async (name: string, by: DockerResourcesInUse = needs) => (await disk.measure(by)).kinds.find((one) => one.kind === name)
 
-  test('nothing at first, and the base images of the machine are nobody’s', async () => {
+  test('is zero at first, and the machine’s base images do not count', async () => {
     const told = async () =>
       (await disk.measure(needs)).kinds.map(({ kind: name, bytes, count, reclaimable_bytes }) => [name, bytes, count, reclaimable_bytes])
-    // An engine that is busy may take too long to count its volumes, and then nothing is said of them.
+    // A busy engine may take too long to count its volumes, and then they are not reported.
     const nothing = [
       ['images', 0, 0, 0],
       ['build_cache', 0, 0, 0],
@@ -83,7 +83,7 @@ describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
     await eventually(async () => expect(await told()).toEqual(nothing))
   })
 
-  test('layers that images share are counted once; what goes is what nothing else stands on', async () => {
+  test('shared layers are counted once; only layers that nothing else uses are freed', async () => {
     const dependencies = `${engine.getImageName('prj_a', 'x').split(':')[0]}:dependencies-abc`
     const [one, two] = [engine.getImageName('prj_a', 'dpl_1'), engine.getImageName('prj_a', 'dpl_2')]
     await image(base, dependencies, 5 * mebibyte, engine.createLabels('dependencies', { project_id: 'prj_a', deployment_id: '' }))
@@ -93,7 +93,7 @@ describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
 
     expect(await kind('images')).toMatchObject({ bytes: 10 * mebibyte, count: 2, reclaimable_bytes: 2 * mebibyte })
     expect(await kind('build_cache')).toMatchObject({ bytes: 0, count: 1, reclaimable_bytes: 0 })
-    // With nothing needed the dependencies hold on to their own.
+    // With nothing in use, the dependencies keep only their own layers.
     expect(await kind('images', nothingInUse)).toMatchObject({ reclaimable_bytes: 5 * mebibyte })
 
     expect(await disk.clean('images', asked)).toEqual({ bytes: 2 * mebibyte, count: 1 })
@@ -101,7 +101,7 @@ describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
     expect(await kind('images')).toMatchObject({ bytes: 8 * mebibyte, count: 1, reclaimable_bytes: 0 })
   })
 
-  test('dependencies stay while something of their project is built; then their name goes, and what an app stands on stays', async () => {
+  test('dependencies stay during a build of their project; afterwards their tag is removed, and layers in use stay', async () => {
     needs.busy.add('prj_a')
     expect(await disk.clean('build_cache', asked)).toEqual({ bytes: 0, count: 0 })
     needs.busy.delete('prj_a')
@@ -117,7 +117,7 @@ describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
     expect(await kind('images')).toMatchObject({ bytes: 8 * mebibyte })
   })
 
-  test('what is of others stays: another instance’s, what somebody tagged, built from or runs of ours, and all that has no label', async () => {
+  test('foreign objects stay: of another instance, tagged, built or run by users, and everything unlabeled', async () => {
     const mark = randomBytes(4).toString('hex')
     const foreign = { 'homeport.instance': `other-${mark}`, 'homeport.role': 'image', 'homeport.deployment': 'dpl_gone' }
     const own = engine.createLabels('image', { project_id: 'prj_c', deployment_id: 'dpl_gone' })
@@ -154,12 +154,12 @@ describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
     for (const one of containers) expect((await one.inspect()).State.Status).toBe('created')
     for (const one of volumes) expect((await docker.getVolume(one).inspect()).Name).toBe(one)
     for (const one of networks) expect((await one.inspect()).Id).toBe(one.id)
-    // Our own name is off what somebody else has taken over, and it counts for us no longer.
+    // Our tag is removed from an image that a user has tagged, and it no longer counts as ours.
     expect(await isThere(name)).toBe(false)
     expect(await kind('images')).toMatchObject({ bytes: 8 * mebibyte, count: 1 })
   })
 
-  test('containers, volumes and networks without an owner go; those that serve, are built or were just made stay', async () => {
+  test('containers, volumes and networks without an owner are removed; those in use, being built or recent stay', async () => {
     const app = (deployment_id: string, role: 'app' | 'build' = 'app') =>
       docker.createContainer({ Image: base, Cmd: ['node', '-e', ''], Labels: engine.createLabels(role, { project_id: 'prj_a', deployment_id }) })
     const [gone, built, serving, open] = [
@@ -195,7 +195,7 @@ describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
     expect(known.some(({ Name }) => Name === shared)).toBe(true)
   })
 
-  test('a volume that an image asks for, and that nobody named, goes with its container', async () => {
+  test('an anonymous volume of an image is removed with its container', async () => {
     const container = await docker.createContainer({
       Image: base,
       Cmd: ['node', '-e', ''],
@@ -209,7 +209,7 @@ describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
     await expect(docker.getVolume(name).inspect()).rejects.toThrow('no such volume')
   })
 
-  test('without an engine there is an error, and no answer that nothing is there', async () => {
+  test('without an engine it fails, and does not report zero', async () => {
     const options = { ...engine.options, docker: { candidates: ['unix:///nowhere/docker.sock'] } }
     await expect(createDockerDisk(createDockerEngine(options), { now: Date.now }).measure(needs)).rejects.toThrow('Docker is not available')
   })

@@ -5,7 +5,7 @@ import { createDockerView } from '../support/docker.ts'
 import { runProgram, listEntries, findFilesContaining } from '../support/runtime.ts'
 import type { Driver } from './suite-context.ts'
 
-/** What a command of docker prints, by lines. */
+/** The output of a docker command, by lines. */
 export const dockerLines = async (args: string[]) => (await runProgram('docker', args)).trim().split('\n').filter(Boolean)
 
 export const dockerDriver: Driver = {
@@ -39,7 +39,7 @@ export const dockerDriver: Driver = {
   },
 }
 
-/** Folders of the layers that an image adds to its base; undefined where the engine keeps them in another form, or for root alone. */
+/** Folders of the layers that an image adds to its base; undefined if the engine stores them differently, or only root can read them. */
 async function ownLayers(image: string): Promise<string[] | undefined> {
   const layersOf = async (name: string) => {
     const [{ GraphDriver }] = JSON.parse(await runProgram('docker', ['image', 'inspect', name])) as [
@@ -53,7 +53,7 @@ async function ownLayers(image: string): Promise<string[] | undefined> {
   return own.length > 0 && own.every((layer) => existsSync(layer)) ? own : undefined
 }
 
-/** Layers are plain tar files in what `save` writes. */
+/** In the output of `save`, layers are plain tar files. */
 async function searchSaved(image: string, texts: string[]): Promise<string[]> {
   const search = 'image=$1; shift; docker save "$image" | grep -acF "$@" || true'
   const count = await runProgram('sh', ['-c', search, 'sh', image, ...texts.flatMap((text) => ['-e', text])])

@@ -11,7 +11,7 @@ describe.skipIf(!requires('docker').ok)('networks of many environments', () => {
   beforeAll(async () => void (options = await runtimeOptions()))
   afterAll(() => options.remove())
 
-  test('200 environments get networks at once, each of its own, and all can be removed', async () => {
+  test('200 environments get networks concurrently, each its own, and all can be removed', async () => {
     const engine = createDockerEngine(options)
     const { docker } = await engine.connection()
     const names = Array.from({ length: count }, (_, index) => engine.createName('services', `env-${index}`))
@@ -20,7 +20,7 @@ describe.skipIf(!requires('docker').ok)('networks of many environments', () => {
       return lines.trim().split('\n').filter(Boolean)
     }
     try {
-      // Each is asked for twice, as by two services that start at once.
+      // Each is requested twice, as by two services that start at once.
       await Promise.all(
         [...names, ...names].map((Name) => ensureSmallNetwork(docker, { Name, Internal: false, Labels: engine.createLabels('network') })),
       )

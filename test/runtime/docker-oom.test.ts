@@ -1,4 +1,4 @@
-/** The engine's end of the matter is a server of the test's own: the real one tells the end before the reason once in a hundred times. */
+/** A fake of the engine: the real one reports the exit before the reason only once in a hundred times. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Docker from 'dockerode'
@@ -22,14 +22,14 @@ const ended = (ExitCode: number, OOMKilled = false) =>
 beforeEach(() => void (asked.length = 0))
 afterAll(() => new Promise((resolve) => engine.close(resolve).closeAllConnections()))
 
-test('what the flag says is believed, and who ended otherwise than by SIGKILL did not run out of memory', async () => {
+test('the OOMKilled flag is trusted, and an exit other than SIGKILL is not out of memory', async () => {
   expect(await wasOomKilled(docker, 'one', ended(137, true))).toBe(true)
   expect(await wasOomKilled(docker, 'one', ended(1))).toBe(false)
   expect(await wasOomKilled(docker, 'one', ended(143))).toBe(false)
   expect(asked).toEqual([])
 })
 
-test('a reason that comes after the end is found among the events, at once, though the engine goes on telling', async () => {
+test('a late OOM event is found at once, although the engine keeps the stream open', async () => {
   response = { status: 200, events: [oom], is_open: true }
   expect(await wasOomKilled(docker, 'one', ended(137))).toBe(true)
   const query = asked[0]?.searchParams
@@ -40,7 +40,7 @@ test('a reason that comes after the end is found among the events, at once, thou
   expect(new Date(until * 1_000).toISOString()).toBe('2026-11-21T10:00:04.250Z')
 })
 
-test('killed without a reason, or by an engine that has no such events, is killed', async () => {
+test('SIGKILL without an OOM event, or from an engine without such events, is just killed', async () => {
   response = { status: 200, events: [] }
   expect(await wasOomKilled(docker, 'one', ended(137))).toBe(false)
   response = { status: 500, events: ['no'] }

@@ -26,7 +26,7 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
     registry = await startRegistry()
     options = await runtimeOptions()
     configFolder = mkdtempSync(join(tmpdir(), 'homeport-docker-config-'))
-    // With certificates of its own for builds every Dockerfile would need BuildKit.
+    // With certificates for builds every Dockerfile would need BuildKit.
     delete options.ca_file
     runtime = createRuntimes({ ...options, docker: { ...options.docker, config_dir: configFolder } }).docker
     image = await registry.push('team/app:1.0', { Dockerfile: 'FROM scratch\nCOPY mark /mark\n', mark: 'one' })
@@ -52,7 +52,7 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
   const build = (registries: RegistryAccess, dockerfile: string) =>
     buildApp(runtime, options, { files: { Dockerfile: dockerfile }, plan: dockerfilePlan, registries })
 
-  test('without credentials it is refused, with the fix; with those of the project it is pulled once', async () => {
+  test('is refused without credentials, with the fix; with those of the project it is pulled once', async () => {
     await expect(use(noLogins)).rejects.toMatchObject({
       message: expect.stringContaining(`${registry.host} requires a sign-in`),
       hint: expect.stringContaining(`homeport registries SLUG add ${registry.host}`),
@@ -70,7 +70,7 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
     await forget()
   })
 
-  test('the docker login of this machine is for the owner: plain, by a helper found in a folder, by an identity of its own', async () => {
+  test('the machine’s docker login is used for the owner only: plain, through a credential helper on the PATH, and as an identity token', async () => {
     const auth = Buffer.from(`${registry.username}:${registry.password}`).toString('base64')
     signIn({ auths: { [`https://${registry.host}/v1/`]: { auth } } })
     await expect(use(noLogins)).rejects.toMatchObject({ message: expect.stringContaining('requires a sign-in') })
@@ -96,7 +96,7 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
     const request = { image, registries: owner, refreshes: 'none' as const, signal: new AbortController().signal }
     await second.useImage(request, log)
     expect(log.lines.join('\n')).not.toContain(registry.password)
-    // A helper gets the variables that it is given, and no secret of this process.
+    // A helper gets only the passed variables, and no secret of this process.
     expect(readFileSync(asked, 'utf8')).not.toContain('NODE_')
     await forget()
     for (const name of ['../test', 'test;id', 'missing']) {
@@ -113,7 +113,7 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
     rmSync(helpers, { recursive: true })
   })
 
-  test('an image on this machine is not for projects without access to its registry', async () => {
+  test('a local image is not available to projects without access to its registry', async () => {
     await use(project())
     await expect(use(noLogins)).rejects.toMatchObject({ message: expect.stringContaining('requires a sign-in') })
     for (const dockerfile of [`FROM ${image}`, `FROM scratch\nCOPY --from=${image} /mark /mark`])
@@ -127,7 +127,7 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
     await forget()
   })
 
-  test('a tag such as latest is refreshed on request, and a registry that is gone leaves the present image', async () => {
+  test('a tag such as latest is refreshed on request, and an unreachable registry keeps the present image', async () => {
     const name = 'team/moving'
     const first = await registry.push(name, { Dockerfile: 'FROM scratch\nCOPY mark /mark\n', mark: 'first' })
     const before = await use(project(), 'moving_tags', first)
@@ -143,7 +143,7 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
   })
 
   test.each(['the classic builder', 'BuildKit'])(
-    'a Dockerfile gets its base image with credentials from %s, which leaves none of them',
+    'a Dockerfile pulls its base image with credentials from %s, none of which remain',
     async (builder) => {
       const head = builder === 'BuildKit' ? 'ARG UNUSED\n' : ''
       const dockerfile = `${head}FROM ${image}\n${builder === 'BuildKit' ? 'COPY --chmod=644 Dockerfile /copied\n' : 'COPY Dockerfile /copied\n'}`
@@ -160,7 +160,7 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
     },
   )
 
-  test('a registry gets no credentials of another one, whatever the image is called', async () => {
+  test('a registry never gets credentials of another, whatever the image is called', async () => {
     const headers: string[] = []
     const stranger = createServer((request, response) => {
       headers.push(JSON.stringify(request.headers))

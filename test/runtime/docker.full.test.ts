@@ -9,7 +9,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
   const suite = createContext(dockerDriver)
   enduranceSuite(suite)
 
-  test('pnpm, which the base image lacks, is there for install, build and start', async () => {
+  test('pnpm, which the base image lacks, is available to install, build and start', async () => {
     const built = await suite.build({
       files: {
         'package.json': '{"name":"app","dependencies":{"ms":"2.1.3"},"scripts":{"start":"node server.js"}}',

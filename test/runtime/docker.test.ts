@@ -29,7 +29,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
   serviceNetworkTests(suite)
   const mine = () => ['--filter', `label=homeport.instance=${suite.options.instance_id}`]
 
-  test('an app is shut in: no capabilities, no new privileges, no mounts, limits for memory, processor and processes', async () => {
+  test('an app is isolated: no capabilities, no new privileges, no mounts, limits for memory, CPU and processes', async () => {
     const { instance, stop } = await suite.run(hello, { memory_mb: 128, cpus: 0.5 })
     const [{ HostConfig, Mounts, Config }] = JSON.parse(await runProgram('docker', ['inspect', instance.id])) as [Inspected]
     expect(HostConfig).toMatchObject({
@@ -50,7 +50,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
     await stop()
   })
 
-  test('one app can not reach another; a container that is removed behind our back is told as an end', async () => {
+  test('apps cannot reach each other; a container removed externally is reported as ended', async () => {
     const { instance, exit } = await suite.run(hello)
     await waitForResponse(instance)
     const spy = await suite.run(
@@ -63,7 +63,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
     await suite.runtime.stop(instance.id, 0)
   })
 
-  test('nothing that is not ours is ever touched', async () => {
+  test('foreign objects are never touched', async () => {
     const { runtime, options } = suite
     const name = `canary-${options.instance_id}`
     const labels = ['homeport.instance=someone-else', 'homeport.deployment=dpl_canary', 'homeport.role=app'].flatMap((label) => ['--label', label])
@@ -89,7 +89,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
     }
   })
 
-  test('an app starts although someone pruned the networks', async () => {
+  test('an app starts although the networks were pruned', async () => {
     const { docker } = createDockerView(suite.options.instance_id)
     const networks = await dockerLines(['network', 'ls', '-q', ...mine()])
     expect(networks).toHaveLength(1)
@@ -99,7 +99,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
     await stop()
   })
 
-  test('an engine that goes away and comes back: output and end are told all the same', async () => {
+  test('after an engine outage output and exit are still reported', async () => {
     const faultProxy = createDockerFaultProxy()
     await faultProxy.open()
     const own = createRuntimes({ ...suite.options, docker: { candidates: [faultProxy.address] } }).docker
@@ -118,11 +118,11 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
     await faultProxy.remove()
   })
 
-  describe.concurrent('a Dockerfile of the user’s own', () => {
+  describe.concurrent('a user’s Dockerfile', () => {
     const build = (text: string, more: Partial<BuildOptions> = {}) =>
       suite.build({ plan: dockerfilePlan, ...more, files: { Dockerfile: text, ...more.files } })
 
-    test('is built as it is, but for the choice of another frontend; what .dockerignore names stays out', async () => {
+    test('is built as it is, except for a custom frontend; files in .dockerignore are excluded', async () => {
       const { runtime, options } = suite
       const built = await build(
         `# syntax=example.invalid/evil:1\nFROM node:24-bookworm-slim\nWORKDIR /srv\nCOPY . .\nRUN test -s "$NODE_EXTRA_CA_CERTS" \\\n  && echo finished\nEXPOSE 3456\nCMD ["node", "server.js"]\n`,
@@ -150,7 +150,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       expect(await dockerDriver.leftovers(options, built.deployment_id)).toEqual([])
     })
 
-    test('that has a HEALTHCHECK is asked by it', async () => {
+    test('with a HEALTHCHECK is checked by it', async () => {
       const program = `require('fs').writeFileSync('/tmp/well', process.env.WELL ?? ''); require('http').createServer().listen(process.env.PORT)`
       const built = await build(
         `FROM node:24-bookworm-slim\nCMD ["node", "-e", "${program.replaceAll('"', '\\"')}"]\nHEALTHCHECK CMD cat /tmp/well && test -s /tmp/well\n`,
@@ -167,7 +167,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       await stop()
     })
 
-    test('that fails says which step and why, and leaves nothing', async () => {
+    test('that fails reports the step and the reason, and leaves nothing', async () => {
       const deployment_id = newId('dpl')
       const failed = build('FROM node:24-bookworm-slim\nRUN echo going; exit 6\n', { deployment_id })
       await expect(failed).rejects.toMatchObject({ code: 'build_failed', message: 'Dockerfile, line 2: the step ended with exit code 6.' })
@@ -178,7 +178,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       expect(await dockerDriver.leftovers(suite.options, deployment_id)).toEqual([])
     })
 
-    test('on a base image that cannot be had names its line, the cause and what this machine has', async () => {
+    test('with an unavailable base image reports its line, the cause and what this machine has', async () => {
       await expect(build('# mine\nFROM node:4711-bookworm-slim\n')).rejects.toMatchObject({
         code: 'build_failed',
         message: expect.stringMatching(
@@ -192,7 +192,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       })
     })
 
-    test('is built once more after a layer of its cache was removed', async () => {
+    test('is built once more if a cached layer was removed', async () => {
       const faultProxy = createDockerFaultProxy()
       await faultProxy.open()
       const own = createRuntimes({ ...suite.options, ca_file: undefined, docker: { candidates: [faultProxy.address] } }).docker
@@ -204,7 +204,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       await faultProxy.remove()
     })
 
-    test('mounts build secrets in its steps; they are in no layer, in no history and in no log', async () => {
+    test('gets build secrets in its steps; they are in no layer, no history and no log', async () => {
       const secret = `HPSENT_build_secret ${'x'.repeat(9_000)} "é`
       const Dockerfile = [
         'FROM node:24-bookworm-slim',
@@ -229,7 +229,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       expect(lines).toEqual(['other', '0'])
     })
 
-    test('that is aborted leaves nothing', async () => {
+    test('whose build is aborted leaves nothing', async () => {
       const abort = new AbortController()
       const begun = Promise.withResolvers<void>()
       const deployment_id = newId('dpl')
@@ -243,15 +243,15 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
     })
     if (!isFullTier) return
 
-    test('is held to a CPU limit, like a build without one; the log says where BuildKit cannot', async () => {
+    test('is held to a CPU limit like a generated one; the log says where BuildKit cannot', async () => {
       const own = createRuntimes({ ...suite.options, ca_file: undefined, docker: { candidates: [`unix://${dockerSocket}`] } }).docker
       const readQuota = 'cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us 2>/dev/null || cat /sys/fs/cgroup/cpu.max'
       const buildLog = async (text: string, files: Record<string, string> = {}) =>
         (await buildApp(own, suite.options, { files: { Dockerfile: text, ...files }, plan: dockerfilePlan, cpus: 0.5 })).log.lines.join('\n')
-      // No step is in the cache of another run.
+      // No step is cached by another run.
       const from = `FROM node:24-bookworm-slim\nENV RUN=${newId('dpl')}\n`
       expect(await buildLog(`${from}RUN ${readQuota}\n`)).toMatch(/^50000( 100000)?$/m)
-      // Two busy threads, and the share of a core that they got.
+      // Two busy threads, and their share of a core.
       const burn = 'const until = Date.now() + 2000; while (Date.now() < until);'
       const script = `const { Worker } = require('worker_threads'); for (const _ of [1, 2]) new Worker('${burn}', { eval: true }); const begun = performance.now(); process.on('exit', () => { const { user, system } = process.cpuUsage(); console.log('share ' + (user + system) / 1000 / (performance.now() - begun)) })`
       const burned = await buildLog(`${from}COPY burn.js /\nRUN --mount=type=tmpfs,target=/x node /burn.js\n`, { 'burn.js': script })
@@ -266,7 +266,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
     test.each([
       ['the classic builder', ''],
       ['BuildKit', '--mount=type=tmpfs,target=/x '],
-    ])('is built again by %s without cache, and after the cache was cleared', async (_name, mount) => {
+    ])('is rebuilt by %s without cache, and after the cache was cleared', async (_name, mount) => {
       const own = createRuntimes({ ...suite.options, ca_file: undefined }).docker
       const project_id = newId('prj')
       const Dockerfile = `FROM node:24-bookworm-slim AS one\nRUN ${mount}cat /proc/sys/kernel/random/uuid > /made\nFROM one\nRUN ${mount}exit 0\nCMD cat /made\n`
@@ -285,11 +285,11 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
     })
   })
 
-  test('images for the builds of a Dockerfile are gone', async () => {
+  test('intermediate images of a Dockerfile build are removed', async () => {
     expect(await dockerLines(['images', '-q', '--filter', 'label=homeport.role=build', ...mine()])).toEqual([])
   })
 
-  test('a link out of the source is refused', async () => {
+  test('a symlink out of the source is refused', async () => {
     const folder = await writeSource(suite.options, { 'package.json': '{}' })
     await symlink('/etc', join(folder, 'etc'))
     const refused = { code: 'build_failed', message: expect.stringContaining('etc') }

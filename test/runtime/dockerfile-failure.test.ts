@@ -38,13 +38,13 @@ test.each([
   expect(told(message).message).toMatch(new RegExp(`^web/Dockerfile, line ${line}: .*${words}`))
 })
 
-test('a command of a generated Dockerfile is named, because nobody has seen its lines', () => {
+test('a command of a generated Dockerfile is quoted, because the user has not seen its lines', () => {
   const text = 'FROM golang:1.22\nRUN go build .\n'
   const message = 'executor failed running [/bin/sh -c go build .]: exit code: 1'
   expect(explainDockerfileFailure({ name: null, text, built: text }, message, 512).message).toBe('`go build .` ended with exit code 1.')
 })
 
-test('an image that is only copied from is named with its line', () => {
+test('an image used only by COPY --from is reported with its line', () => {
   const text = 'FROM php:8.4-apache\nCOPY --from=composer:2 /usr/bin/composer /usr/bin/composer\n'
   const message =
     'failed to load cache key: failed to do request: Head "https://registry.example/v2/library/composer/manifests/2": dial tcp: lookup registry.example: no such host'
@@ -64,14 +64,14 @@ test.each([
   ],
   ['failed to do request: Head "https://registry.example/v2/node": dial tcp: connect: connection refused', 'node:99', 'could not be reached'],
   ['toomanyrequests: You have reached your pull rate limit', 'node:99', 'denied access'],
-])('a base image that cannot be had: %s', (message, image, words) => {
+])('an unavailable base image: %s', (message, image, words) => {
   const from = `# a comment\nFROM --platform=linux/amd64 ${image} AS build\nRUN true\nFROM build\n`
   const failure = explainDockerfileFailure({ name: 'Dockerfile', text: from, built: from }, message, 512)
   expect(failure.message).toMatch(new RegExp(`^Dockerfile, line 2: the base image ${image} `))
   expect(failure.message).toContain(words)
 })
 
-test('an error without a line names the file alone', () => {
+test('an error without a line names only the file', () => {
   expect(told('failed to solve with frontend dockerfile.v0: no build stage in current context').message).toBe(
     'web/Dockerfile: no build stage in current context.',
   )

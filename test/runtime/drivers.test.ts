@@ -6,11 +6,11 @@ import { createRuntimes } from '../../server/runtime/index.ts'
 import { processDriver } from './process-driver.ts'
 import { runtimeSuite } from './suite.ts'
 
-/* A runtime passes the shared suite from its first day. It gets a test file of its own for what only it does, which then calls the suite. */
+/* A runtime passes the shared suite from its first day. Tests of its specific behavior go to its own test file, which then calls the suite. */
 
 const ownTests = (name: string) => join(import.meta.dirname, `${name}.test.ts`)
 
-test.each(runtimeNames.filter((name) => existsSync(ownTests(name))))('the tests of %s call the shared suite', (name) => {
+test.each(runtimeNames.filter((name) => existsSync(ownTests(name))))('the tests of %s run the shared suite', (name) => {
   expect(readFileSync(ownTests(name), 'utf8')).toContain(`runtimeSuite(${name}Driver`)
 })
 

@@ -11,7 +11,7 @@ describe('the registry of an image', () => {
     ['GHCR.io/team/app', 'ghcr.io'],
     ['localhost/app', 'localhost'],
     ['127.0.0.1:5000/app@sha256:0', '127.0.0.1:5000'],
-    // No sign-in of ghcr.io is sent to these.
+    // No login of ghcr.io is sent to these.
     ['ghcr.io.evil.example/team/app', 'ghcr.io.evil.example'],
     ['ghcr.io:5000/team/app', 'ghcr.io:5000'],
     ['ghcr.io@evil.example/app', 'ghcr.io@evil.example'],
@@ -32,11 +32,11 @@ describe('the registry of an image', () => {
     ['ghcr.io\r\nX: y', undefined],
     ['', undefined],
     ['-a.example', undefined],
-  ])('a user writes %j', (text, host) => {
+  ])('accepts %j from a user', (text, host) => {
     expect(normalizeRegistryHost(text)).toBe(host)
   })
 
-  test('tags that move, and images that everybody can pull', () => {
+  test('recognizes moving tags, and images that everybody can pull', () => {
     expect(['redis', 'app:latest', 'x.io:5000/app', 'app:stable'].map(hasMovingTag)).toEqual([true, true, true, true])
     expect(['redis:7', 'app:v1', 'app@sha256:ab', 'app:latest@sha256:ab'].map(hasMovingTag)).toEqual([false, false, false, false])
     expect(['redis:7', 'docker.io/library/redis', 'library/redis'].map(isOfficialImage)).toEqual([true, true, true])

@@ -31,7 +31,7 @@ const split = (chunks: Buffer[], cap?: number): string[] => {
   return lines
 }
 
-test('an engine that hangs counts as unreachable, a request that it refuses does not', async () => {
+test('a hanging engine counts as unreachable, a refused request does not', async () => {
   const clock = fixedClock('2026-01-01')
   const error = rejectAfter(1_000, new Promise(() => {}), clock).catch((reason: unknown) => reason)
   await clock.advance(1_000)
@@ -42,7 +42,7 @@ test('an engine that hangs counts as unreachable, a request that it refuses does
 test.each([
   'could not find an available, non-overlapping IPv4 address pool among the defaults to assign to the network',
   'all predefined address pools have been fully subnetted',
-])('the network of the instance gets a range of ours when Docker has none left: %s', async (message) => {
+])('the network of the instance gets one of our ranges when Docker has none left: %s', async (message) => {
   const subnets: (string | undefined)[] = []
   const server = createServer((request, response) => {
     void (async () => {
@@ -71,7 +71,7 @@ test.each([
 })
 
 describe('lines', () => {
-  test('come out alike wherever the bytes are cut', () => {
+  test('are the same wherever the bytes are split', () => {
     const text = Buffer.from('ä€😀\r\n\n\u001b[1mb\u001b[0m\nlast')
     const whole = ['ä€😀\r', '', '\u001b[1mb\u001b[0m', 'last']
     for (let size = 1; size <= text.length; size++) {
@@ -81,7 +81,7 @@ describe('lines', () => {
     }
   })
 
-  test('that are too long come in pieces, cut between characters, with nothing lost', () => {
+  test('over the limit are split between characters, with nothing lost', () => {
     const text = '€'.repeat(1_000)
     const lines = split([Buffer.from(`${text}\nend\n`)], 100)
     expect(lines.slice(0, -1).join('')).toBe(text)
@@ -90,7 +90,7 @@ describe('lines', () => {
     expect(split([Buffer.alloc(1_000, 0x80)], 100)).toHaveLength(10)
   })
 
-  test('that are too long are cut between words, so that what has to be hidden in them is found', () => {
+  test('over the limit are split between words, so that secrets in them are still masked', () => {
     for (let before = 40; before < 140; before++) {
       const text = `${'x'.repeat(before)} {"token":"sentinel+of/30=characters"} ${'y'.repeat(90)}`
       const lines = split([Buffer.from(text)], 100)
@@ -103,7 +103,7 @@ describe('lines', () => {
   })
 })
 
-describe('frames of the engine', () => {
+describe('frames of the engine’s log stream', () => {
   const frame = (stream: 1 | 2, text: string) => {
     const data = Buffer.from(text)
     const head = Buffer.alloc(8)
@@ -113,7 +113,7 @@ describe('frames of the engine', () => {
   }
   const all = Buffer.concat([frame(1, 'one\ntw'), frame(2, 'bad\n'), frame(1, 'o\nthree\n'), frame(1, 'four')])
 
-  test('are read whole however they are cut', () => {
+  test('are complete wherever they are split', () => {
     for (let size = 1; size <= all.length; size++) {
       const lines: string[] = []
       const output = createContainerOutput((stream, line) => lines.push(`${stream} ${line}`))
@@ -127,7 +127,7 @@ describe('frames of the engine', () => {
     }
   })
 
-  test('that a live reading missed are taken from a full one, each byte once', () => {
+  test('missing from a live stream are filled in from the full log, each byte once', () => {
     for (let cut = 0; cut <= all.length; cut++) {
       const lines: string[] = []
       const output = createContainerOutput((_stream, line) => lines.push(line))
@@ -141,13 +141,13 @@ describe('frames of the engine', () => {
 })
 
 describe('a Dockerfile', () => {
-  test('loses its choice of a frontend, and keeps its escape character', () => {
+  test('loses its syntax directive, and keeps its escape directive', () => {
     const prepared = prepareDockerfile('# syntax=evil\n# escape=`\nFROM a\n', { mounts: null, generation: null })
     expect(prepared).toBe('# escape=`\n# Built by Homeport.\n# syntax=evil\n# escape=`\nFROM a\n')
     expect(prepareDockerfile('\uFEFF# syntax=evil\nFROM a', { mounts: null, generation: null }).split('\n')[0]).toBe('# Built by Homeport.')
   })
 
-  test('shows the host’s files to each RUN, and to nothing else', () => {
+  test('mounts the host’s files in each RUN, and in nothing else', () => {
     const text = [
       'ARG V=1',
       'FROM a AS b',
@@ -196,11 +196,11 @@ describe('a Dockerfile', () => {
     ['FROM a\nCOPY --link . .', true],
     ['FROM a\nRUN <<EOF\nx\nEOF', true],
     ['FROM a\nCOPY --from=b . .\nRUN echo "a --mount"', false],
-  ])('needs BuildKit or not: %j', (text, expected) => {
+  ])('requires BuildKit: %j', (text, expected) => {
     expect(needsBuildKit(text)).toBe(expected)
   })
 
-  test('labels are one more instruction, unless the last one continues', () => {
+  test('labels are appended as an instruction, unless the last line continues', () => {
     const labels = { 'homeport.role': 'image', 'homeport.project': 'a"$b' }
     expect(appendLabels('FROM a', labels)).toBe('FROM a\nLABEL homeport.role="image" homeport.project="a\\"\\$b"\n')
     for (const text of ['FROM a\nRUN b \\', 'FROM a\nRUN b \\\n\n# c\n', 'FROM a\nRUN b `\r\n', '# Built by Homeport.\n'])
@@ -229,11 +229,11 @@ test.each([
   ['a', 'C:/x', true],
   ['a', '..', true],
   ['x/a', '.', false],
-])('a link %s to %s leaves its folder: %s', (path, target, expected) => {
+])('a symlink %s to %s leaves its folder: %s', (path, target, expected) => {
   expect(isOutsideLink(path, target)).toBe(expected)
 })
 
-test('messages of gRPC are read from pieces of any size', () => {
+test('gRPC messages are parsed from chunks of any size', () => {
   const sent = [Buffer.from(''), Buffer.from('a'), encodeField(7, 'x'.repeat(300))]
   const stream = Buffer.concat(sent.map(encodeFrame))
   for (const size of [1, 3, 7, stream.length]) {
@@ -244,7 +244,7 @@ test('messages of gRPC are read from pieces of any size', () => {
   }
 })
 
-test('BuildKit’s messages are read', () => {
+test('BuildKit’s messages are parsed', () => {
   const bytes = (number: number, data: Buffer) => Buffer.concat([Buffer.from([number * 8 + 2, data.length]), data])
   const text = (number: number, value: string) => bytes(number, Buffer.from(value))
   const number = (field: number, value: number) => Buffer.from([field * 8, value])
@@ -280,7 +280,7 @@ test('listening ports are read from the kernel’s table', () => {
   ])
 })
 
-describe('what the engine says of a build', () => {
+describe('the engine’s build output', () => {
   const clock = createTestClock({ frozen_at: 0 })
   const read = (answer: Readable, lines: string[]) => {
     const log = { line: (_: string, line: string) => void lines.push(line), note() {} }
@@ -294,12 +294,12 @@ describe('what the engine says of a build', () => {
     return lines
   }
 
-  test('is in the log, as it is told nowhere else; how a step ended is in that step’s own lines', async () => {
+  test('goes to the log, because it appears nowhere else; the result of a step is in its own lines', async () => {
     expect(await build('toomanyrequests: you have reached your pull limit')).toEqual(['Step 1', 'toomanyrequests: you have reached your pull limit'])
     expect(await build("The command '/bin/sh -c exit 3' returned a non-zero code: 3")).toEqual(['Step 1'])
   })
 
-  test('fails when it says nothing for half an hour', async () => {
+  test('times out after half an hour of silence', async () => {
     const lines: string[] = []
     const answer = new PassThrough()
     const reading = read(answer, lines)
@@ -314,14 +314,14 @@ describe('what the engine says of a build', () => {
   })
 })
 
-describe('where an engine is looked for', () => {
+describe('finding the engine', () => {
   let options: Awaited<ReturnType<typeof runtimeOptions>>
   beforeAll(async () => {
     options = await runtimeOptions()
   })
   afterAll(() => options.remove())
 
-  test('what the user said comes first, then the docker command’s context, then the known sockets', async () => {
+  test('an explicit setting comes first, then the docker command’s context, then the known sockets', async () => {
     const home = options.data_dir
     const meta = join(home, '.docker/contexts/meta', createHash('sha256').update('work').digest('hex'))
     await mkdir(meta, { recursive: true })
@@ -333,7 +333,7 @@ describe('where an engine is looked for', () => {
     expect(await findDockerAddresses({ home, candidates: ['unix:///only.sock'] })).toEqual(['unix:///only.sock'])
   })
 
-  test('one that is busy and takes almost 5 seconds is found, one that takes longer is not', async () => {
+  test('a busy one that takes almost 5 seconds is found, a slower one is not', async () => {
     const clock = createTestClock({ frozen_at: 0 })
     const asked: ServerResponse[] = []
     const engine = createServer((_, response) => void asked.push(response))

@@ -28,7 +28,7 @@ const take = async (name: string) => {
   return join(folderOf(name), module)
 }
 
-test('what was laid aside is moved into the next build, and copied for the one after it', async () => {
+test('the spare copy is moved into the next build, and a new copy is made for the one after it', async () => {
   await cache.prepareSpareCopy('prj_1', 'key')
   const aside = inodeOf(join(root, 'cache/dependencies/prj_1/.spare-key', module))
   expect(inodeOf(await take('second'))).toBe(aside)
@@ -36,7 +36,7 @@ test('what was laid aside is moved into the next build, and copied for the one a
   expect(readdirSync(join(root, 'cache/dependencies/prj_1'))).toEqual(['key'])
 })
 
-test('no two builds share a file: what an app writes into its dependencies is in no other build', async () => {
+test('no two builds share a file: writes of an app to its dependencies are in no other build', async () => {
   await cache.prepareSpareCopy('prj_1', 'key')
   const apps = [await take('second'), await take('third')]
   await cache.prepareSpareCopy('prj_1', 'key')
@@ -46,7 +46,7 @@ test('no two builds share a file: what an app writes into its dependencies is in
   expect(new Set([...apps, join(folderOf('first'), module)].map(inodeOf)).size).toBe(5)
 })
 
-test('what was laid aside for other dependencies goes, and nothing is while the platform closes', async () => {
+test('a spare copy for other dependencies is removed, and none is made while the platform closes', async () => {
   await cache.prepareSpareCopy('prj_1', 'key')
   await cache.saveDependencies('prj_1', 'other', folderOf('first'), ['node_modules'], { signal, replaces: false })
   await cache.prepareSpareCopy('prj_1', 'other')
@@ -57,14 +57,14 @@ test('what was laid aside for other dependencies goes, and nothing is while the 
   expect(readdirSync(join(root, 'cache/dependencies/prj_1')).toSorted()).toEqual(['.spare-other', 'key', 'other'])
 })
 
-test('a project that is forgotten while its dependencies are laid aside leaves nothing', async () => {
+test('deleting a project while its spare copy is made leaves nothing', async () => {
   const aside = cache.prepareSpareCopy('prj_1', 'key')
   await cache.removeProject('prj_1')
   await aside
   expect(readdirSync(join(root, 'cache/dependencies'))).toEqual([])
 })
 
-test('a copy that cannot be put in its place leaves nothing half-made', async () => {
+test('a failed spare copy leaves nothing incomplete', async () => {
   writeFileSync(join(root, 'cache/dependencies/prj_1/.spare-key'), 'in the way')
   await cache.prepareSpareCopy('prj_1', 'key')
   expect(readdirSync(join(root, 'cache/dependencies/prj_1')).toSorted()).toEqual(['.spare-key', 'key'])

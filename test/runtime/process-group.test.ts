@@ -18,7 +18,7 @@ const start = async (script: string, clock: TestClock, more: Partial<GroupProgra
   return { group, printed: (line: string) => until(() => lines.includes(line) || undefined, { what: `the line ${line}` }), lines }
 }
 
-test('a group that ignores SIGTERM is killed when its time of grace is over, and no sooner', async () => {
+test('a group that ignores SIGTERM is killed exactly when its grace period is over', async () => {
   const clock = createTestClock({ frozen_at: 0 })
   const { group, printed } = await start(`trap 'echo no' TERM; echo up; while :; do sleep 1000 & wait; done`, clock)
   await printed('up')
@@ -30,18 +30,18 @@ test('a group that ignores SIGTERM is killed when its time of grace is over, and
   expect(await stopped).toMatchObject({ signal: 'SIGKILL', out_of_memory: false, too_many_processes: false })
 })
 
-test('a group of too many processes is killed, and the exit says why', async () => {
+test('a group of too many processes is killed, and the exit has the reason', async () => {
   const { group } = await start('for i in 1 2 3 4 5; do sleep 1000 & done; wait', createTestClock(), { max_processes: 5 })
   expect(await group.ended).toMatchObject({ signal: 'SIGKILL', too_many_processes: true, out_of_memory: false })
 })
 
-test('a group over its memory is killed whoever of it has taken the memory, and the exit says why', async () => {
+test('a group over its memory limit is killed whichever process uses it, and the exit has the reason', async () => {
   const greedy = `"${process.execPath}" -e "const all = Buffer.alloc(90e6, 1); setInterval(() => all[0]++, 1000)" & wait`
   const { group } = await start(greedy, createTestClock(), { memory_mb: 80 })
   expect(await group.ended).toMatchObject({ signal: 'SIGKILL', out_of_memory: true, too_many_processes: false })
 })
 
-test('a frozen group is not looked after, one that goes on is', async () => {
+test('a frozen group is not sampled, a resumed one is', async () => {
   const clock = createTestClock({ frozen_at: 0 })
   const { group, printed } = await start('sleep 1000 & echo up; wait', clock, { memory_mb: 0 })
   await printed('up')
@@ -54,9 +54,9 @@ test('a frozen group is not looked after, one that goes on is', async () => {
   expect(await group.ended).toMatchObject({ out_of_memory: true })
 })
 
-test('what one that left the group prints is waited for while it prints, and for a second of silence', async () => {
+test('output of a process that left the group is awaited while it prints, and for a second of silence', async () => {
   const clock = createTestClock({ frozen_at: 0 })
-  // It is nobody's child by the time the group is looked at.
+  // Its parent has exited by the time the group is inspected.
   const { group, printed, lines } = await start('(setsid sh -c "echo far; exec sleep 1000" &) ; sleep 1000', clock)
   await printed('far')
   const stopped = group.stop(0)
@@ -70,7 +70,7 @@ test('what one that left the group prints is waited for while it prints, and for
   expect(lines).toEqual(['far'])
 })
 
-test('the last words of a program that was silent for long are read, also when its exit is known first', async () => {
+test('the last output of a long silent program is read, even if its exit is known first', async () => {
   const clock = createTestClock({ frozen_at: 0 })
   const groups = await Promise.all(
     Array.from({ length: 20 }, () => start(`trap 'echo last; exit 0' TERM; echo up; while :; do sleep 1000 & wait; done`, clock)),
@@ -81,7 +81,7 @@ test('the last words of a program that was silent for long are read, also when i
   expect(groups.map(({ lines }) => lines.join())).toEqual(groups.map(() => 'up,last'))
 })
 
-test('one reading of all processes a second answers for all apps that ran when it began', async () => {
+test('one scan of all processes per second serves all apps that were running when it began', async () => {
   const clock = createTestClock({ frozen_at: 0 })
   let runs = 0
   const sample = createSampler(
@@ -110,11 +110,11 @@ test('one reading of all processes a second answers for all apps that ran when i
   expect(runs).toBe(4)
 })
 
-test('a command line with quotes reaches the shell of each system as it was written', async () => {
+test('a command line with quotes reaches the shell of each system unchanged', async () => {
   const command = `"${process.execPath}" -e "process.stdout.write('one two')"`
   const { group, lines } = await start('', createTestClock(), createShellCommand(command, 'linux'))
   await group.ended
   expect(lines).toEqual(['one two'])
-  // Node's own exec hands cmd.exe the same: docs of `spawn`, windowsVerbatimArguments.
+  // Node's own exec passes the same to cmd.exe: docs of `spawn`, windowsVerbatimArguments.
   expect(createShellCommand(command, 'win32')).toEqual({ file: 'cmd.exe', args: ['/d', '/s', '/c', `"${command}"`], windowsVerbatimArguments: true })
 })

@@ -10,13 +10,13 @@ describe('process runtime', () => {
   const suite = createContext(processDriver)
   enduranceSuite(suite)
 
-  test('a fork bomb in a build is ended, and it is said why', async () => {
+  test('a fork bomb in a build is killed, with the reason', async () => {
     const failed = suite.build({
       files: { 'a.sh': 'for i in $(seq 2000); do sleep 100 & done; wait' },
       plan: serverPlan({ build_command: 'sh a.sh' }),
     })
     await expect(failed).rejects.toMatchObject({ code: 'build_failed', message: expect.stringContaining('512 processes') })
-    // So many take a moment to die; those that have not yet would be found as leftovers of another run.
+    // That many take a moment to die; the remaining ones would count as leftovers of another run.
     await eventually(() => expect(findProcessesIn(suite.options.data_dir)).toEqual([]))
   })
 

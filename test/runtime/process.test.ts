@@ -14,7 +14,7 @@ import { runtimeSuite } from './suite.ts'
 describe('process runtime', () => {
   const suite = runtimeSuite(processDriver)
 
-  test('an app and its build see nothing of the host’s environment; an app has a home of its own', async () => {
+  test('an app and its build get nothing of the host’s environment; an app has its own home folder', async () => {
     process.env.HOST_SECRET = 'not for apps'
     try {
       const plan = serverPlan({ build_command: 'test -z "$HOST_SECRET" && test -d "$HOME" && test -d "$TMPDIR" && test -z "$npm_config_store_dir"' })
@@ -23,7 +23,7 @@ describe('process runtime', () => {
       await exit
       const seen = JSON.parse(lines[0]!) as Record<string, string>
       const names = ['HOME', 'HOST', 'LANG', 'NODE_ENV', 'NODE_OPTIONS', 'PATH', 'PORT', 'SCRIPT', 'TMPDIR', 'npm_config_update_notifier']
-      // A sandbox tells in PWD where the app is.
+      // A sandbox sets PWD to the app's folder.
       expect(
         Object.keys(seen)
           .filter((name) => name !== 'PWD')
@@ -37,7 +37,7 @@ describe('process runtime', () => {
     }
   })
 
-  test('what an app began ends with it, also what left its group', async () => {
+  test('processes started by an app end with it, even those that left its group', async () => {
     const { lines, stop } = await suite.run(`const { spawn } = require('child_process')
       const far = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })
       const near = spawn('sleep', ['1000'], { stdio: 'inherit' })
@@ -48,7 +48,7 @@ describe('process runtime', () => {
     await eventually(() => expect(sleepers()).toEqual([]))
   })
 
-  test('a record of a process whose number was given to another one stops nobody', async () => {
+  test('a stale process record whose PID was reused stops no process', async () => {
     const { runtime, options } = suite
     const stranger = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })
     try {
@@ -64,7 +64,7 @@ describe('process runtime', () => {
     }
   })
 
-  test('a build that a dead platform left running ends when its deployment is discarded', async () => {
+  test('a build left running by a killed platform ends when its deployment is discarded', async () => {
     const log = createRecordedLog()
     const deployment_id = newId('dpl')
     const plan = serverPlan({ build_command: 'echo begun; sleep 1000' })
@@ -79,7 +79,7 @@ describe('process runtime', () => {
     await next.close()
   })
 
-  test('a Dockerfile needs Docker, and the hint says so', async () => {
+  test('a Dockerfile requires Docker, and the hint says so', async () => {
     const work = {
       kind: 'dockerfile' as const,
       context_directory: '.',
@@ -94,12 +94,12 @@ describe('process runtime', () => {
     await expect(failed).rejects.toMatchObject({ code: 'runtime_unavailable', hint: expect.stringContaining('Docker') })
   })
 
-  test('a link that leads out of the source is never served', async () => {
+  test('a symlink out of the source is never served', async () => {
     const failed = suite.build({ files: { a: 'b' }, plan: staticPlan({ build_command: 'ln -s /etc dist', output_directory: 'dist' }) })
     await expect(failed).rejects.toMatchObject({ code: 'build_failed', message: expect.stringContaining('dist') })
   })
 
-  test('folders that a framework keeps come back in the next build of the project', async () => {
+  test('folders that a framework caches are restored in the next build of the project', async () => {
     const project_id = newId('prj')
     const plan = serverPlan({
       build_command: 'cat .next/cache/n 2>/dev/null || echo none; mkdir -p .next/cache; echo kept > .next/cache/n',
@@ -112,7 +112,7 @@ describe('process runtime', () => {
     expect(await processDriver.leftovers(suite.options, project_id)).toEqual([])
   })
 
-  test('a package manager and a version of Node are installed once from the registry of the host’s settings, which no bundle holds', async () => {
+  test('a package manager and a Node version are installed once from the host’s configured registry, and no bundle contains them', async () => {
     const registry = await startPackageRegistry({ pnpm: { version: '9.9.9', files: { 'bin/pnpm.cjs': `console.log('pnpm by registry')` } } })
     const npmrc_file = join(suite.options.data_dir, 'settings')
     await writeFile(npmrc_file, `registry=${registry.url}\nfetch-retries=0\n//registry.example.invalid/:_authToken=HPSENT_npmrc\n`)

@@ -22,7 +22,7 @@ const check = async (files: Record<string, string>): Promise<string[]> => {
   return notes
 }
 
-describe('a site whose / answers', () => {
+describe('a site with an index page', () => {
   test.each([
     [{ 'index.html': '' }],
     [{ _redirects: '/ /home 302', 'home.html': '' }],
@@ -33,7 +33,7 @@ describe('a site whose / answers', () => {
   })
 })
 
-describe('a site whose / would be a 404', () => {
+describe('a site whose / would be 404', () => {
   test.each([
     [{}, 'The folder is empty.'],
     [{ 'client/app.js': '', 'a.html': '' }, 'Files found: a.html, client/app.js.'],
@@ -51,13 +51,13 @@ describe('a site whose / would be a 404', () => {
   })
 })
 
-test('lines of _redirects without effect are in the log', async () => {
+test('lines of _redirects without effect are logged', async () => {
   expect(await check({ 'index.html': '', _redirects: '/a' })).toEqual([
     'Warning: _redirects, line 1 has no effect: its target is neither a path nor an http URL.',
   ])
 })
 
-test('a handler for requests, as TanStack Start builds it, is run by srvx; without srvx the pages alone are a site', async () => {
+test('a request handler, as TanStack Start builds it, is run by srvx; without srvx only the pages are served', async () => {
   const plan = staticPlan({ output_directory: 'dist/client', server_entries: ['dist/server/server.js'] }).work as StaticPlan
   const planWith = (files: string[]) =>
     planFromOutput(

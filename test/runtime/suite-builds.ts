@@ -6,7 +6,7 @@ import { BuildFailure } from '../../server/runtime/runtime.ts'
 import { createRecordedLog, serverPlan, startApp, staticPlan, type BuiltApp } from '../support/runtime.ts'
 import { certificateMark, manifest, type SuiteContext } from './suite-context.ts'
 
-/** The part of the suite that is about builds. */
+/** The part of the suite about builds. */
 export function buildTests(suite: SuiteContext): void {
   const { driver, build } = suite
   const failureOf = async (job: Promise<unknown>): Promise<BuildFailure> => {
@@ -18,14 +18,14 @@ export function buildTests(suite: SuiteContext): void {
     return error
   }
   const discard = ({ deployment_id, artifact }: BuiltApp) => suite.runtime.discard(deployment_id, artifact)
-  /** What an app prints until it ends. */
+  /** The output of an app until it exits. */
   const printed = async (built: BuiltApp, variables = {}): Promise<string[]> => {
     const { lines, exit } = await startApp(suite.runtime, built, { variables })
     expect(await exit).toEqual({ code: 0, signal: null, out_of_memory: false })
     return lines
   }
 
-  test('a workspace: dependencies are installed once for a key, however many builds ask at once, and go with the project', async () => {
+  test('a workspace: dependencies are installed once per key for concurrent builds, and removed with the project', async () => {
     const project_id = newId('prj')
     const files = {
       'package.json': manifest({ name: 'root', workspaces: ['packages/*'] }),
@@ -54,7 +54,7 @@ export function buildTests(suite: SuiteContext): void {
     expect(await driver.leftovers(suite.options, project_id)).toEqual([])
   })
 
-  test('a build without cache uses nothing of earlier ones and replaces it; a cache that was cleared is empty', async () => {
+  test('a build without cache uses nothing of earlier ones and replaces it; a cleared cache is empty', async () => {
     const project_id = newId('prj')
     const files = {
       'package.json': manifest({ name: 'kept' }),
@@ -90,7 +90,7 @@ export function buildTests(suite: SuiteContext): void {
   })
 
   test.each([[['package.json']], [['.']]])(
-    'an install of a project that has scripts for it sees the whole source, and runs each time: %j',
+    'an install with project scripts sees the whole source, and runs each time: %j',
     async (install_inputs) => {
       const files = {
         'package.json': manifest({ scripts: { postinstall: 'node make.js' } }),
@@ -109,7 +109,7 @@ export function buildTests(suite: SuiteContext): void {
     },
   )
 
-  test('a static site: only its output is left, to be served from a folder', async () => {
+  test('a static site: only its output is kept, to be served from a folder', async () => {
     const built = await build({
       files: {
         'make.js': `const fs = require('fs'); fs.mkdirSync('dist/deep', {recursive: true}); fs.writeFileSync('dist/index.html', '<h1>made</h1>'); fs.writeFileSync('dist/deep/a b.txt', 'é'); fs.symlinkSync('/etc/passwd', 'dist/out')`,
@@ -127,7 +127,7 @@ export function buildTests(suite: SuiteContext): void {
     expect(await driver.leftovers(suite.options, deployment_id)).toEqual([])
   })
 
-  test('a build that leaves a server instead of a site is started', async () => {
+  test('a build that produces a server instead of a site is started', async () => {
     const built = await build({
       files: { 'package.json': manifest() },
       plan: staticPlan({
@@ -140,7 +140,7 @@ export function buildTests(suite: SuiteContext): void {
     await discard(built)
   })
 
-  describe.concurrent('a build that fails says why and leaves nothing', () => {
+  describe.concurrent('a failed build reports the reason and leaves nothing', () => {
     const server = (more: Parameters<typeof serverPlan>[0]) => serverPlan(more)
     test.each([
       { name: 'install', plan: server({ install_command: 'echo installing; exit 4' }), code: 'install_failed', words: /exit code 4/ },
@@ -182,7 +182,7 @@ export function buildTests(suite: SuiteContext): void {
     expect(await driver.leftovers(suite.options, deployment_id)).toEqual([])
   })
 
-  test('variables reach install, build and app; neither they nor the host’s certificates are in the log or in what is stored', async () => {
+  test('variables reach install, build and app; neither they nor the host’s certificates are in the log or stored', async () => {
     const secret = `HPSENT_${newId('evt').slice(4)}`
     const check = `test -s "$NODE_EXTRA_CA_CERTS" && node -e "if (process.env.API_KEY !== process.env.COPY || !process.env.COPY.startsWith('HPSENT_')) process.exit(9)"`
     const built = await build({

@@ -16,41 +16,41 @@ import { createTestClock, type TestClock } from '../support/test-clock.ts'
 
 export interface Driver {
   create(options: RuntimeOptions): Runtime
-  /** Whether the clock of the options measures the time of grace. Docker's engine does so by its own. */
+  /** Whether the clock of the options measures the grace period. Docker's engine uses its own. */
   has_own_grace: boolean
-  /** What a deployment left on this machine: folders, processes, containers, images. */
+  /** Everything of a deployment on this machine: folders, processes, containers, images. */
   leftovers(options: RuntimeOptions, deploymentId: string): Promise<string[]>
-  /** Places of an artifact that hold one of these texts. */
+  /** Paths in an artifact whose content includes one of these texts. */
   search(artifact: Artifact, texts: string[]): Promise<string[]>
   cleanUp(options: RuntimeOptions, runtime: Runtime): Promise<void>
 }
 
-/** What the tests of a driver share. It is there once the first test begins. */
+/** The shared context of a driver's tests, available once the first test starts. */
 export interface SuiteContext {
   readonly driver: Driver
   readonly options: RuntimeOptions
   readonly clock: TestClock
   readonly runtime: Runtime
-  /** An app that was built once and runs the script that it is started with. */
+  /** An app that is built once and runs a given script. */
   readonly app: BuiltApp
   build(options: BuildOptions): Promise<BuiltApp>
   /** Starts `app` with a script. */
   run(script: string, more?: StartOptions): Promise<StartedApp>
 }
 
-/** In the certificates of the host, to look for where they must not be. */
+/** Part of the host's certificates, to search for where they must not be. */
 export const certificateMark = 'HPSENT_certificates'
 
 export const manifest = (more: object = {}) => JSON.stringify({ name: 'app', version: '1.0.0', ...more })
 
-/** Answers every request, and leaves with 3 when it is told to. */
+/** Answers every request, and exits with 3 on request. */
 export const hello = `
 const http = require('node:http')
 http.createServer((request, response) => response.end('hello ' + (process.env.WHO ?? 'you'))).listen(process.env.PORT, process.env.HOST, () => console.log('listening'))
 process.on('SIGTERM', () => { console.log('leaving'); process.exit(3) })
 `
 
-/** One driver with a data folder of its own and the app that is built once. */
+/** One driver with its own data folder and the app that is built once. */
 export function createContext(driver: Driver): SuiteContext {
   let options: Awaited<ReturnType<typeof runtimeOptions>>
   let runtime: Runtime

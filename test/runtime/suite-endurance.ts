@@ -4,21 +4,21 @@ import { serverPlan, startApp } from '../support/runtime.ts'
 import { manifest, type SuiteContext } from './suite-context.ts'
 import { expectLines } from './suite.ts'
 
-/** What every driver must do and takes long to see. */
+/** Requirements for every driver that take long to test. */
 export function enduranceSuite(suite: SuiteContext): void {
-  test('100 000 lines and an exit: all come, in order, and memory stays flat', async () => {
+  test('100 000 lines and an exit: all arrive in order, and memory stays flat', async () => {
     const before = process.memoryUsage().rss
     let most = before
     await expectLines(suite, 100_000, () => (most = Math.max(most, process.memoryUsage().rss)))
     expect(most - before).toBeLessThan(80 * 1024 * 1024)
   })
 
-  test('an app whose heap grows ends for lack of memory', async () => {
+  test('an app whose heap grows exits out of memory', async () => {
     const { exit } = await suite.run(`const all = []; for (;;) all.push({ a: [1, 2, 3], b: 'x'.repeat(10) + all.length })`, { memory_mb: 64 })
     expect(await exit).toMatchObject({ out_of_memory: true })
   })
 
-  test('packages of the registry are installed once for a key, by four builds at once and one after them', async () => {
+  test('packages of the registry are installed once per key, by four concurrent builds and one after them', async () => {
     const project_id = newId('prj')
     const files = { 'package.json': manifest({ dependencies: { ms: '2.1.3' } }), 'server.js': `console.log(require('ms')('2 days'))` }
     const plan = serverPlan({ install_command: `npm install && node -e "console.log('really installed')"`, install_key: 'with-ms' })

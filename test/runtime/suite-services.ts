@@ -22,9 +22,9 @@ export const serviceRequest = (more: Partial<ServiceRequest> = {}): ServiceReque
   ...more,
 })
 
-/** What every driver must do with the services of a deployment. */
+/** Requirements for every driver: services of a deployment. */
 export function serviceTests(suite: SuiteContext): void {
-  test('a service runs its own command, with arguments as they are, and is told apart in the list', async () => {
+  test('a service runs its own command, with its arguments unchanged, and is listed by name', async () => {
     const { runtime, app } = suite
     const print = [
       'node',
@@ -41,7 +41,7 @@ export function serviceTests(suite: SuiteContext): void {
     await one.stop()
   })
 
-  test('a volume keeps its files across replicas, is shared by name, and is removed alone', async () => {
+  test('a volume keeps its files across replicas, is shared by name, and is removed separately', async () => {
     const { runtime, app } = suite
     const id = newId('prj')
     const path = runtimes[runtime.name].uses_host_network ? './data' : '/srv/data'
@@ -61,7 +61,7 @@ export function serviceTests(suite: SuiteContext): void {
     expect(await readAll()).toEqual(['xxxx'])
     expect(await runtime.listVolumes(`${id}.`)).toEqual([{ id: `${id}.data`, bytes: expect.any(Number) }])
     const archive = (await runtime.exportVolume(`${id}.data`))!
-    // A program that makes it may have ended before somebody reads.
+    // The program that creates it may have exited before it is read.
     await runtime.listVolumes(`${id}.`)
     const copy = await buffer(archive)
     expect(await readAll()).toEqual(['xxxxx'])
@@ -75,7 +75,7 @@ export function serviceTests(suite: SuiteContext): void {
     await runtime.removeVolumes(`${id}.`)
   })
 
-  test('the files of a volume are listed and read, and no link leads out of it', async () => {
+  test('the files of a volume are listed and read, and no symlink leads out of it', async () => {
     const { runtime, app } = suite
     const id = `${newId('prj')}.files`
     const archive = pack()
@@ -118,7 +118,7 @@ export function serviceTests(suite: SuiteContext): void {
     await runtime.removeVolume(id)
   })
 
-  test('a ready image that does not exist names itself in the failure', async () => {
+  test('a missing ready image is named in the failure', async () => {
     const log = { line() {}, note() {} }
     const registries = { logins: [], uses_docker_login: false }
     const request = { image: 'homeport-test-missing:1', registries, refreshes: 'none' as const, signal: new AbortController().signal }
@@ -132,7 +132,7 @@ interface InspectedNetworks {
 
 /** For runtimes with private networks. */
 export function serviceNetworkTests(suite: SuiteContext): void {
-  /** Ends by itself: a connection that nobody answers would keep the program for ten seconds. */
+  /** Times out by itself, because an unanswered connection would keep the program for ten seconds. */
   const get = (...urls: string[]) =>
     `Promise.all(${JSON.stringify(urls)}.map((url) => fetch(url, { signal: AbortSignal.timeout(2000) }).then((r) => r.text()).then((t) => console.log('got ' + t), (e) => console.log('no ' + (e.cause?.code ?? e.name))))).then(() => process.exit())`
 
@@ -168,7 +168,7 @@ export function serviceNetworkTests(suite: SuiteContext): void {
     for (const one of started) await one.stop()
   })
 
-  test('a ready image may change its user when it starts; an app may not', async () => {
+  test('a ready image may change its user at startup; an app may not', async () => {
     const { runtime, app } = suite
     const inspect = async (is_ready_image: boolean) => {
       const one = await startApp(runtime, app, {

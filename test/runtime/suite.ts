@@ -7,7 +7,7 @@ import { buildTests } from './suite-builds.ts'
 import { serviceTests } from './suite-services.ts'
 import { createContext, hello, manifest, type Driver, type SuiteContext } from './suite-context.ts'
 
-/** An app prints so many lines and ends; each comes once and in order. */
+/** An app prints this number of lines and exits; each arrives once and in order. */
 export async function expectLines(suite: SuiteContext, count: number, onThousand = () => {}): Promise<void> {
   let next = 0
   let wrong = 0
@@ -24,7 +24,7 @@ export async function expectLines(suite: SuiteContext, count: number, onThousand
   expect({ next, wrong }).toEqual({ next: count, wrong: 0 })
 }
 
-/** What every driver must do. */
+/** Requirements for every driver. */
 export function runtimeSuite(driver: Driver): SuiteContext {
   const suite = createContext(driver)
   const { build, run } = suite
@@ -33,13 +33,13 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     expect(await suite.runtime.probe()).toMatchObject({ available: true, reason: expect.stringMatching(/.+\.$/) })
   })
 
-  test('a server without dependencies: built, started, answering, stopped by SIGTERM, gone', async () => {
+  test('a server without dependencies: built, started, responding, stopped by SIGTERM, removed', async () => {
     const { runtime } = suite
     const built = await build({ files: { 'server.js': hello, 'package.json': manifest() }, plan: serverPlan() })
     expect(built.artifact).toMatchObject({ bytes: expect.any(Number) })
     const { instance, lines, exit } = await startApp(runtime, built, { variables: { WHO: 'world' } })
     expect(await waitForResponse(instance)).toBe('hello world')
-    // The answer and the line come by different ways.
+    // The response and the line arrive over different channels.
     await eventually(() => expect(lines).toEqual(['listening']))
     expect(await instance.getListeningPorts()).toContainEqual({
       port: instance.port,
@@ -62,9 +62,9 @@ export function runtimeSuite(driver: Driver): SuiteContext {
   buildTests(suite)
   serviceTests(suite)
 
-  test('20 000 lines and an exit: all come, in order', () => expectLines(suite, 20_000))
+  test('20 000 lines and an exit: all arrive in order', () => expectLines(suite, 20_000))
 
-  test('lines keep carriage returns, colours and broken characters; stderr is told apart; a crash tells its exit code', async () => {
+  test('lines keep carriage returns, colors and broken characters; stderr is separate; a crash reports its exit code', async () => {
     const out: string[] = []
     const err: string[] = []
     const { exit } = await run(
@@ -76,12 +76,12 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     expect(err).toEqual(['bad'])
   })
 
-  test('an app that takes more than its memory is killed, and the exit says why', async () => {
+  test('an app over its memory limit is killed, and the exit has the reason', async () => {
     const { exit } = await run(`const all = []; setInterval(() => all.push(Buffer.alloc(8e6, 1)), 20)`, { memory_mb: 64 })
     expect(await exit).toMatchObject({ out_of_memory: true })
   })
 
-  test('an app that ignores SIGTERM is killed after the time of grace', async () => {
+  test('an app that ignores SIGTERM is killed after the grace period', async () => {
     const { instance, exit, lines } = await run(`process.on('SIGTERM', () => console.log('no')); setInterval(() => {}, 1000); console.log('up')`)
     await eventually(() => expect(lines).toEqual(['up']))
     const stopping = suite.runtime.stop(instance.id, 2_000)
@@ -91,7 +91,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     expect(await exit).toMatchObject({ code: 137, signal: 'SIGKILL' })
   })
 
-  test('two versions of one project run side by side; the busy one uses more of a core', async () => {
+  test('two versions of one project run side by side; the busy one uses more CPU', async () => {
     const { runtime, app } = suite
     const busy = `require('node:http').createServer((request, response) => response.end('busy')).listen(process.env.PORT); const burn = () => { const end = Date.now() + 40; while (Date.now() < end); setImmediate(burn) }; setImmediate(burn)`
     const one = await startApp(runtime, app, { variables: { SCRIPT: busy } })
@@ -110,7 +110,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     await two.stop()
   })
 
-  test('a small app lives in 64 MB; frozen it answers nothing, and goes on where it was once thawed', async () => {
+  test('a small app runs in 64 MB; frozen it does not respond, and resumes its state once thawed', async () => {
     const { runtime } = suite
     const { instance, stop } = await run(hello, { memory_mb: 64 })
     await waitForResponse(instance)
@@ -118,7 +118,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     await runtime.freeze(instance.id)
     let hasAnswered = false
     const response = waitForResponse(instance).finally(() => (hasAnswered = true))
-    // The same request to an app that runs is answered before these are.
+    // The same request to a running app gets a response before these do.
     for (let looks = 0; looks < 5; looks++) await runtime.usage(instance.id)
     expect(hasAnswered).toBe(false)
     await runtime.thaw(instance.id)
@@ -128,10 +128,10 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     await expect(runtime.thaw(instance.id)).rejects.toBeInstanceOf(StartFailure)
   })
 
-  test('an app that can not be started says so', async () => {
+  test('an app that cannot be started is reported', async () => {
     const { runtime } = suite
     const built = await build({ files: { 'package.json': manifest() }, plan: serverPlan({ start_command: ['no-such-program'] }) })
-    // An engine may tell it a moment later, as an end with the code that shells have for it.
+    // An engine may report it a moment later, as an exit with the code that shells use for it.
     const outcome = await startApp(runtime, built).then(
       async ({ exit }) => (await exit).code,
       (error: unknown) => error,
@@ -140,18 +140,18 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     await eventually(async () => expect(await runtime.list()).toEqual([]))
   })
 
-  test('a path of the plan that leaves the source is refused', async () => {
+  test('a path of the plan outside the source is refused', async () => {
     await expect(build({ files: { a: 'b' }, plan: staticPlan({ output_directory: '../..' }) })).rejects.toThrow()
   })
 
-  test('what outlives the platform is found by the next one: adopted with its output and its end, or stopped', async () => {
+  test('processes that outlive the platform are adopted by the next one with their output and exit, or stopped', async () => {
     const first = driver.create(suite.options)
     const started = await startApp(first, suite.app, {
       variables: {
         SCRIPT: `let n = 0; require('http').createServer((q, r) => { console.log('line ' + n++); r.end() }).listen(process.env.PORT); process.on('SIGTERM', () => { console.log('last'); process.exit(5) })`,
       },
     })
-    /** A line for each: nothing is on its way while it is noted when the last one came. */
+    /** A line for each replica. Nothing is in flight while the time of the last one is recorded. */
     const say = async (times: number) => {
       for (let i = 0; i < times; i++) await waitForResponse(started.instance)
     }
@@ -160,7 +160,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     const lastAt = Date.now()
     await first.close()
     const seen = started.lines.length
-    // What is said in that very millisecond may as well be from before.
+    // Output of that same millisecond may also be from before.
     await eventually(() => expect(Date.now()).toBeGreaterThan(lastAt))
     await say(3)
 

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const createRuntime = (path: string): void => void (runtime = createRuntimes({ ...options, path }).process)
 
-/** A program that prints `output`; with another argument than that for its version it runs that as a shell command. */
+/** A program that prints `output` for its version argument, and runs any other argument as a shell command. */
 async function writeTool(path: string, output: string): Promise<string> {
   const file = path.startsWith('~') ? join(options.home ?? '', path.slice(2)) : join(options.data_dir, 'path', path)
   await mkdir(dirname(file), { recursive: true })
@@ -60,7 +60,7 @@ const planWith = (tool: ToolName, range: string, more: Partial<ToolchainPlan> = 
 const build = (plan: BuildPlan, more = {}) => buildApp(runtime, options, { files: { 'a.txt': 'b' }, plan, ...more })
 
 describe('toolchains of the machine', () => {
-  test('the program on the PATH is used when it has the version, else the newest one that a version manager has', async () => {
+  test('the program on the PATH is used if its version matches, otherwise the newest one of a version manager', async () => {
     await writeTool('go', 'go version go1.19.8 linux/amd64')
     await writeTool('~/sdk/go1.21.0/bin/go', 'go version go1.21.0 linux/amd64')
     await writeTool('~/sdk/go1.23.4/bin/go', 'go version go1.23.4 linux/amd64')
@@ -73,7 +73,7 @@ describe('toolchains of the machine', () => {
     expect(await versionFor('1.21.x')).toEqual(['1.21.0', expect.stringContaining('go1.21.0')])
   })
 
-  test('a version that the machine does not have is a failure with what it has, and a fix', async () => {
+  test('a missing version fails with the installed versions, and a fix', async () => {
     await writeTool('go', 'go version go1.19.8 linux/amd64')
     await expect(build(planWith('go', '>=1.22', {}, 'go.mod'))).rejects.toMatchObject({
       code: 'runtime_unavailable',
@@ -87,7 +87,7 @@ describe('toolchains of the machine', () => {
     })
   })
 
-  test('a toolchain that is installed later is found, and one that goes is missed by the app', async () => {
+  test('a toolchain installed later is found, and a removed one fails the app', async () => {
     createRuntime(join(options.data_dir, 'path'))
     const plan = planWith('elixir', '*', { start_command: 'exec /bin/sleep 1000' })
     await expect(build(plan)).rejects.toMatchObject({ code: 'runtime_unavailable' })
@@ -102,13 +102,13 @@ describe('toolchains of the machine', () => {
     })
   })
 
-  test('what a toolchain would show of personal files is not shown', async () => {
+  test('personal files next to a toolchain are not exposed', async () => {
     await writeTool('~/.local/bin/go', 'go version go1.23.4 linux/amd64')
     createRuntime(join(options.home ?? '', '.local/bin'))
     await expect(build(planWith('go', '>=1.23'))).rejects.toMatchObject({ code: 'runtime_unavailable' })
   })
 
-  test('the programs of rustup, and shims of version managers, are passed over for the toolchains themselves', async () => {
+  test('rustup proxies and shims of version managers are replaced by the toolchains themselves', async () => {
     const rustup = await writeTool('~/.cargo/bin/rustup', 'cargo 1.99.0')
     await symlink(rustup, join(dirname(rustup), 'cargo'))
     await writeTool('~/.rbenv/shims/ruby', '9.9.9')
@@ -121,7 +121,7 @@ describe('toolchains of the machine', () => {
     await expect(build(planWith('rust', '1.99.x'))).rejects.toMatchObject({ code: 'runtime_unavailable' })
   })
 
-  test('the doctor lists the versions that were found, and what is missing', async () => {
+  test('the doctor lists the versions found, and what is missing', async () => {
     await writeTool('go', 'go version go1.19.8 linux/amd64')
     await writeTool('~/sdk/go1.23.4/bin/go', 'go version go1.23.4 linux/amd64')
     const check = (await runtime.check?.(false))?.find(({ name }) => name === 'toolchains')
@@ -152,7 +152,7 @@ describe('toolchains of the machine', () => {
     expect(app.lines).toEqual([join(artifact.directory, 'vendor/bundle')])
   })
 
-  test('the cache of a compiler goes on to the next build of the project, and not to one without cache', async () => {
+  test('a compiler cache is reused by the next build of the project, and not without cache', async () => {
     await writeTool('go', 'go version go1.19.8 linux/amd64')
     const plan = planWith('go', '*', { build_command: 'cat "$GOCACHE" 2>/dev/null; echo "of $RUN" >> "$GOCACHE"' })
     const project_id = newId('prj')
@@ -168,7 +168,7 @@ describe('toolchains of the machine', () => {
     expect(await linesOf('5')).toEqual([])
   })
 
-  test('a link of the source or of the build never leads a removal out of it', async () => {
+  test('a symlink in the source or the build never leads a removal outside', async () => {
     await writeTool('go', 'go version go1.19.8 linux/amd64')
     const victim = join(options.data_dir, 'victim', 'target')
     await mkdir(victim, { recursive: true })
@@ -209,7 +209,7 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
 `
 
 describe.skipIf(!requires('python').ok)('Python', () => {
-  test('the programs of a virtual environment run in the build that took it from the cache', async () => {
+  test('the programs of a virtual environment run in a build that took it from the cache', async () => {
     createRuntime(process.env.PATH ?? '')
     const wheels = join(options.data_dir, 'wheels')
     await mkdir(wheels)

@@ -24,7 +24,7 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
     await camera.close()
   })
 
-  /** What is so of each process of the browser; of those that end meanwhile nothing is. */
+  /** A value of each process of the browser; processes that exit meanwhile are skipped. */
   const ofBrowsers = <T>(look: (pid: number) => T): T[] =>
     findBrowserProcesses(camera.data_dir).flatMap((pid) => {
       try {
@@ -34,24 +34,24 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
       }
     })
 
-  test('is ended when a script of the page never ends', async () => {
+  test('is killed when a script of the page never ends', async () => {
     camera = await startTestScreenshotter(htmlHandler('<h1>x</h1><script>for (;;);</script>'), {
       limits: { picture_ms: 3000, load_ms: 500, quiet_ms: 100 },
     })
     await expect(camera.take()).rejects.toThrow('did not load within 3 s')
   })
 
-  test('takes the top of a page of a million parts', async () => {
+  test('captures the top of a page of a million elements', async () => {
     camera = await startTestScreenshotter(htmlHandler('<h1>Top</h1><script>document.write("<p>line</p>".repeat(100000))</script>'))
     expect(pngSize((await camera.take())[0]!.png)).toEqual([1280, 800])
   })
 
-  test('is ended when the page takes more memory than it may', async () => {
+  test('is killed when the page exceeds its memory limit', async () => {
     camera = await startTestScreenshotter(() => {}, { limits: { memory_bytes: 20 * 2 ** 20 } })
     await expect(camera.take()).rejects.toThrow('memory limit of 20 MiB')
   })
 
-  test('runs at the lowest priority, and no other process can speak to it', async () => {
+  test('runs at the lowest priority, and no other process can connect to it', async () => {
     let words = ''
     camera = await startTestScreenshotter(
       (request, response) => {
@@ -80,7 +80,7 @@ describe.skipIf(!requires('chromium').ok)('a page', () => {
       'dialogs one after the other',
       htmlHandler(`<h1>x</h1><script>alert(1); confirm(2); prompt(3); onbeforeunload = () => 'stay'; print()</script>`),
     ],
-  ])('is taken with %s', async (_, app) => {
+  ])('is captured with %s', async (_, app) => {
     browser.serve(app)
     expect(pngSize(await browser.take())).toEqual([1280, 800])
   })
@@ -94,11 +94,11 @@ describe.skipIf(!requires('chromium').ok)('a page', () => {
     ],
     ['a redirect into the machine', (_, response) => void response.writeHead(302, { location: 'file:///etc/passwd' }).end(), /could not be loaded/],
     ['a connection that breaks', (request) => void request.socket.destroy(), /could not be loaded/],
-  ])('is not taken with %s, and the error says why', async (_, app, why) => {
+  ])('is not captured with %s, and the error has the reason', async (_, app, why) => {
     browser.serve(app)
     await expect(browser.take()).rejects.toThrow(why)
   })
 
-  test('never reaches other origins, by whatever name', () =>
+  test('never reaches other origins, by any name', () =>
     expectNoOtherOrigin(browser, ['canary.localhost', '127.0.0.1', 'localhost', '127.1', '2130706433', 'shop.localhost', 'canary.test'], 20_000))
 })

@@ -21,7 +21,7 @@ describe.skipIf(!requires('chromium').ok)('a page', () => {
   beforeAll(async () => void (browser = await startSharedBrowser()))
   afterAll(() => browser.close())
 
-  test('is waited for when parts of it come late, and not for what never ends', async () => {
+  test('is captured after late resources, without waiting for endless ones', async () => {
     const loaded = Promise.withResolvers<void>()
     browser.serve((request, response) => {
       if (request.url === '/events') return void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': here\n\n')
@@ -47,7 +47,7 @@ describe.skipIf(!requires('chromium').ok)('a page', () => {
         htmlHandler(request.url === '/home' ? '<h1>Home</h1>' : '')(request, response)
       },
     ],
-  ])('is taken with %s', async (_, app) => {
+  ])('is captured with %s', async (_, app) => {
     browser.serve(app)
     expect(pngSize(await browser.take())).toEqual([1280, 800])
   })
@@ -56,15 +56,15 @@ describe.skipIf(!requires('chromium').ok)('a page', () => {
     ['a failure of the app', htmlHandler('<h1>Oh no</h1>', 503), /responded with 503/],
     ['an empty page', htmlHandler(''), /empty/],
     ['a redirect to elsewhere', (_, response) => void response.writeHead(302, { location: 'http://example.com/' }).end(), /another address/],
-  ])('is not taken with %s, and the error says why', async (_, app, why) => {
+  ])('is not captured with %s, and the error has the reason', async (_, app, why) => {
     browser.serve(app)
     await expect(browser.take()).rejects.toThrow(why)
   })
 
-  test('never reaches other origins, whatever it asks for', () =>
+  test('never reaches other origins, whatever it requests', () =>
     expectNoOtherOrigin(browser, ['canary.localhost', '127.0.0.1', 'shop.localhost'], 2_000))
 
-  test('opens sockets to its own app', async () => {
+  test('can open WebSockets to its own app', async () => {
     const upgraded: string[] = []
     browser.serve(htmlHandler(`<h1>x</h1><script>new WebSocket('ws://' + location.host + '/live')</script>`), (request, socket) => {
       upgraded.push(request.url ?? '')
@@ -74,7 +74,7 @@ describe.skipIf(!requires('chromium').ok)('a page', () => {
     expect(upgraded).toEqual(['/live'])
   })
 
-  test('is taken as it is when a part never comes', async () => {
+  test('is captured as it is when a resource never arrives', async () => {
     browser.serve((request, response) => {
       if (request.url !== '/never') htmlHandler('<h1>There</h1><img src="/never">')(request, response)
     })
@@ -90,7 +90,7 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
     await camera.close()
   })
 
-  test('takes both pictures in their sizes, and a phone is laid out as a phone is', async () => {
+  test('takes both screenshots in their sizes, with a mobile layout for the phone', async () => {
     const paint = `<body style="margin:0"><script>document.body.style.background = innerWidth < 500 ? '#00f' : '#f00'; fetch('/seen?' + [innerWidth, innerHeight, devicePixelRatio, navigator.maxTouchPoints > 0, matchMedia('(prefers-reduced-motion)').matches])</script>`
     camera = await startTestScreenshotter(htmlHandler(paint))
     const pictures = await camera.take({ variants: ['desktop', 'mobile'] })
@@ -102,49 +102,49 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
     expect(Buffer.from(pictures[0]!.png).equals(Buffer.from(pictures[1]!.png))).toBe(false)
   })
 
-  test('is ended when the page does not come within its time', async () => {
+  test('is killed when the page does not load in time', async () => {
     camera = await startTestScreenshotter(() => {}, { limits: { picture_ms: 1500 } })
     await expect(camera.take()).rejects.toThrow('did not load within 1.5 s')
   })
 
-  test('that is killed fails the picture at once; the next picture is fine', async () => {
+  test('that is killed fails the screenshot at once; the next one works', async () => {
     camera = await startTestScreenshotter(() => {
       camera.serve(htmlHandler('<h1>x</h1>'))
-      // Some end by themselves when the first one does.
+      // Some exit by themselves when the first one does.
       for (const pid of findBrowserProcesses(camera.data_dir)) killProcess(Number(pid))
     })
     await expect(camera.take()).rejects.toThrow('exited')
     expect(await camera.take()).toHaveLength(1)
   })
 
-  test('goes at once when it is called off', async () => {
+  test('is killed at once when canceled', async () => {
     const controller = new AbortController()
     camera = await startTestScreenshotter(() => controller.abort())
     await expect(camera.take({ signal: controller.signal })).rejects.toThrow('canceled')
   })
 })
 
-describe('a browser that is none', () => {
+describe('an unusable browser', () => {
   const script = (text: string) => (data_dir: string) => {
     writeFileSync(join(data_dir, 'fake'), `#!/bin/sh\n${text}\n`)
     chmodSync(join(data_dir, 'fake'), 0o755)
     return join(data_dir, 'fake')
   }
 
-  test('is ended when it does not come up in time', async () => {
+  test('is killed when it does not start in time', async () => {
     const camera = await startTestScreenshotter(htmlHandler('x'), { limits: { start_ms: 500 }, chromium: script('sleep 1000; exit') })
     await expect(camera.take()).rejects.toThrow(/did not start.*did not start within 0.5 s/)
     await until(() => findBrowserProcesses(camera.data_dir).length === 0 || undefined, { what: 'its end' })
     await camera.close()
   })
 
-  test('is quoted with its last words when it ends', async () => {
+  test('is reported with its last output when it exits', async () => {
     const camera = await startTestScreenshotter(htmlHandler('x'), { chromium: script('echo No usable sandbox >&2; exit 1') })
     await expect(camera.take()).rejects.toThrow('No usable sandbox')
     await camera.close()
   })
 
-  test('is not looked for when screenshots are off', async () => {
+  test('is not searched when screenshots are off', async () => {
     const camera = await startTestScreenshotter(htmlHandler('x'), { chromium: () => 'off' })
     expect(camera.screenshotter.name()).toBeNull()
     await expect(camera.take()).rejects.toThrow('No Chromium')

@@ -5,20 +5,20 @@ import { listen } from './test-screenshotter.ts'
 
 export interface FakeScreenshotter extends Screenshotter {
   shots: ScreenshotRequest[]
-  /** Pictures that are being taken, and the most there were at once. */
+  /** Running captures, and their maximum so far. */
   open: number
   most: number
   aborted: number
-  /** So many of the next ones fail. */
+  /** How many of the next captures fail. */
   failures: number
-  /** The next one fails after so many pictures; -1: it does not. */
+  /** The next one fails after this number of screenshots; -1: it does not. */
   failAfter: number
-  /** Everything waits until it is let go. */
+  /** Every capture waits until released. */
   hold(): () => void
   reset(): void
 }
 
-/** Says which picture it would have taken, and of what. */
+/** Records the screenshots that it would have taken. */
 export function createFakeScreenshotter(): FakeScreenshotter {
   let held: Promise<void> = Promise.resolve()
   const camera: FakeScreenshotter = {
@@ -65,11 +65,11 @@ export function createFakeScreenshotter(): FakeScreenshotter {
 
 const called = (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener('abort', resolve))
 
-/** Lets a platform in a process of its own take its pictures here: it is given `host_module`. */
+/** Serves the screenshotter to a platform in its own process, which is given `host_module`. */
 export async function serveScreenshotter(screenshotter: Screenshotter): Promise<{ host_module: string; close(): void }> {
   const server = createServer((request, response) => {
     const controller = new AbortController()
-    // An answer that begins at once has no limit of time.
+    // A response that starts at once has no time limit.
     response.flushHeaders()
     response.on('close', () => controller.abort(new Error('The screenshot was canceled.')))
     const send = (line: object) => response.write(`${JSON.stringify(line)}\n`)

@@ -17,7 +17,7 @@ function make(name: string, mode = 0o755): string {
 }
 const machine = (more: object = {}) => ({ chromium: 'auto', home: folder, environment: { PATH: folder }, ...more })
 
-test('by its usual names on the path, Chromium before Chrome', () => {
+test('by its usual names on the PATH, Chromium before Chrome', () => {
   const chrome = make('google-chrome')
   expect(findBrowser(machine(), 'linux')).toBe(chrome)
   expect(findBrowser(machine(), 'linux')).toBe(chrome)
@@ -25,19 +25,19 @@ test('by its usual names on the path, Chromium before Chrome', () => {
   expect(findBrowser(machine(), 'linux')).toBe(chromium)
 })
 
-test('among the apps of a person on macOS', () => {
+test('among the user’s apps on macOS', () => {
   const chrome = make('Applications/Google Chrome.app/Contents/MacOS/Google Chrome')
-  // One for everybody, where this machine has it, comes first.
+  // A browser for all users, if this machine has one, comes first.
   expect(findBrowser(machine({ environment: {} }), 'darwin')).toMatch(/Google Chrome$/)
   expect(chrome).toContain(folder)
 })
 
-test('below the folders of programs on Windows, however their variables are spelled', () => {
+test('in the program folders on Windows, whatever the case of their variables', () => {
   const edge = make('Microsoft\\Edge\\Application\\msedge.exe')
   expect(findBrowser(machine({ environment: { PROGRAMFILES: '', 'PROGRAMFILES(X86)': folder } }), 'win32')).toBe(edge)
 })
 
-test('the one that is named, and no other', () => {
+test('the configured one, and no other', () => {
   make('chromium')
   const mine = make('my-browser')
   expect(findBrowser(machine({ chromium: mine }), 'linux')).toBe(mine)
@@ -45,7 +45,7 @@ test('the one that is named, and no other', () => {
   expect(findBrowser(machine({ chromium: 'off' }), 'linux')).toBeUndefined()
 })
 
-test.skipIf(process.platform === 'win32')('never what cannot be run, nor a folder, nor a place relative to where one stands', () => {
+test.skipIf(process.platform === 'win32')('never a file that is not executable, a folder, or a relative path', () => {
   const plain = make('plain', 0o644)
   mkdirSync(join(folder, 'directory'))
   for (const chromium of [plain, join(folder, 'directory')]) expect(findBrowser(machine({ chromium }), 'linux')).toBeUndefined()

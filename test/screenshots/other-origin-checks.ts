@@ -6,8 +6,8 @@ import { expect } from 'vitest'
 import { htmlHandler, listen, type SharedBrowser, pngSize } from './test-screenshotter.ts'
 
 /**
- * A page asks other origins in every way that a page has: none of them is reached. `names` lead to a server of this machine. The page
- * never finishes loading and has `load_ms` to ask.
+ * A page requests other origins in every possible way, and reaches none. `names` resolve to a server of this machine. The page
+ * never finishes loading and has `load_ms` for its requests.
  */
 export async function expectNoOtherOrigin(browser: SharedBrowser, names: string[], load_ms: number): Promise<void> {
   const seen: string[] = []
@@ -69,11 +69,11 @@ export async function expectNoOtherOrigin(browser: SharedBrowser, names: string[
   })
   expect(pngSize(await browser.take('desktop', { load_ms }))).toEqual([1280, 800])
   expect(browser.asked).toContain('/')
-  // It is there and can be reached, by this process.
+  // The server exists and is reachable from this process.
   await fetch(`http://127.0.0.1:${port}/control`)
   canary.closeAllConnections()
   for (const one of [canary, tcp, udp]) one.close()
   expect(seen).toEqual([`127.0.0.1:${port} /control`])
-  // The app's own name with another port is not the app's origin either.
+  // The app's own host with another port is not the app's origin either.
   expect(browser.asked.filter((path) => path === '/img' || path === '/fetch')).toEqual([])
 }

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts'
 import { createFakeScreenshotter, serveScreenshotter } from './fake-screenshotter.ts'
 import { fetchScreenshot, waitForScreenshots } from './screenshot-requests.ts'
 
-/* The platform with its store, its edge and its events around the screenshots; when each is taken is held by screenshots.test.ts. */
+/* The platform with its store, its edge and its events; screenshots.test.ts covers when each screenshot is taken. */
 
 const site = makeRepository({ 'index.html': '<h1>Site</h1>' })
 const app = makeRepository({
@@ -37,7 +37,7 @@ async function deployed(slug: string, repo_url: string): Promise<string> {
   return id
 }
 
-test('404 until they are', async () => {
+test('404 until they exist', async () => {
   const release = camera.hold()
   const id = await deployed('site', site.url)
   const path = `/v1/projects/site/deployments/${id}/screenshot`
@@ -49,7 +49,7 @@ test('404 until they are', async () => {
   await waitForScreenshots(platform, 'site', id)
 })
 
-test('after a deployment is ready, and the dashboard is told', async () => {
+test('after a deployment is ready, and the dashboard is notified', async () => {
   const controller = new AbortController()
   const stream = await fetch(`${platform.handle.api_url}/instance/events`, {
     headers: { authorization: `Bearer ${platform.handle.instance.token}` },
@@ -64,10 +64,10 @@ test('after a deployment is ready, and the dashboard is told', async () => {
   const id = await deployed('shop', app.url)
   const { endpoint } = await until(() => camera.shots[0], { what: 'the picture' })
   const ask = () => fetch(`http://127.0.0.1:${endpoint.port}/`, { headers: { connection: 'close' } }).then((answer) => answer.status)
-  // fetch names the address itself: the edge knows no app by that name.
+  // fetch uses the address itself as host, and the edge has no app for that.
   expect(await ask()).toBe(404)
   release()
-  // Of this deployment: the pictures of the one before may be told only now.
+  // Of this deployment, because the event of the previous one's screenshots may arrive only now.
   const tells = (event: string) => event.includes(id) && event.includes('"screenshots":{"desktop":true,"mobile":true}')
   await until(() => events.split('\n\n').some(tells) || undefined, { what: 'the dashboard to be told' })
   controller.abort()
@@ -87,7 +87,7 @@ test('after a deployment is ready, and the dashboard is told', async () => {
   )
 })
 
-test('an app that sleeps when its turn comes is taken when a visitor has woken it', async () => {
+test('a sleeping app is captured once a visitor has woken it', async () => {
   const release = camera.hold()
   await platform.deploy('site')
   await until(() => camera.open === 1 || undefined, { what: 'a picture of another project' })
@@ -102,7 +102,7 @@ test('an app that sleeps when its turn comes is taken when a visitor has woken i
   await waitForScreenshots(platform, 'shop', id)
 })
 
-test('a start takes up what the last run left, and a deleted project takes its pictures along', async () => {
+test('a start takes missing screenshots, and a deleted project removes its own', async () => {
   const release = camera.hold()
   const id = await deployed('left', site.url)
   await until(() => camera.open === 1 || undefined, { what: 'the picture' })
@@ -112,7 +112,7 @@ test('a start takes up what the last run left, and a deleted project takes its p
   const restart = async () => {
     platform = await startTestPlatform({ runtime: 'process', data_dir: platform.data_dir, host_module: served.host_module })
     await until(async () => (await platform.fetchEdge('left.localhost')).status === 200 || undefined, { what: 'the site to be served again' })
-    // What was not served yet when its turn came is looked at again after 5 s.
+    // A deployment that did not serve yet when its turn came is retried after 5 s.
     await platform.advance(5_000)
   }
   await restart()

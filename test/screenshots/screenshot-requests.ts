@@ -10,7 +10,7 @@ export async function fetchScreenshot(platform: TestPlatform, slug: string, id: 
   return { status, type: headers.get('content-type'), cache: headers.get('cache-control'), bytes: Buffer.from(await answer.arrayBuffer()) }
 }
 
-/** Waits until both are there, as the deployment says itself. */
+/** Waits until the deployment has both screenshots. */
 export const waitForScreenshots = (platform: TestPlatform, slug: string, id: string) =>
   until(
     async () => {

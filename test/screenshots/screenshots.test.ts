@@ -15,7 +15,7 @@ let events: EventBus<DomainEvent>
 let clock: TestClock
 let camera: FakeScreenshotter
 let screenshots: ScreenshotService
-/** What serves, by its name; `kind` is what the edge does with a request for it. */
+/** What serves, by name; `kind` is the kind of its route at the edge. */
 let serving: Map<string, ScreenshotTarget & { kind: string }>
 let openEndpoints: number
 let isWanted: () => boolean
@@ -71,7 +71,7 @@ afterEach(async () => {
   rmSync(data_dir, { recursive: true })
 })
 
-/** A deployment becomes current, in place of the one before. */
+/** A deployment becomes current, replacing the previous one. */
 function deploy(id: string, { project = 'shop', kind = 'app' } = {}): void {
   const host = `${project}.localhost`
   const before = serving.get(host)?.deployment_id
@@ -92,7 +92,7 @@ const taken = (id: string) =>
     until(() => camera.open === 0 || undefined, { what: 'the end' }),
   )
 const shotsOf = (project: string) => camera.shots.filter(({ url }) => url.includes(`//${project}.`)).map(({ variants }) => [...variants])
-/** The turn of whatever came before has come and gone once the pictures of another project are there. */
+/** Once another project has its screenshots, the turn of everything before it is over. */
 async function nextTurn(): Promise<void> {
   camera.failures = 0
   deploy('dpl_next', { project: 'next' })
@@ -100,7 +100,7 @@ async function nextTurn(): Promise<void> {
   serving.delete('next.localhost')
 }
 
-test('gives way to deployments, before and while a picture is taken, but not for ever', async () => {
+test('deployments take precedence, before and during a capture, but only for so long', async () => {
   const change = (deploying: boolean) => {
     isDeploying = deploying
     events.publish({ type: 'deployment_changed', id: 'dpl_other' })
@@ -144,7 +144,7 @@ test('takes both screenshots of a deployment that became current, through an end
     expect(String(await screenshots.read({ id: 'dpl_1', project_id: 'prj_shop' }, variant))).toBe(`${variant} of http://shop.localhost:4680`)
 })
 
-test('takes one at a time; the newest of a project replaces those that wait, and what serves no longer is called off', async () => {
+test('takes one at a time; the newest of a project replaces waiting ones, and a deployment that no longer serves is canceled', async () => {
   const release = camera.hold()
   deploy('dpl_1')
   await until(() => camera.open === 1 || undefined, { what: 'the first picture' })
@@ -159,7 +159,7 @@ test('takes one at a time; the newest of a project replaces those that wait, and
   for (const id of ['dpl_1', 'dpl_2']) expect(existsSync(file(id, 'desktop'))).toBe(false)
 })
 
-test('tries once more after 5 s when it fails, and not again', async () => {
+test('retries once after 5 s, and not again', async () => {
   camera.failures = 9
   deploy('dpl_1')
   await until(() => (camera.shots.length === 1 && camera.open === 0) || undefined, { what: 'the first try' })
@@ -175,7 +175,7 @@ test('tries once more after 5 s when it fails, and not again', async () => {
   expect(shotsOf('shop')).toHaveLength(2)
 })
 
-test('the second try takes only what is missing', async () => {
+test('the retry takes only what is missing', async () => {
   camera.failAfter = 1
   deploy('dpl_1')
   await until(() => (targetOf('dpl_1')?.taken.length === 1 && camera.open === 0) || undefined, { what: 'the first picture' })
@@ -184,10 +184,10 @@ test('the second try takes only what is missing', async () => {
   expect(shotsOf('shop')).toEqual([['desktop', 'mobile'], ['mobile']])
 })
 
-test('does not wake an app that sleeps, and takes it once its log says that it is awake', async () => {
+test('does not wake a sleeping app, and captures it once its log says that it is awake', async () => {
   deploy('dpl_1', { kind: 'asleep' })
   await nextTurn()
-  // Nothing but being awake is a reason to look again.
+  // Only waking up triggers another attempt.
   events.publish({ type: 'deployment_changed', id: 'dpl_1' })
   await clock.advance(60_000)
   await nextTurn()
@@ -197,7 +197,7 @@ test('does not wake an app that sleeps, and takes it once its log says that it i
   await taken('dpl_1')
 })
 
-test('waits a minute for an app that the edge does not lead to yet', async () => {
+test('waits a minute for an app that the edge does not route to yet', async () => {
   deploy('dpl_1', { kind: 'page' })
   await nextTurn()
   serving.get('shop.localhost')!.kind = 'app'
@@ -219,7 +219,7 @@ test('takes none while the setting is off', async () => {
   expect(shotsOf('shop')).toEqual([])
 })
 
-test('a start takes what is missing and removes files of unknown deployments', async () => {
+test('a start takes missing ones and removes files of unknown deployments', async () => {
   deploy('dpl_1')
   await taken('dpl_1')
   await screenshots.close()
@@ -234,7 +234,7 @@ test('a start takes what is missing and removes files of unknown deployments', a
   for (const lost of [file('dpl_0', 'desktop'), file('dpl_0', 'desktop', 'prj_gone')]) expect(existsSync(lost)).toBe(false)
 })
 
-test('forgets the pictures of a deployment, or of a project', async () => {
+test('removes the screenshots of a deployment, or of a project', async () => {
   deploy('dpl_1')
   await taken('dpl_1')
   deploy('dpl_2')
@@ -245,7 +245,7 @@ test('forgets the pictures of a deployment, or of a project', async () => {
   expect(existsSync(join(data_dir, 'screenshots', 'prj_shop'))).toBe(false)
 })
 
-test('its end calls off what is being taken', async () => {
+test('close cancels the current capture', async () => {
   camera.hold()
   deploy('dpl_1')
   await until(() => camera.open === 1 || undefined, { what: 'the picture' })

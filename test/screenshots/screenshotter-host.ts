@@ -1,4 +1,4 @@
-/** For the process of a platform: a screenshotter that asks the one that a test serves at the address in this module's query. */
+/** For the process of a platform: a screenshotter that calls the one served by a test at the address in this module's query. */
 import type { PlatformHost } from '../../server/platform.ts'
 import type { CapturedScreenshot } from '../../server/screenshots/screenshotter.ts'
 

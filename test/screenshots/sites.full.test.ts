@@ -76,9 +76,9 @@ describe.skipIf(!requires('chromium').ok)('real sites, by the browser of this ma
     expect(new Set(pictures.map(({ bytes }) => bytes.toString('base64'))).size).toBe(4)
   })
 
-  test('nothing of another origin was asked for', () => expect(seen).toEqual([]))
+  test('nothing of another origin was requested', () => expect(seen).toEqual([]))
 
-  test('a picture is no visit', async () => {
+  test('a screenshot is not a visit', async () => {
     for (const slug of Object.keys(ids)) {
       const { body } = await platform.api<{ totals: { requests: number } }>('GET', `/v1/projects/${slug}/metrics?range=24h`)
       expect(body.totals.requests, slug).toBe(0)
@@ -86,7 +86,7 @@ describe.skipIf(!requires('chromium').ok)('real sites, by the browser of this ma
     }
   })
 
-  test('no browser, no folder of one, is left', async () => {
+  test('no browser process or folder is left', async () => {
     await until(() => !existsSync(join(platform.data_dir, 'browser')) || undefined, { what: 'the end of the browser' })
     expect(platform.log.filter((line) => line.includes('screenshot'))).toEqual([])
   })

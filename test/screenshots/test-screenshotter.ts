@@ -15,9 +15,9 @@ import {
 } from '../../server/screenshots/screenshotter.ts'
 import { chromiumPath } from '../support/requirements.ts'
 
-/** No bounds but the runner's, and no lower priority: a machine that is busy with other tests would leave the browser no time at all. */
+/** No time limits but the runner's, and normal priority, because a busy machine would leave the browser no time at all. */
 export const patientLimits: ScreenshotLimits = { ...usual, picture_ms: 600_000, start_ms: 600_000, load_ms: 30_000, niceness: 0 }
-/** Where the app says it is: nothing listens there, the browser is led to its door. */
+/** The app's declared address, on which nothing listens: the browser is redirected to its probe endpoint. */
 export const url = 'http://shop.localhost:4680/'
 
 export type AppHandler = (request: IncomingMessage, response: ServerResponse) => void
@@ -25,7 +25,7 @@ type Upgrade = (request: IncomingMessage, socket: Duplex) => void
 
 /** An app that a test can replace, without a platform in front. */
 interface TestApp {
-  /** Paths that it was asked for since it was replaced. */
+  /** Requested paths since the app was replaced. */
   asked: string[]
   serve(app: AppHandler, upgrade?: Upgrade): void
   endpoint: { host: string; port: number }
@@ -55,7 +55,7 @@ async function startApp(): Promise<TestApp> {
   return app
 }
 
-/** The browser of a whole test file: each picture is of the app that the test serves, in a context of its own. */
+/** The browser of a whole test file: each screenshot is of the app that the test serves, in its own context. */
 export interface SharedBrowser extends TestApp {
   take(variant?: CapturedScreenshot['variant'], limits?: Partial<ScreenshotLimits>): Promise<Uint8Array>
 }
@@ -130,7 +130,7 @@ export const htmlHandler =
       .writeHead(status, { 'content-type': 'text/html; charset=utf-8' })
       .end(`<!doctype html><meta name="viewport" content="width=device-width">${body}`)
 
-/** Width and height, as a PNG says them itself. */
+/** Width and height from the PNG header. */
 export function pngSize(png: Uint8Array): [number, number] {
   const bytes = Buffer.from(png)
   if (bytes.toString('latin1', 1, 4) !== 'PNG') throw new Error('This is no PNG.')

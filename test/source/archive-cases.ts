@@ -7,7 +7,7 @@ export async function* inPieces(bytes: Buffer, size = 64 * 1024): AsyncGenerator
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
-/** It is refused, the refusal says why, and nothing of it is left in the quarantine. */
+/** It is refused with this reason, and nothing of it is left in the quarantine. */
 export async function expectRefusal(archives: ArchiveQuarantine, quarantine: string, { bytes, expected_error: says }: HostileArchive): Promise<void> {
   const refused = archives.receive(inPieces(bytes()), new AbortController().signal)
   await expect(refused).rejects.toMatchObject({ name: 'ArchiveError', code: 'invalid_archive', message: expect.stringMatching(says) })

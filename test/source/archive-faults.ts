@@ -9,14 +9,14 @@ import { createSeededRandom, type SeededRandom } from '../support/seeded-random.
 
 const corpusFile = new URL('corpus/archives.json', import.meta.url)
 
-/** An archive that once broke the rule below, as base64. */
+/** An archive that once violated the rule below, as base64. */
 interface PastFailure {
   what: string
   bytes: string
 }
 const corpus = () => JSON.parse(readFileSync(corpusFile, 'utf8')) as PastFailure[]
 
-/** The rule: an archive is refused as invalid, or it unpacks whole into its own folder. Nothing is left of it elsewhere. */
+/** The rule: an archive is refused as invalid, or unpacked completely into its own folder. Nothing of it is left elsewhere. */
 async function check(bytes: Buffer): Promise<'refused' | 'unpacked'> {
   const root = mkdtempSync(join(tmpdir(), 'homeport-faults-'))
   const signal = new AbortController().signal
@@ -47,7 +47,7 @@ async function check(bytes: Buffer): Promise<'refused' | 'unpacked'> {
   }
 }
 
-/** A link to nothing leads nowhere. */
+/** A dangling symlink leads nowhere. */
 function leadsTo(link: string, otherwise: string): string {
   try {
     return realpathSync(link) + sep
@@ -56,13 +56,13 @@ function leadsTo(link: string, otherwise: string): string {
   }
 }
 
-/** Good archives with faults from a seed, and those that broke the rule before. */
+/** Valid archives with random faults, and past failures. */
 export function mutatedArchiveSuite(count: number, seed: number, { explores = false } = {}): void {
   test('archives of the corpus are refused or unpacked', async () => {
     for (const { what, bytes } of corpus()) expect(await check(Buffer.from(bytes, 'base64')).catch(String), what).toMatch(/^(refused|unpacked)$/)
   })
 
-  test(`${count} good archives with faults of the seed ${seed} are refused or unpacked`, async () => {
+  test(`${count} valid archives with mutations of the seed ${seed} are refused or unpacked`, async () => {
     const seededRandom = createSeededRandom(seed)
     const files = Array.from({ length: 12 }, (_, n) => ({
       name: `app/dir-${n % 3}/file-${n}.html`,
@@ -74,7 +74,7 @@ export function mutatedArchiveSuite(count: number, seed: number, { explores = fa
     const zip = createZip([...more, { name: 'app/link', data: 'index.html', mode: 0o120777, method: 0 }])
     const outcomes = { refused: 0, unpacked: 0 }
     for (let n = 0; n < count; n++) {
-      // Within the packing every second time, or the checksum of the packing would see it first.
+      // Inside the compression every second time, because its checksum would detect the fault first.
       const bytes = n % 4 === 0 ? mutate(gzipSync(tar), seededRandom) : n % 2 === 0 ? gzipSync(mutate(tar, seededRandom)) : mutate(zip, seededRandom)
       try {
         outcomes[await check(bytes)]++

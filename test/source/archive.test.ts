@@ -15,7 +15,7 @@ const signal = new AbortController().signal
 let archives: ArchiveQuarantine
 let count = 0
 
-/** Receives and unpacks, as an upload and its deployment do. */
+/** Receives and unpacks, like an upload and its deployment. */
 async function unpacked(bytes: Buffer): Promise<{ folder: string; files: number; left_out: number }> {
   const archive = await archives.receive(inPieces(bytes), signal)
   const into = join(root, 'work', String(count++))
@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-test('what the last run left in the quarantine is gone', () => expect(readdirSync(quarantine)).toEqual([]))
+test('leftovers of the last run in the quarantine are deleted', () => expect(readdirSync(quarantine)).toEqual([]))
 
 describe('hostile archives', () => {
   test.each([...hostileArchives, ...ambiguousArchives])('$name', (hostile) => expectRefusal(archives, quarantine, hostile))
@@ -69,7 +69,7 @@ const sources = [
 ] as const
 
 describe.each(sources)('%s', (_format, archiveOf) => {
-  test('files, folders and links come out as they went in, below the one top folder', async () => {
+  test('files, folders and symlinks are unpacked unchanged, below a single top folder', async () => {
     const { folder, files } = await unpacked(
       archiveOf([
         { name: 'app/' },
@@ -88,7 +88,7 @@ describe.each(sources)('%s', (_format, archiveOf) => {
     expect(readlinkSync(join(folder, 'current'))).toBe('src/deep')
   })
 
-  test('no mode is taken over but “may be run”', async () => {
+  test('of the file modes only the executable bit is kept', async () => {
     const { folder } = await unpacked(
       archiveOf([
         { name: 'run.sh', data: 'x', mode: 0o6777 },
@@ -99,7 +99,7 @@ describe.each(sources)('%s', (_format, archiveOf) => {
     expect(['run.sh', 'text', 'none'].map((name) => (statSync(join(folder, name)).mode & 0o7777).toString(8))).toEqual(['755', '644', '644'])
   })
 
-  test('what tools make is left out, and does not keep a top folder from being stripped', async () => {
+  test('files that tools add are left out, and do not keep a top folder from being stripped', async () => {
     const { folder, left_out } = await unpacked(
       archiveOf([
         { name: './app/index.html', data: 'x' },
@@ -113,7 +113,7 @@ describe.each(sources)('%s', (_format, archiveOf) => {
     expect(readdirSync(folder)).toEqual(['index.html'])
   })
 
-  test('two things at the top are no top folder', async () => {
+  test('two entries at the top mean no top folder', async () => {
     const { folder } = await unpacked(
       archiveOf([
         { name: 'a/x', data: 'x' },
@@ -123,7 +123,7 @@ describe.each(sources)('%s', (_format, archiveOf) => {
     expect(readdirSync(folder).toSorted()).toEqual(['a', 'b'])
   })
 
-  test('an archive in an archive stays one, bomb or not', async () => {
+  test('a nested archive stays one, even a bomb', async () => {
     const bomb = createZip([{ name: 'b', data: Buffer.alloc(2 ** 22) }])
     const { folder } = await unpacked(
       archiveOf([
@@ -135,7 +135,7 @@ describe.each(sources)('%s', (_format, archiveOf) => {
     expect(existsSync(join(folder, 'b'))).toBe(false)
   })
 
-  test('many files, and names like those of an object’s own', async () => {
+  test('many files, and names such as __proto__', async () => {
     const names = [...Array.from({ length: 500 }, (_, n) => `src/${n % 60}/file-${n}.js`), '__proto__', 'constructor/toString']
     const { folder, files } = await unpacked(archiveOf(names.map((name) => ({ name, data: name }))))
     expect(files).toBe(names.length)
@@ -143,7 +143,7 @@ describe.each(sources)('%s', (_format, archiveOf) => {
   })
 })
 
-describe('zip archives by writers that do not know sizes beforehand', () => {
+describe('zip archives by writers that do not know sizes in advance', () => {
   test.each([
     { marked: true, wide: false },
     { marked: true, wide: true },
@@ -155,7 +155,7 @@ describe('zip archives by writers that do not know sizes beforehand', () => {
   })
 })
 
-test('an upload that breaks off leaves nothing', async () => {
+test('an aborted upload leaves nothing', async () => {
   async function* breaking() {
     yield createTarGz([{ name: 'a', data: 'x' }]).subarray(0, 40)
     throw new Error('the client is gone')

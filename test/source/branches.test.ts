@@ -26,7 +26,7 @@ afterEach(() => {
 })
 
 describe.skipIf(!requires('git').ok)('the branches of a repository', () => {
-  test('are listed with their commits, tags and other refs left out', async () => {
+  test('are listed with their commits, without tags and other refs', async () => {
     commitToBranch(repository.folder, 'feature/deep/one', { a: '1' })
     commitToBranch(repository.folder, 'grün', { a: '2' })
     createGit(repository.folder)('tag', 'v1')
@@ -47,7 +47,7 @@ describe.skipIf(!requires('git').ok)('the branches of a repository', () => {
     await host.close()
   })
 
-  test('of a repository that has lost them all are none; of what is no repository nothing is known', async () => {
+  test('of a repository that lost them all are empty; of a folder without a repository unknown', async () => {
     createGit(folder)('init', '--quiet', '--bare')
     expect(await listRemoteBranches(pathToFileURL(folder).href)).toEqual(new Map())
     rmSync(join(folder, 'HEAD'))
@@ -57,7 +57,7 @@ describe.skipIf(!requires('git').ok)('the branches of a repository', () => {
     })
   })
 
-  test('of an empty one are believed over http when git itself says so, and not when a web server has a page for everything', async () => {
+  test('of an empty repository are accepted over http only when git itself reports it, not a web server with a page for everything', async () => {
     createGit(folder)('init', '--quiet', '--bare')
     const host = await startGitServer({ root: dirname(folder) })
     for (const version of ['2', '0']) {
@@ -72,7 +72,7 @@ describe.skipIf(!requires('git').ok)('the branches of a repository', () => {
     }
   })
 
-  test('at a private address are for the owner alone', async () => {
+  test('at a private address are only for the owner', async () => {
     const host = await startGitServer({ root: dirname(repository.folder) })
     await expect(listRemoteBranches(host.url('x'), { allow_local: false })).rejects.toMatchObject({
       message: expect.stringContaining('private network'),
@@ -93,14 +93,14 @@ describe.skipIf(!requires('git').ok)('events of a repository', () => {
     events = watchRepository(pathToFileURL(path).href, () => heard++)
     await events.refresh()
   }
-  /** Something is heard of what is done. */
+  /** Waits until an event was received for the action. */
   const hears = async (what: string, deed: () => void): Promise<void> => {
     const before = heard
     deed()
     await until(() => (heard > before ? true : undefined), { what: `an event of ${what}`, every_ms: 10 })
   }
 
-  test('come with commits, new and deleted branches, folders of branches, renames and packed refs', async () => {
+  test('report commits, new and deleted branches, nested branch names, renames and packed refs', async () => {
     const git = createGit(repository.folder)
     await follow(repository.folder)
     await hears('a commit', () => repository.commit({ 'index.html': 'second' }))
@@ -116,7 +116,7 @@ describe.skipIf(!requires('git').ok)('events of a repository', () => {
     await hears('a commit after that', () => commitToBranch(repository.folder, 'a/b/c', { x: '3' }))
   })
 
-  test('come in a bare repository by pushes, and in a worktree by commits of the others', async () => {
+  test('report pushes to a bare repository, and commits of other worktrees', async () => {
     const git = createGit(repository.folder)
     git('clone', '--quiet', '--bare', repository.folder, join(folder, 'bare.git'))
     await follow(join(folder, 'bare.git'))
@@ -128,7 +128,7 @@ describe.skipIf(!requires('git').ok)('events of a repository', () => {
     await hears('a commit in this tree', () => createGit(join(folder, 'tree'))('commit', '--quiet', '--allow-empty', '--message', 'here'))
   })
 
-  test('come again when the repository is made anew, and when it comes late', async () => {
+  test('resume when the repository is created again, or appears late', async () => {
     const path = join(folder, 'late')
     await follow(path)
     renameSync(repository.folder, path)

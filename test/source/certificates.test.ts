@@ -22,7 +22,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** What git says of a host whose certificate only its own authority signed. */
+/** Git's message about a host whose certificate only its own authority has signed. */
 async function fetchFrom(environment: Record<string, string | undefined>): Promise<string> {
   const server = createServer({ cert: readFileSync(certificate), key: readFileSync(key) }, (_request, response) => response.writeHead(404).end())
   server.listen(0, '127.0.0.1')
@@ -47,11 +47,11 @@ test('without it the host is not trusted', async () => expect(await fetchFrom(pa
 
 test.for(['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'])('%s reaches git', async (name) => {
   const environment = await trustHostCertificates({ ...path, [name]: certificate }, folder)
-  // Trusted, and then not found: the server has no repository.
+  // Trusted, and then not found, because the server has no repository.
   expect(await fetchFrom(environment)).toMatch(/repository does not exist/i)
 })
 
-test('a file that is not there changes nothing; a setting of git’s own stays', async () => {
+test('a missing file changes nothing; git’s own setting stays', async () => {
   expect(await trustHostCertificates({ NODE_EXTRA_CA_CERTS: '/nowhere.pem' }, folder)).toEqual({ NODE_EXTRA_CA_CERTS: '/nowhere.pem' })
   const own = { GIT_SSL_CAINFO: '/own.pem', NODE_EXTRA_CA_CERTS: certificate }
   expect(await trustHostCertificates(own, folder)).toEqual(own)

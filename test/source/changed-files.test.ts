@@ -44,7 +44,7 @@ describe.skipIf(!requires('git').ok)('the files that differ between two commits'
     expect(await compare('no commit', next)).toBeUndefined()
   })
 
-  test('are found over http, where contents of files stay on the server', async () => {
+  test('are found over http, without downloading file contents', async () => {
     createGit(repository.folder)('config', 'uploadpack.allowFilter', 'true')
     const next = repository.commit({ 'large.txt': 'x'.repeat(1_000_000) })
     const host = await startGitServer({ root: dirname(repository.folder) })
@@ -54,7 +54,7 @@ describe.skipIf(!requires('git').ok)('the files that differ between two commits'
     await host.close()
   })
 
-  test('are found on a server that gives out nothing but heads', async () => {
+  test('are found on a server that serves only heads', async () => {
     const git = createGit(repository.folder)
     git('config', 'uploadpack.allowAnySHA1InWant', 'false')
     git('config', 'protocol.version', '0')

@@ -29,14 +29,14 @@ const write = (folder: string, files: Record<string, string>) => {
   }
 }
 
-describe('a folder that git knows', () => {
+describe('a folder with a git repository', () => {
   let repository: Repository
   beforeEach(() => {
     repository = makeRepository({ 'a.txt': 'one', 'sub/b.txt': 'two', '.gitignore': 'node_modules\n.env\n*.log\n' })
   })
   afterEach(() => repository.remove())
 
-  test('is copied as its working tree is, without what git ignores; the commit and the dirty mark are told', async () => {
+  test('is copied as its working tree without ignored files; commit and uncommitted changes are reported', async () => {
     const clean = await fetch(repository.folder)
     expect(clean).toMatchObject({ branch: 'main', commit_message: 'First', commit_author: 'Test Author', is_dirty: false })
     expect(clean.commit_sha).toMatch(/^[0-9a-f]{40}$/)
@@ -51,7 +51,7 @@ describe('a folder that git knows', () => {
     expect(readFileSync(join(dirty.folder, 'a.txt'), 'utf8')).toBe('changed')
   })
 
-  test('has the files of its submodules, as they are; an empty one is named', async () => {
+  test('includes the files of its submodules; an empty one is reported', async () => {
     const library = makeRepository({ 'lib.js': '1', '.gitignore': 'dist\n' })
     execFileSync('git', ['-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library.url, 'lib'], { cwd: repository.folder })
     repository.commit({}, 'A submodule')
@@ -73,7 +73,7 @@ describe('a folder that git knows', () => {
     library.remove()
   })
 
-  test('keeps links that stay inside, and no other', async () => {
+  test('keeps only symlinks that stay inside', async () => {
     symlinkSync('a.txt', join(repository.folder, 'inside'))
     symlinkSync('/etc/passwd', join(repository.folder, 'outside'))
     repository.commit({}, 'Links')
@@ -90,7 +90,7 @@ describe('a folder without git', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('is copied by its own ignore files; dependencies and git are never', async () => {
+  test('is copied by its ignore files; dependencies and .git never are', async () => {
     write(folder, {
       'index.html': 'x',
       '.gitignore': 'dist/\n*.tmp\n',
@@ -104,12 +104,12 @@ describe('a folder without git', () => {
     expect(copied(found.folder)).toEqual(['.gitignore', 'deep/er/file.txt', 'index.html'])
   })
 
-  test('that is not there fails with a hint, and leaves nothing', async () => {
+  test('that does not exist fails with a hint, and leaves nothing', async () => {
     await expect(fetch(join(folder, 'nowhere'))).rejects.toMatchObject({ code: 'clone_failed', hint: expect.stringMatching(/\w{3,}/) })
     expect(copied()).toEqual([])
   })
 
-  test('of many files comes whole', async () => {
+  test('with many files is copied completely', async () => {
     const names = Array.from({ length: 200 }, (_, n) => `d${n % 20}/f${n}.txt`)
     write(folder, Object.fromEntries(names.map((name) => [name, name])))
     const found = await fetch(folder)

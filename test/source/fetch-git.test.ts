@@ -11,7 +11,7 @@ import { requires } from '../support/requirements.ts'
 import { createTestSource, runGit, gitRequest, type TestSource } from '../support/source.ts'
 import { createTestClock } from '../support/test-clock.ts'
 
-/** Of one commit; a test that changes it makes its own. */
+/** A repository of one commit; a test that changes it creates its own. */
 let repository: Repository
 let source: TestSource
 const hosts: GitServer[] = []
@@ -41,7 +41,7 @@ const serve = async (options: Partial<Parameters<typeof startGitServer>[0]> = {}
 }
 
 describe.skipIf(!requires('git').ok)('a repository', () => {
-  test('the head of a branch is fetched, with its commit, and without .git; an exact commit although the branch has moved on', async () => {
+  test('the head of a branch is fetched, with its commit, without .git; so is an exact commit after the branch moved on', async () => {
     const own = ownRepository()
     const first = runGit(own.folder, 'rev-parse', 'HEAD')
     const sha = own.commit({ 'index.html': 'second', 'a/b.txt': 'deep' }, 'The second one')
@@ -63,13 +63,13 @@ describe.skipIf(!requires('git').ok)('a repository', () => {
     runGit(own.folder, 'config', '--unset', 'uploadpack.allowAnySHA1InWant')
     runGit(own.folder, 'config', 'protocol.version', '0')
     const first = runGit(own.folder, 'rev-parse', 'HEAD')
-    // More than the first step of 50.
+    // More than the first deepening step of 50.
     const commits = Array.from(
       { length: 60 },
       (_, n) => `commit refs/heads/main\ncommitter A <a@b.c> ${n} +0000\ndata 1\nx\n${n === 0 ? `from ${first}\n` : ''}`,
     )
     execFileSync('git', ['fast-import', '--quiet'], { cwd: own.folder, input: commits.join('') })
-    // A server that speaks the old protocol only.
+    // A server that supports only the old protocol.
     const intercept = (request: IncomingMessage) => {
       delete request.headers['git-protocol']
       return false
@@ -78,7 +78,7 @@ describe.skipIf(!requires('git').ok)('a repository', () => {
     expect(found.commit_sha).toBe(first)
   })
 
-  test('a commit that a forced push removed is named as gone', async () => {
+  test('a commit removed by a force push is reported as gone', async () => {
     await expect(source.fetch(gitRequest(repository.url, { commit_sha: 'a'.repeat(40) }))).rejects.toMatchObject({
       name: 'SourceError',
       code: 'clone_failed',
@@ -88,7 +88,7 @@ describe.skipIf(!requires('git').ok)('a repository', () => {
     expect(readdirSync(source.into)).toEqual([])
   })
 
-  test('a missing branch is answered with those that are there', async () => {
+  test('a missing branch is reported with the existing ones', async () => {
     const own = ownRepository()
     const head = readFileSync(join(own.folder, '.git/refs/heads/main'))
     for (let i = 10; i < 22; i++) writeFileSync(join(own.folder, `.git/refs/heads/topic-${i}`), head)
@@ -99,14 +99,14 @@ describe.skipIf(!requires('git').ok)('a repository', () => {
     })
   })
 
-  test('an empty repository is named as empty', async () => {
+  test('an empty repository is reported as empty', async () => {
     const empty = mkdtempSync(join(tmpdir(), 'homeport-empty-'))
     runGit(empty, 'init', '--quiet')
     await expect(source.fetch(gitRequest(`file://${empty}`))).rejects.toMatchObject({ message: expect.stringContaining('empty') as string })
     rmSync(empty, { recursive: true })
   })
 
-  test('a folder that is not there, and one that is no repository, are told apart', async () => {
+  test('a missing folder and one that is not a repository have different errors', async () => {
     await expect(source.fetch(gitRequest('file:///no/such/folder'))).rejects.toMatchObject({
       message: 'The folder of the repository does not exist on this machine.',
     })
@@ -117,13 +117,13 @@ describe.skipIf(!requires('git').ok)('a repository', () => {
 })
 
 describe.skipIf(!requires('git').ok)('over http', () => {
-  test('a repository is fetched, and progress is told', async () => {
+  test('a repository is fetched, and progress is reported', async () => {
     const found = await source.fetch(gitRequest(await serve()))
     expect(readdirSync(found.folder)).toEqual(['index.html'])
     expect(source.log.lines.join('\n')).toMatch(/Counting objects: 100%/)
   })
 
-  test('plain files on a web server are a repository as well', async () => {
+  test('a repository of static files on a web server works', async () => {
     runGit(repository.folder, 'update-server-info')
     const host = await listenAsGitServer([], (request, response) => {
       const path = join(repository.folder, '.git', new URL(request.url ?? '/', 'http://x').pathname)
@@ -135,7 +135,7 @@ describe.skipIf(!requires('git').ok)('over http', () => {
     expect(readdirSync(found.folder)).toEqual(['index.html'])
   })
 
-  test('credentials, given or inside the address, open a private repository, and are in no log, address or argument', async () => {
+  test('credentials, separate or in the URL, open a private repository, and are in no log, URL or argument', async () => {
     const secret = 'HPSENT+pass/word%40'
     let arguments_: string[] = []
     const url = await serve({
@@ -157,7 +157,7 @@ describe.skipIf(!requires('git').ok)('over http', () => {
     }
   })
 
-  test('without credentials, and with wrong ones, the failure says so and shows nothing of the answer', async () => {
+  test('missing and wrong credentials are reported, without the server’s response', async () => {
     const url = await serve({ credentials: { username: 'me', password: 'right' } })
     for (const credentials of [null, { username: 'me', password: 'wrong-HPSENT' }]) {
       const failure: unknown = await source.fetch(gitRequest(url, { credentials })).catch((error: unknown) => error)
@@ -174,12 +174,12 @@ describe.skipIf(!requires('git').ok)('over http', () => {
     ['not found', (url: string) => url.replace('/.git', '-nothing/.git'), /repository does not exist/],
     ['a refused connection', () => 'http://127.0.0.1:1/x.git', /Could not connect/],
     ['an unknown host', () => 'http://no-such-host.invalid/x.git', /could not be resolved/],
-  ] as const)('%s is named', async ([, change, message]) => {
+  ] as const)('%s is reported', async ([, change, message]) => {
     await expect(source.fetch(gitRequest(change(await serve())))).rejects.toMatchObject({ message: expect.stringMatching(message) as string })
     expect(readdirSync(source.into)).toEqual([])
   })
 
-  /** A server that takes requests and never answers. */
+  /** A server that accepts requests and never responds. */
   const serveSilence = async (): Promise<{ url: string; reached: Promise<void> }> => {
     const reached = Promise.withResolvers<void>()
     const intercept = () => {
@@ -189,7 +189,7 @@ describe.skipIf(!requires('git').ok)('over http', () => {
     return { url: await serve({ intercept }), reached: reached.promise }
   }
 
-  test('a server that says nothing is given up after a minute', async () => {
+  test('a silent server times out after a minute', async () => {
     const clock = createTestClock()
     const patient = createTestSource({ clock })
     const { url, reached } = await serveSilence()
@@ -215,8 +215,8 @@ describe.skipIf(!requires('git').ok)('over http', () => {
   })
 })
 
-describe.skipIf(!requires('git').ok)('nothing of a repository runs or leaves', () => {
-  test('links that lead out are left out, others stay', async () => {
+describe.skipIf(!requires('git').ok)('nothing of a repository is executed or leaves its folder', () => {
+  test('symlinks that lead out are omitted, others stay', async () => {
     const own = ownRepository()
     symlinkSync('/etc/passwd', join(own.folder, 'absolute'))
     symlinkSync('../../../../../../../../etc', join(own.folder, 'climbing'))
@@ -233,7 +233,7 @@ describe.skipIf(!requires('git').ok)('nothing of a repository runs or leaves', (
     expect(source.log.lines).toContain('Left out the link absolute: it points outside of the repository.')
   })
 
-  test('neither a hook nor a filter runs', async () => {
+  test('no hook and no filter runs', async () => {
     const own = ownRepository()
     const marker = join(source.into, '..', `homeport-marker-${process.pid}`)
     const child = makeRepository({ 'child.txt': 'child' })
@@ -247,7 +247,7 @@ describe.skipIf(!requires('git').ok)('nothing of a repository runs or leaves', (
     rmSync(marker, { force: true })
     const found = await source.fetch(gitRequest(own.url))
     expect(existsSync(marker)).toBe(false)
-    // Its address is a folder of this machine.
+    // Its address is a local folder.
     expect(existsSync(join(found.folder, 'child/child.txt'))).toBe(false)
     child.remove()
   })
@@ -266,7 +266,7 @@ describe.skipIf(!requires('git').ok)('nothing of a repository runs or leaves', (
     'http://127.0.0.1%0a.example.com/x',
     '/etc',
     'git@127.0.0.1:x.git',
-  ])('“%s” is no address', async (url) => {
+  ])('“%s” is not a valid address', async (url) => {
     await expect(source.fetch(gitRequest(url))).rejects.toMatchObject({ name: 'SourceError' })
     expect(existsSync('/tmp/homeport-pwn')).toBe(false)
   })
@@ -280,7 +280,7 @@ describe.skipIf(!requires('git').ok)('nothing of a repository runs or leaves', (
     'main:refs/heads/x',
     'x^{tree}',
     '+main',
-  ])('the branch “%s” is refused or not there', async (branch) => {
+  ])('the branch “%s” is refused or does not exist', async (branch) => {
     await expect(source.fetch(gitRequest(repository.url, { branch }))).rejects.toMatchObject({ name: 'SourceError' })
     expect(existsSync('/tmp/homeport-pwn')).toBe(false)
   })
@@ -291,7 +291,7 @@ describe.skipIf(!requires('git').ok)('nothing of a repository runs or leaves', (
     expect((await source.fetch(gitRequest(repository.url, { branch }))).branch).toBe(branch)
   })
 
-  test('the host’s git configuration and variables have no say', async () => {
+  test('the host’s git configuration and variables have no effect', async () => {
     const home = mkdtempSync(join(tmpdir(), 'homeport-home-'))
     const marker = join(home, 'marker')
     writeFileSync(join(home, '.gitconfig'), `[core]\n\tfsmonitor = touch ${marker}\n[url "file:///nowhere/"]\n\tinsteadOf = file:///\n`)

@@ -16,11 +16,11 @@ describe('public addresses', () => {
     127.0.0.1 127.1.2.3 0.0.0.0 10.1.2.3 172.17.0.1 172.31.255.255 192.168.1.1 169.254.169.254 100.64.0.1 168.63.129.16 198.18.0.1 224.0.0.1
     255.255.255.255 :: ::1 ::ffff:127.0.0.1 ::ffff:8.8.8.8 ::ffff:7f00:1 64:ff9b::7f00:1 2002:7f00:1:: 2001:0:1::1 fc00::1 fd12::1 fe80::1
     fe80::1%eth0 ff02::1 fec0::1 2001:db8::1 localhost`
-  test.for(['', ...others.trim().split(/\s+/)])('“%s” is not', (ip) => expect(isPublicAddress(ip)).toBe(false))
+  test.for(['', ...others.trim().split(/\s+/)])('“%s” is not public', (ip) => expect(isPublicAddress(ip)).toBe(false))
 })
 
 describe('addresses', () => {
-  test('credentials are taken out', () => {
+  test('credentials are extracted', () => {
     expect(parseRepositoryAddress('https://me:p%40ss@example.com:8443/a.git')).toMatchObject({
       url: 'https://example.com:8443/a.git',
       host: 'example.com',
@@ -29,13 +29,13 @@ describe('addresses', () => {
     })
   })
 
-  test('a token alone is a credential; the user of ssh is none', () => {
+  test('a token alone is a credential; the user of ssh is not', () => {
     expect(parseRepositoryAddress('https://token@example.com/a').credentials).toEqual({ username: 'token', password: '' })
     expect(parseRepositoryAddress('ssh://git@example.com/a')).toMatchObject({ url: 'ssh://git@example.com/a', port: 22, credentials: null })
   })
 })
 
-describe.skipIf(!requires('git').ok)('who is not the owner reaches no private address', () => {
+describe.skipIf(!requires('git').ok)('nobody but the owner can reach a private address', () => {
   let canary: GitServer
   let repository: Repository
   beforeAll(async () => {
@@ -66,7 +66,7 @@ describe.skipIf(!requires('git').ok)('who is not the owner reaches no private ad
     source.remove()
   })
 
-  test('the address that was looked up is the one that is asked, and no redirect is followed', async () => {
+  test('requests go to the address that was checked, and redirects are not followed', async () => {
     const host = await startGitServer({ root: dirname(repository.folder) })
     const redirector = await listenAsGitServer([], (request, response) =>
       response.writeHead(302, { location: `http://127.0.0.1:${canary.port}${request.url}` }).end(),
@@ -87,7 +87,7 @@ describe.skipIf(!requires('git').ok)('who is not the owner reaches no private ad
     await redirector.close()
   })
 
-  test('git is new enough to pin addresses', () => {
+  test('git is recent enough to pin addresses', () => {
     expect(execFileSync('git', ['--version'], { encoding: 'utf8' })).toMatch(/git version (2\.(3[7-9]|[4-9]\d)|[3-9])/)
   })
 })

@@ -12,7 +12,7 @@ import { createRecordedLog } from '../support/runtime.ts'
 import { gitRequest } from '../support/source.ts'
 import { until } from '../support/until.ts'
 
-/** A real ssh server on loopback, and a real agent with the one key that it knows. */
+/** A real ssh server on loopback, and a real agent with one key. */
 describe.skipIf(!requires('sshd').ok)('git over ssh', () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-ssh-'))
   const socket = join(folder, 'agent')
@@ -50,7 +50,7 @@ describe.skipIf(!requires('sshd').ok)('git over ssh', () => {
       child.kill()
       await once(child, 'exit')
     }
-    // The host was written down as known at the first fetch.
+    // The host key was stored at the first fetch.
     execFileSync('ssh-keygen', ['-R', `[127.0.0.1]:${port}`], { stdio: 'ignore' })
     repository.remove()
     rmSync(folder, { recursive: true, force: true })
@@ -63,17 +63,17 @@ describe.skipIf(!requires('sshd').ok)('git over ssh', () => {
   }
   const host = { PATH: process.env.PATH, HOME: process.env.HOME }
 
-  test('the agent of the host opens it', async () => {
+  test('the host’s SSH agent opens it', async () => {
     const source = await fetch({ ...host, SSH_AUTH_SOCK: socket })
     expect(source.commit_message).toBe('First')
     expect(readFileSync(join(source.folder, 'server.js'), 'utf8')).toContain('by ssh')
   })
 
-  test('without a key it says that it was refused, and asks nobody', async () => {
+  test('without a key it reports the refusal, and does not prompt', async () => {
     await expect(fetch(host)).rejects.toMatchObject({ code: 'clone_failed', hint: expect.stringMatching(/key/i) })
   })
 
-  /** A port that was free may be somebody's before sshd has it: then sshd ends, and another one is tried. */
+  /** A free port may be taken before sshd binds it: then sshd exits, and another one is tried. */
   async function startServer(): Promise<true | undefined> {
     port = await freePort()
     const server = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', join(folder, 'config'), '-o', `ListenAddress=127.0.0.1:${port}`], {

@@ -25,8 +25,8 @@ const serve = async ({ folder }: Repository, credentials?: { username: string; p
   return { asked: host.requested_paths, url: host.url(`${basename(folder)}/.git`) }
 }
 
-describe.skipIf(!requires('git').ok)('what a repository refers to', () => {
-  /** A repository with gitlinks: by path, the repository that it holds and the address that .gitmodules gives. */
+describe.skipIf(!requires('git').ok)('references of a repository', () => {
+  /** A repository with gitlinks: by path, the repository and its address in .gitmodules. */
   const withSubmodules = (modules: Record<string, { of: Repository; url: string }>): Repository => {
     const own = ownRepository()
     const text = Object.entries(modules).map(
@@ -41,7 +41,7 @@ describe.skipIf(!requires('git').ok)('what a repository refers to', () => {
   }
   const relative = (to: Repository) => `../../${basename(to.folder)}/.git`
 
-  test('submodules are fetched, with theirs, by the credentials of their host, and what leads out of them is left out', async () => {
+  test('submodules are fetched recursively, with the credentials of their host; symlinks out of them are omitted', async () => {
     const inner = ownRepository()
     const library = withSubmodules({ inner: { of: inner, url: relative(inner) } })
     symlinkSync('../../../../etc/passwd', join(library.folder, 'out'))
@@ -62,7 +62,7 @@ describe.skipIf(!requires('git').ok)('what a repository refers to', () => {
     expect(source.log.lines.join('\n')).not.toMatch(/HPSENT|Warning/)
   })
 
-  test('an address in .gitmodules reads no folder of this machine, no private host, and is no option', async () => {
+  test('an address in .gitmodules cannot read local folders or private hosts, or act as an option', async () => {
     const repository = ownRepository()
     const stranger = await serve(repository)
     const urls = [
@@ -85,7 +85,7 @@ describe.skipIf(!requires('git').ok)('what a repository refers to', () => {
     expect(existsSync('/tmp/homeport-pwn')).toBe(false)
   })
 
-  test('pointers of Git LFS are named where git-lfs did not replace them', async () => {
+  test('unresolved Git LFS pointers are reported', async () => {
     const own = ownRepository()
     own.commit({ 'video.bin': `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 12345\n` })
     const path = mkdtempSync(join(tmpdir(), 'homeport-path-'))
@@ -93,7 +93,7 @@ describe.skipIf(!requires('git').ok)('what a repository refers to', () => {
     await without.fetch(gitRequest(own.url))
     expect(without.log.lines.join('\n')).toMatch(/Warning: one file is a Git LFS pointer instead of file content: video\.bin\. Install git-lfs/)
     without.remove()
-    // A stand-in: what is asked of git-lfs, and where it is sent.
+    // A fake of git-lfs that records its arguments and address.
     writeFileSync(join(path, 'git-lfs'), `#!/bin/sh\n[ "$1" = pull ] && git config lfs.url > "$HOME/../url" && echo content > video.bin\nexit 0\n`, {
       mode: 0o755,
     })

@@ -18,7 +18,7 @@ const signal = new AbortController().signal
 const limitChecks = createConcurrencyLimit(2)
 const receive = (bytes: Buffer) => receiveFiles(inPieces(bytes), join(mkdtempSync(join(root, 'archive-')), 'archive'), { signal, limitChecks })
 
-/** Every entry as the runtime gets it. */
+/** Every entry as the runtime receives it. */
 async function entriesOf(bytes: Buffer, owner?: { uid: number; gid: number }): Promise<(Header & { text: string })[]> {
   const received = await receive(bytes)
   const found: (Header & { text: string })[] = []
@@ -27,10 +27,10 @@ async function entriesOf(bytes: Buffer, owner?: { uid: number; gid: number }): P
   return found
 }
 
-/** What a volume may have, unlike a source: folders alone, generated folders, hard links within it, what compresses to nothing below a gigabyte. */
+/** What a volume may contain, unlike a source: only folders, generated folders, hard links within it, and highly compressible content under 1 GB. */
 const allowed =
   /: (?:folders alone|nothing that is not left out|a link in place of the top|a link out of the top folder|a hard link|a bomb.*|a count of .*)$/
-/** File systems of Linux tell such names apart. */
+/** Linux file systems distinguish such names. */
 const allowedOnLinux = /: (?:names alike: .*|(?:names|folders) that differ in .*|a link over a folder)$/
 const isRefused = ({ name }: { name: string }) => !allowed.test(name) && !(process.platform === 'linux' && allowedOnLinux.test(name))
 
@@ -90,7 +90,7 @@ describe('hostile archives', () => {
   })
 })
 
-test('files, folders and links come out as they went in, without the bits that change the user of a program', async () => {
+test('files, folders and symlinks are unpacked unchanged, except for setuid and setgid bits', async () => {
   const entries = await entriesOf(
     createTarGz([
       { name: './', type: '5', mode: 0o1770 },
@@ -111,7 +111,7 @@ test('files, folders and links come out as they went in, without the bits that c
   ])
 })
 
-test('an archive without an entry for the folder itself gets the owner that it is given', async () => {
+test('without an entry for the folder itself the archive gets the given owner', async () => {
   const bytes = createZip([{ name: 'photos/a.txt', data: 'a', mode: 0o100600 }])
   expect(await receive(bytes)).toMatchObject({ files: 1, bytes: 1, has_root: false })
   expect((await entriesOf(bytes, { uid: 7, gid: 8 })).map(({ name, uid, gid }) => [name, uid, gid])).toEqual([['photos/a.txt', 7, 8]])

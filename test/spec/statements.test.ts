@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 
 /*
- * The customer's document, line by line (platform-api.txt is their text as it is): whatever states something has a test that holds
- * it. A renamed test, a new line or a lost one fails here.
+ * The customer's document, line by line (platform-api.txt is its original text): every statement has a test that
+ * verifies it. A renamed test, a new line or a missing one fails here.
  */
 
-/** A line that states something, and the tests that hold it: `room/file: beginning of the name`. In the order of the document. */
+/** A statement, and the tests that verify it: `folder/file: beginning of the name`. In the order of the document. */
 interface Statement {
   section: string
   text: string
@@ -18,7 +18,7 @@ const statements = JSON.parse(read('statements.json')) as Statement[]
 const lines = read('platform-api.txt').split('\n')
 const isRule = (line: string | undefined) => /^\|[-| ]+\|$/.test(line ?? '')
 
-/** Not headings, not the head of a table, not the word that announces a list. */
+/** Excludes headings, table headers, and the word that introduces a list. */
 function stating(): { section: string; text: string }[] {
   let section = ''
   return lines.flatMap((text, i) => {
@@ -41,11 +41,11 @@ function sourceOf(file: string): string {
 }
 
 describe('the statements of the customer’s document', () => {
-  test('are listed, every one', () => {
+  test('are all listed', () => {
     expect(statements.map(({ section, text }) => ({ section, text }))).toEqual(stating())
   })
 
-  test('have tests that are there', () => {
+  test('have existing tests', () => {
     const named = new Set(statements.flatMap(({ tests }) => tests))
     const missing = [...named].filter((one) => {
       const at = one.indexOf(': ')

@@ -34,7 +34,7 @@ async function take(events: AsyncIterable<StreamEvent>, enough: (event: StreamEv
 const seqOf = (event: StreamEvent) => (JSON.parse(String(event.data)) as { seq: number }).seq
 
 describe('a log', () => {
-  test('numbers lines and records apart, over a restart too', () => {
+  test('numbers lines and records separately, also across a restart', () => {
     const first = writerOf('prj_1')
     first.writeLine(fields, 'one')
     first.writeRecord({ state: 'running', ts: 'now' })
@@ -47,7 +47,7 @@ describe('a log', () => {
     expect(store.logs.readEnd('prj_1')).toEqual({ record: 4, line: 3 })
   })
 
-  test('gives its last lines, wherever the batches were cut', () => {
+  test('returns its last lines, however batches were split', () => {
     for (let batch = 0; batch < 40; batch++) {
       const writer = writerOf('prj_2')
       for (let i = 0; i < 7; i++) writer.writeLine(fields, `line ${batch * 7 + i + 1}`)
@@ -67,7 +67,7 @@ describe('a log', () => {
     }
   })
 
-  test('keeps its head and its tail when it grows too long, and tells a reader how much is gone', async () => {
+  test('keeps its head and its tail when it grows too long, and tells a reader how much is missing', async () => {
     const writer = writerOf('prj_3', 100_000, 200_000)
     for (let i = 1; i <= 20_000; i++) writer.writeLine(fields, `line ${i} ${'x'.repeat(80)}`)
     writer.flush()
@@ -84,7 +84,7 @@ describe('a log', () => {
     expect(lines.length).toBeLessThan(5_000)
   })
 
-  test('cuts a line of a megabyte', () => {
+  test('truncates a line of a megabyte', () => {
     const writer = writerOf('prj_4')
     writer.writeLine(fields, 'x'.repeat(1_000_000))
     writer.flush()
@@ -93,7 +93,7 @@ describe('a log', () => {
     expect(line).toContain('more characters')
   })
 
-  test('hides secrets before anything is stored', () => {
+  test('masks secrets before storing anything', () => {
     const writer = writerOf('prj_5')
     writer.setMask(createSecretMask(['hunter2hunter2']))
     writer.writeLine(fields, 'the password is hunter2hunter2')
@@ -101,7 +101,7 @@ describe('a log', () => {
     expect(store.logs.readAfter('prj_5', 0)?.body).toContain('the password is ••••••')
   })
 
-  test('hides a secret that is wrapped over lines, of one batch and of two', () => {
+  test('masks a secret wrapped over lines, in one batch or two', () => {
     const writer = writerOf('prj_5')
     writer.setMask(createSecretMask(['hunter2-rabbit7']))
     writer.writeLine(fields, 'the password is hunter2-')
@@ -121,7 +121,7 @@ describe('a log', () => {
 })
 
 describe('a follower', () => {
-  test('of a runtime log goes on live, and resumes without a gap or a repeat', async () => {
+  test('of a runtime log continues live, and resumes without a gap or a repeat', async () => {
     const writer = writerOf('prj_6')
     for (let i = 1; i <= 50; i++) writer.writeLine(fields, `line ${i}`)
     writer.flush()
@@ -140,7 +140,7 @@ describe('a follower', () => {
     expect((await rest).map(seqOf)).toEqual(Array.from({ length: 18 }, (_, i) => 43 + i))
   })
 
-  test('with a foreign id gets the whole of its backlog', async () => {
+  test('with an unknown id gets the whole backlog', async () => {
     const writer = writerOf('prj_7')
     for (let i = 1; i <= 30; i++) writer.writeLine(fields, `line ${i}`)
     writer.flush()
@@ -154,7 +154,7 @@ describe('a follower', () => {
     }
   })
 
-  test('ends when its reader goes', async () => {
+  test('ends when its reader disconnects', async () => {
     const controller = new AbortController()
     const events = followRuntimeLog(deps(), 'prj_8', {
       lines: 20,
@@ -167,7 +167,7 @@ describe('a follower', () => {
     expect(await next).toMatchObject({ done: true })
   })
 
-  test('of a deployment that is gone ends at once', async () => {
+  test('of a deleted deployment ends at once', async () => {
     const events = followBuildLog(deps(), 'dpl_none', {
       last_event_id: undefined,
       signal: new AbortController().signal,

@@ -43,13 +43,13 @@ const merged = (rows: MetricsRow[]) => {
   for (const row of rows) whole.mergeEncoded(row.latencies)
   return whole.encode()
 }
-/** Ages until there is nothing left to do. */
+/** Ages until nothing is left to aggregate. */
 const age = (at: number): void => {
   while (store.metrics.downsample(at, 100)) continue
 }
 
-describe('what is stored of the metrics', () => {
-  test('readings of one quarter add up in one row', () => {
+describe('stored metrics', () => {
+  test('readings of one quarter of an hour add up in one row', () => {
     const ts = quarterOf(now)
     const cold = createHistogram()
     cold.add(120)
@@ -74,14 +74,14 @@ describe('what is stored of the metrics', () => {
     expect(total(all('b'))).toBe(1)
   })
 
-  test('all readings of a call are stored, or none', () => {
+  test('the readings of one call are stored all or none', () => {
     const ts = quarterOf(now)
     const broken = { ...reading('b', ts, [1]), requests: Number.NaN }
     expect(() => store.metrics.add([reading('a', ts, [1]), broken])).toThrow()
     expect([...all('a'), ...all('b')]).toEqual([])
   })
 
-  test('is there after a restart, and gone with its project', async () => {
+  test('survive a restart, and are deleted with the project', async () => {
     store.metrics.add([reading('a', quarterOf(now), [1]), reading('b', quarterOf(now), [1])])
     await store.close()
     store = await openStore({ data_dir: folder, after_crash: false })
@@ -91,7 +91,7 @@ describe('what is stored of the metrics', () => {
     expect(total(all('b'))).toBe(1)
   })
 
-  test('a damaged file is put aside and does not keep the platform from starting', async () => {
+  test('a damaged file is set aside and does not keep the platform from starting', async () => {
     await store.close()
     writeFileSync(join(folder, 'metrics.db'), 'this is no database'.repeat(500))
     store = await openStore({ data_dir: folder, after_crash: true })
@@ -101,14 +101,14 @@ describe('what is stored of the metrics', () => {
   })
 })
 
-describe('what ages', () => {
-  test('is folded without losing a request, and shows in every range as long as that range is', () => {
+describe('aging data', () => {
+  test('is aggregated without losing a request, and is in every range for as long as that range covers it', () => {
     const first = quarterOf(now - 31 * day)
     let requests = 0
     for (let ts = first; ts <= now; ts += quarter) {
       store.metrics.add([reading('a', ts, [(requests % 97) + 1])])
       requests++
-      // As it happens while the platform runs: every now and then.
+      // Every now and then, as while the platform runs.
       if (requests % 40 === 0) age(ts)
     }
     age(now)
@@ -117,14 +117,14 @@ describe('what ages', () => {
       const from = (Math.floor(now / seconds) + 1 - count) * seconds
       const within = rows.filter((row) => row.ts >= from)
       expect(total(within)).toBe((quarterOf(now) - from) / quarter + 1)
-      // None reaches over the edge of a bucket.
+      // None crosses the edge of a bucket.
       for (const row of within) expect(Math.floor((row.ts + row.seconds - 1) / seconds)).toBe(Math.floor(row.ts / seconds))
     }
     const ranges = rows.map((row) => [row.ts, row.ts + row.seconds] as const)
     for (const [i, [begins]] of ranges.entries()) if (i > 0) expect(begins).toBeGreaterThanOrEqual(ranges[i - 1]![1])
   })
 
-  test('keeps its durations to the last count', () => {
+  test('keeps durations exactly', () => {
     const durations = Array.from({ length: 96 }, (_, i) => Array.from({ length: 20 }, (_unused, k) => 1.1 ** ((i * 7 + k) % 100)))
     for (const [i, some] of durations.entries()) store.metrics.add([reading('a', quarterOf(now - 20 * day) + i * quarter, some)])
     const before = merged(all('a'))
@@ -134,7 +134,7 @@ describe('what ages', () => {
     expect(total(all('a'))).toBe(96 * 20)
   })
 
-  test('takes what is added late into what was folded', () => {
+  test('accepts late readings in aggregated rows', () => {
     const old = quarterOf(now - 3 * day)
     store.metrics.add([reading('a', old, [1])])
     age(now)
@@ -143,15 +143,15 @@ describe('what ages', () => {
     expect(all('a')).toMatchObject([{ ts: Math.floor(old / hour) * hour, seconds: hour, requests: 2 }])
   })
 
-  test('is dropped when no range shows it any more', () => {
+  test('is deleted when no range covers it', () => {
     store.metrics.add([reading('a', quarterOf(now - 40 * day), [1]), reading('b', quarterOf(now - 29 * day), [1])])
     age(now)
     expect(all('a')).toEqual([])
     expect(total(all('b'))).toBe(1)
   })
 
-  test('a project takes bounded room, however busy it is', () => {
-    // A quarter of an hour of ten million requests of every kind of duration, and then such a month.
+  test('a project takes bounded space, however busy it is', () => {
+    // A quarter of an hour of ten million requests with all kinds of durations, and then such a month.
     const busy = createHistogram()
     for (let exponent = 0; exponent < 500; exponent++) for (let i = 0; i < 3; i++) busy.add(0.1 * 1.02 ** exponent)
     let most = 0
@@ -160,7 +160,7 @@ describe('what ages', () => {
       if (i % 96 === 0 || ts + quarter > now) age(ts)
       most = Math.max(most, i % 96 === 0 ? all('a').length : 0)
     }
-    // 100 + 150 + 93 rows, and what gathers within a day of not looking.
+    // 100 + 150 + 93 rows, and what accumulates within a day without aging.
     expect(all('a').length).toBeLessThan(350)
     expect(most).toBeLessThan(450)
     const bytes = all('a').reduce((sum, row) => sum + row.latencies.length, 0)
@@ -170,14 +170,14 @@ describe('what ages', () => {
   })
 })
 
-describe('the book of the metrics', () => {
+describe('the metrics recorder', () => {
   const clock = fixedClock(now * 1000)
   const create = (log = silentLog) => {
     const meter = createMetricsCollector({ clock, isEnabled: () => true })
     return { meter, book: createMetricsRecorder({ meter, store: store.metrics, clock, log }) }
   }
 
-  test('says at once what was counted, and writes it down when it is closed', async () => {
+  test('returns counts at once, and writes them on close', async () => {
     const { meter, book } = create()
     const project = meter.forProject('a')
     for (let i = 1; i <= 137; i++) {
@@ -191,7 +191,7 @@ describe('the book of the metrics', () => {
     expect(total(all('a'))).toBe(138)
   })
 
-  test('loses and doubles nothing while the disk refuses, and while it is read', async () => {
+  test('loses and doubles nothing while writes fail, or while it is read', async () => {
     const lines: string[] = []
     const add = store.metrics.add
     let refuses = true
@@ -218,7 +218,7 @@ describe('the book of the metrics', () => {
     store.metrics.add = add
   })
 
-  test('reads 30 days of one among 10 000 projects in little time and room', () => {
+  test('reads 30 days of one among 10 000 projects in little time and memory', () => {
     const busy = createHistogram()
     for (let i = 0; i < 400; i++) busy.add(1 + (i % 120) / 4)
     const rows = Array.from({ length: 340 }, (_, i) => ({ ...reading('busy', quarterOf(now) - i * 2 * hour, []), requests: 400, latencies: busy }))

@@ -26,15 +26,15 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const node = join(import.meta.dirname, '../../node_modules/node/bin/node')
 
 describe('the database files', () => {
-  test('are readable by their owner alone, and write-ahead', async () => {
+  test('are readable only by their owner, and use write-ahead logging', async () => {
     const store = await openStore({ data_dir: folder, after_crash: false })
     for (const name of ['homeport.db', 'logs.db']) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
     expect(store.db.raw.pragma('journal_mode', { simple: true })).toBe('wal')
     await store.close()
   })
 
-  test('the write-ahead log does not grow for ever: it is moved into the file behind the writers, and nothing is lost', async () => {
-    // Time passes by itself too: a write that meets the checkpoint waits a few milliseconds of it.
+  test('the write-ahead log stays bounded: it is checkpointed behind the writers, and nothing is lost', async () => {
+    // Time also passes by itself: a write that meets the checkpoint waits a few milliseconds.
     const clock = createTestClock()
     const store = await openStore({ data_dir: folder, after_crash: false, clock })
     const sizeOf = () => statSync(join(folder, 'homeport.db-wal')).size
@@ -45,7 +45,7 @@ describe('the database files', () => {
       })
     }
     while (sizeOf() < 6_000_000) await writeSome()
-    // All the while there are writers.
+    // Writers are active all the time.
     await until(
       async () => {
         await writeSome()
@@ -60,7 +60,7 @@ describe('the database files', () => {
     await again.close()
   })
 
-  test('a file of a newer version is refused, named, and left as it was', async () => {
+  test('a file of a newer version is refused, named, and not changed', async () => {
     const path = join(folder, 'homeport.db')
     const db = openSqlite({ path, durable: true })
     db.raw.pragma('user_version = 9999')
@@ -71,7 +71,7 @@ describe('the database files', () => {
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
-  test('a damaged file is refused after a crash, and left as it was', async () => {
+  test('a damaged file is refused after a crash, and not changed', async () => {
     const store = await openStore({ data_dir: folder, after_crash: false })
     await store.db.write((tx) => {
       for (let i = 0; i < 2_000; i++) tx.statement('INSERT INTO settings (key, value) VALUES (?, ?)').run(`key ${i}`, 'x'.repeat(200))
@@ -87,7 +87,7 @@ describe('the database files', () => {
 })
 
 describe('migrations', () => {
-  test('a kill between any two statements leaves a whole version behind, and the next start goes on from it', async () => {
+  test('kill -9 between any two statements leaves a complete version, and the next start continues from it', async () => {
     const statements = (migrations[0]?.sql ?? '')
       .split(';')
       .map((text) => text.trim())
@@ -95,7 +95,7 @@ describe('migrations', () => {
     expect(statements.length).toBeGreaterThan(15)
     for (let cut = 0; cut <= statements.length; cut += 4) {
       const path = join(folder, `cut-${cut}.db`)
-      // Another process begins the migration and is killed in the middle of its transaction.
+      // Another process starts the migration and is killed in the middle of its transaction.
       const script = `
         const Sqlite = require(${JSON.stringify(join(import.meta.dirname, '../../node_modules/better-sqlite3'))})
         const db = new Sqlite(${JSON.stringify(path)})
@@ -114,7 +114,7 @@ describe('migrations', () => {
     }
   })
 
-  test('sources of deployments that an earlier version wrote are read as today’s', async () => {
+  test('deployment sources written by an earlier version are read as current ones', async () => {
     const db = openSqlite({ path: join(folder, 'a.db'), durable: true })
     const index = migrations.findIndex(({ name }) => name === 'deployment-sources')
     await migrate(db, migrations.slice(0, index))
@@ -152,7 +152,7 @@ describe('migrations', () => {
     await db.close()
   })
 
-  test('a file with data in it is copied aside first', async () => {
+  test('a file with data is backed up first', async () => {
     const db = openSqlite({ path: join(folder, 'a.db'), durable: true })
     await migrate(db, [{ name: 'one', sql: 'CREATE TABLE kept (n INTEGER); INSERT INTO kept VALUES (7)' }])
     await migrate(
@@ -170,7 +170,7 @@ describe('migrations', () => {
   })
 })
 
-test('the migration of driver names keeps rows and indexes, and takes any name from then on', async () => {
+test('the migration of driver names keeps rows and indexes, and allows any name afterwards', async () => {
   const db = openSqlite({ path: join(folder, 'a.db'), durable: true })
   const position = migrations.findIndex(({ name }) => name === 'driver-names')
   await migrate(db, migrations.slice(0, position))
@@ -200,8 +200,8 @@ test('the migration of driver names keeps rows and indexes, and takes any name f
   await db.close()
 })
 
-describe('a file that another program holds', () => {
-  test('is waited for without blocking the event loop, then it is database_busy with a time to wait', async () => {
+describe('a file locked by another program', () => {
+  test('is awaited without blocking the event loop, then it is database_busy with a Retry-After', async () => {
     const path = join(folder, 'a.db')
     const clock = createTestClock({ frozen_at: 0 })
     const db = openSqlite({ path, durable: true, clock })
@@ -227,8 +227,8 @@ describe('a file that another program holds', () => {
   })
 })
 
-describe('the lock of a data folder', () => {
-  test('one process has it; it goes with the process, however that ends', async () => {
+describe('the lock of the data folder', () => {
+  test('is held by one process, and released however that ends', async () => {
     const script = `
       import { lockDataFolder } from ${JSON.stringify(join(import.meta.dirname, '../../server/store/data-folder-lock.ts'))}
       globalThis.lock = lockDataFolder(${JSON.stringify(folder)})
@@ -246,11 +246,11 @@ describe('the lock of a data folder', () => {
   })
 })
 
-describe('sealed columns', () => {
+describe('encrypted columns', () => {
   const column = { table: 'env_vars', column: 'sealed_value', row: 'env_1' }
   const sealer = createSealer(Buffer.alloc(32, 1))
 
-  test('open again, and hold nothing of the text', () => {
+  test('can be decrypted, and contain nothing of the plain text', () => {
     const sealed = sealer.seal(column, 'a secret of mine')
     expect(sealer.unseal(column, sealed)).toBe('a secret of mine')
     expect(Buffer.from(sealed).includes('secret')).toBe(false)
@@ -261,11 +261,11 @@ describe('sealed columns', () => {
     ['another row', { ...column, row: 'env_2' }],
     ['another column', { ...column, column: 'other' }],
     ['another table', { ...column, table: 'projects' }],
-  ] as const)('moved to %s they do not open', ([, other]) => {
+  ] as const)('moved to %s they cannot be decrypted', ([, other]) => {
     expect(() => sealer.unseal(other, sealer.seal(column, 'x'))).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
   })
 
-  test('another key, a flipped bit or a short text do not open them', () => {
+  test('another key, a flipped bit or a short value cannot be decrypted', () => {
     const sealed = Buffer.from(sealer.seal(column, 'x'))
     expect(() => createSealer(Buffer.alloc(32, 2)).unseal(column, sealed)).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
     const flipped = Buffer.from(sealed)
@@ -274,7 +274,7 @@ describe('sealed columns', () => {
     expect(() => sealer.unseal(column, sealed.subarray(0, 10))).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
   })
 
-  test('no byte of it can be changed, and no end of it is missed: a seal cut to four bytes would be guessed', () => {
+  test('any changed byte or truncation is detected: a four-byte tag could be guessed', () => {
     const sealed = Buffer.from(sealer.seal(column, 'x'))
     for (let at = 0; at < sealed.length; at++) {
       const changed = Buffer.from(sealed)
@@ -289,22 +289,22 @@ describe('sealed columns', () => {
   })
 })
 
-describe('pages', () => {
-  test('a cursor says where to go on; a foreign one is none', () => {
+describe('pagination', () => {
+  test('a cursor says where to continue; an unknown one is refused', () => {
     expect(decodeCursor('rows', encodeCursor('rows', 42))).toBe(42)
     expect(decodeCursor('rows', encodeCursor('other rows', 42))).toBeUndefined()
     for (const foreign of ['', 'x', 'czQy!', 'c2FiYw', Buffer.from('s-1').toString('base64url')])
       expect(decodeCursor('rows', foreign)).toBeUndefined()
   })
 
-  test('the last page has none', () => {
+  test('the last page has no cursor', () => {
     const rows = [{ seq: 3 }, { seq: 2 }, { seq: 1 }]
     expect(paginate('rows', rows, 3).next_cursor).toBeNull()
     expect(paginate('rows', rows, 2)).toEqual({ rows: [{ seq: 3 }, { seq: 2 }], next_cursor: encodeCursor('rows', 2) })
   })
 })
 
-test('a copy of the files is as good as the files', async () => {
+test('a copy of the files is a valid store', async () => {
   const store = await openStore({ data_dir: folder, after_crash: false })
   await store.db.write((tx) => tx.statement("INSERT INTO settings (key, value) VALUES ('a', '1')").run())
   store.db.raw.pragma('wal_checkpoint(TRUNCATE)')

@@ -14,7 +14,7 @@ interface Https {
   trust: { store: string; status: string }[]
 }
 
-/** A browser of its own, whose home is where the platform keeps trust. */
+/** A new browser, whose home folder is where the platform adds the trust. */
 const openChromium = (home: string) =>
   chromium.launch({
     ...(chromiumPath ? { executablePath: chromiumPath } : {}),
@@ -42,12 +42,12 @@ describe.skipIf(!requires('chromium').ok || !requires('nss').ok)('a browser and 
     repository.remove()
   })
 
-  test('warns of it before it is trusted, opens it by HTTP/2 after, and warns again once it is taken out', async () => {
+  test('warns before it is trusted, uses HTTP/2 afterwards, and warns again once it is removed', async () => {
     const openPage = async (): Promise<string> => {
       const browser = await openChromium(home)
       try {
         const page = await browser.newPage()
-        // Docker networks that come and go beside us are a change of network to Chromium.
+        // Docker networks of other tests are a network change to Chromium.
         for (let isLoaded = false; !isLoaded;) {
           isLoaded = await page.goto(url).then(
             () => true,
@@ -76,7 +76,7 @@ describe.skipIf(!requires('chromium').ok || !requires('nss').ok)('a browser and 
     await expect(openPage()).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID')
   })
 
-  test('curl and openssl take it too, and the chain is as it should be', async () => {
+  test('curl and openssl accept it too, and the chain is correct', async () => {
     await platform.api('POST', '/instance/https/trust')
     const ca = join(platform.data_dir, 'authority.crt')
     const { port } = new URL(url)

@@ -23,7 +23,7 @@ describe('an authority', () => {
   const authority = createAuthorityCertificate({ machine: 'Anna’s "best" MacBook, Pro', now })
   const parsed = new X509Certificate(authority.certificate)
 
-  test('says whose it is, in plain signs', () => {
+  test('names its instance, in ASCII', () => {
     expect(readCertificate(authority.certificate).subject).toBe('Homeport local authority (Annas best MacBook Pro)')
     expect(parsed.issuer).toBe(parsed.subject)
     expect(readCertificate(createAuthorityCertificate({ machine: 'x'.repeat(200), now }).certificate).subject.length).toBeLessThanOrEqual(64)
@@ -46,7 +46,7 @@ describe('an authority', () => {
     ['192.168.1.20', 'IP Address:192.168.1.20'],
     ['::1', 'IP Address:0:0:0:0:0:0:0:1'],
     ['fd00::12:0:0:3', 'IP Address:FD00:0:0:0:12:0:0:3'],
-  ])('a certificate for %s is for that alone, by the strictest reading', async (host, names) => {
+  ])('a certificate for %s is valid for exactly that, by the strictest interpretation', async (host, names) => {
     const leaf = new X509Certificate(createLeafCertificate(authority, { host, now: Date.now() }).certificate)
     expect(leaf.subjectAltName).toBe(names)
     expect(leaf.ca).toBe(false)
@@ -59,14 +59,14 @@ describe('an authority', () => {
     expect((await run('openssl', ['verify', '-x509_strict', '-purpose', 'sslserver', '-CAfile', ca, file])).stdout).toContain(': OK')
   })
 
-  test('a certificate lasts 90 days at most, and not beyond its authority', () => {
+  test('a certificate is valid for 90 days at most, and not beyond its authority', () => {
     const fresh = new X509Certificate(createLeafCertificate(authority, { host: 'a.localhost', now }).certificate)
     expect((Date.parse(fresh.validTo) - Date.parse(fresh.validFrom)) / day_ms).toBeLessThan(90)
     const late = new X509Certificate(createLeafCertificate(authority, { host: 'a.localhost', now: now + 3650 * day_ms }).certificate)
     expect(late.validTo).toBe(parsed.validTo)
   })
 
-  test('no two have one serial number, and none is negative', () => {
+  test('serial numbers are unique and positive', () => {
     const serials = Array.from(
       { length: 200 },
       () => new X509Certificate(createLeafCertificate(authority, { host: 'a.localhost', now }).certificate).serialNumber,
@@ -103,7 +103,7 @@ describe('the certificate authority', () => {
     return { certificateAuthority, calls, at }
   }
 
-  test('a hundred handshakes at once make one authority and one certificate', async () => {
+  test('a hundred concurrent handshakes create one authority and one certificate', async () => {
     const { certificateAuthority, calls } = createContext()
     const all = await Promise.all(Array.from({ length: 100 }, () => certificateAuthority.identityFor('a.localhost')))
     expect(new Set(all).size).toBe(1)
@@ -111,13 +111,13 @@ describe('the certificate authority', () => {
     expect(await certificateAuthority.identityFor('b.localhost')).not.toBe(all[0])
   })
 
-  test('nothing is made before it is needed', async () => {
+  test('nothing is created before it is needed', async () => {
     const { certificateAuthority, calls } = createContext()
     expect(await certificateAuthority.current()).toBeUndefined()
     expect(calls.writes).toBe(0)
   })
 
-  test('a failure is not kept', async () => {
+  test('a failure is not cached', async () => {
     const { certificateAuthority, at } = createContext()
     at.fails = true
     await expect(certificateAuthority.identityFor('a.localhost')).rejects.toThrow('disk is full')
@@ -125,7 +125,7 @@ describe('the certificate authority', () => {
     await certificateAuthority.identityFor('a.localhost')
   })
 
-  test('a certificate is made anew long before it ends, and so is an authority', async () => {
+  test('a certificate is renewed long before it expires, and so is an authority', async () => {
     const { certificateAuthority, at } = createContext()
     const first = await certificateAuthority.identityFor('a.localhost')
     const authority = await certificateAuthority.ensure()
@@ -136,7 +136,7 @@ describe('the certificate authority', () => {
     expect((await certificateAuthority.ensure()).id).not.toBe(authority.id)
   })
 
-  test('memory is bounded however many names are asked for', async () => {
+  test('memory is bounded however many hostnames are requested', async () => {
     const { certificateAuthority } = createContext()
     const first = await certificateAuthority.identityFor('n-0.localhost')
     for (let i = 1; i <= 1000; i++) await certificateAuthority.identityFor(`n-${i}.localhost`)
@@ -144,7 +144,7 @@ describe('the certificate authority', () => {
     expect(await certificateAuthority.identityFor('n-0.localhost')).not.toBe(first)
   })
 
-  test('removed, it is gone with all that it signed; the next is another', async () => {
+  test('removing it removes every certificate it signed; the next one is different', async () => {
     const { certificateAuthority } = createContext()
     const before = { authority: await certificateAuthority.ensure(), identity: await certificateAuthority.identityFor('a.localhost') }
     await certificateAuthority.remove()
@@ -154,7 +154,7 @@ describe('the certificate authority', () => {
   })
 })
 
-test('its key lies sealed in the database, one authority at most', async () => {
+test('its key is encrypted in the database, one authority at most', async () => {
   mkdirSync(join(folder, 'data'))
   const store = await openStore({ data_dir: join(folder, 'data'), after_crash: false })
   const key = Buffer.alloc(32, 7)
@@ -167,7 +167,7 @@ test('its key lies sealed in the database, one authority at most', async () => {
   const rows = store.db.readSync((tx) => tx.statement('SELECT * FROM authorities').all() as { sealed_key: Uint8Array; certificate: string }[])
   expect(rows.length).toBe(1)
   expect(Buffer.from(rows[0]?.sealed_key ?? []).toString('latin1')).not.toContain('PRIVATE KEY')
-  // With another master key it does not open.
+  // Another master key cannot decrypt it.
   await expect(createCertificateAuthorityStore(store.db, createSealer(Buffer.alloc(32, 8))).read()).rejects.toThrow('master key')
   await kept.remove()
   expect(await kept.read()).toBeUndefined()

@@ -15,7 +15,7 @@ afterAll(() => platform.remove())
 const run = (...args: string[]) => runCommand(platform.handle.instance, platform.data_dir, args)
 
 describe('homeport hosts', () => {
-  // The instance's own and the one that the command writes may be two: an administrator's command takes no path from an instance.
+  // The instance's hosts file and the command's may differ, because an administrator's command accepts no path from an instance.
   const own = () => join(platform.data_dir, 'hosts')
   const other = () => join(platform.data_dir, 'hosts-of-the-system')
   const original = '127.0.0.1 localhost\n'
@@ -31,20 +31,20 @@ describe('homeport hosts', () => {
     expect(err).toContain('does not contain these lines')
   })
 
-  test('writes them, turns the setting on, and the instance keeps them from then on', async () => {
+  test('writes them, turns the setting on, and the instance updates them from then on', async () => {
     expect(await run('hosts', '--write', '--file', other())).toMatchObject({ code: 0, out: `${other()} contains one name of this instance.\n` })
     for (const path of [own(), other()]) expect(readFileSync(path, 'utf8')).toContain('127.0.0.1 shop.localhost\n')
     expect((await run('settings', 'get', 'hosts_file')).out).toBe('true\n')
     expect((await run('hosts', '--file', other())).err).toContain('contains these lines')
   })
 
-  test('takes them out again, and turns it off', async () => {
+  test('removes them, and turns the setting off', async () => {
     expect((await run('hosts', '--remove', '--file', other(), '--json')).code).toBe(0)
     for (const path of [own(), other()]) expect(readFileSync(path, 'utf8')).toBe(original)
     expect((await run('settings', 'get', 'hosts_file')).out).toBe('false\n')
   })
 
-  test('both at once is no usage', async () => {
+  test('both at once is a usage error', async () => {
     expect((await run('hosts', '--write', '--remove')).code).toBe(2)
   })
 })
@@ -54,7 +54,7 @@ describe('homeport trust', () => {
     expect(await run('trust', '--show')).toMatchObject({ code: 0, out: 'There is no certificate authority yet.\n' })
   })
 
-  test.skipIf(!requires('nss').ok)('there and back', async () => {
+  test.skipIf(!requires('nss').ok)('adds and removes the authority', async () => {
     const { code, out } = await run('trust')
     expect(code).toBe(0)
     expect(out).toMatch(/Chromium: now trusted\.\n/)
@@ -68,7 +68,7 @@ describe('homeport trust', () => {
   })
 })
 
-test('all of it is the owner’s alone', async () => {
+test('is for the owner only', async () => {
   const { body } = await platform.api<{ token: string }>('POST', '/instance/users', { email: 'guest@example.com' })
   for (const [method, path] of [
     ['GET', '/instance/https'],
@@ -87,7 +87,7 @@ test('the session and instance.json say where HTTPS is', async () => {
   expect(JSON.parse(readFileSync(join(platform.data_dir, 'instance.json'), 'utf8'))).toMatchObject({ edge_https_url: body.instance.edge_https_url })
 })
 
-test('the setting sends plain HTTP on, at once', async () => {
+test('the setting redirects plain HTTP, at once', async () => {
   const https = new URL(platform.handle.instance.edge_https_url ?? '')
   expect((await platform.fetchEdge('shop.localhost', '/a')).status).toBe(404)
   await platform.api('PATCH', '/instance/settings', { https_redirect: true })

@@ -28,7 +28,7 @@ async function addDomain(store: Store, project: { id: string; account_id: string
   )
 }
 
-test('names of one’s own lead, have certificates and stand in the hosts file after a restart, if they were verified', async () => {
+test('after a restart only verified custom domains are routed, have certificates and are in the hosts file', async () => {
   const data_dir = mkdtempSync(join(tmpdir(), 'homeport-hostnames-'))
   let platform = await startTestPlatform({ runtime: 'process', data_dir })
   const [shop, idle] = [await platform.createProject({ slug: 'shop' }), await platform.createProject({ slug: 'idle' })]
@@ -69,7 +69,7 @@ test('names of one’s own lead, have certificates and stand in the hosts file a
   }
 })
 
-test('ten thousand projects with a name of their own each: all of them lead, and a change reaches the edge at once', async () => {
+test('ten thousand projects with a custom domain each: all are routed, and a change reaches the edge at once', async () => {
   const data_dir = mkdtempSync(join(tmpdir(), 'homeport-hostnames-'))
   const store = await openStore({ data_dir, after_crash: false })
   const edge = await startEdge()

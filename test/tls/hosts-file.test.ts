@@ -15,13 +15,13 @@ const none = block()
 describe('the text', () => {
   const usual = '127.0.0.1\tlocalhost\n::1 localhost\n# mine: café\n10.0.0.1 nas\n'
 
-  test('the block goes to the end, between marks', () => {
+  test('the block is appended, between markers', () => {
     expect(applyHostsBlock(usual, block('a.localhost', 'www.example.com'))).toBe(
       `${usual}# homeport begin abc123\n127.0.0.1 a.localhost\n127.0.0.1 www.example.com\n# homeport end\n`,
     )
   })
 
-  test('another set of names takes the place of the first, wherever it stands by then', () => {
+  test('another set of names replaces the block, wherever it is', () => {
     const once = `${applyHostsBlock(usual, block('a.localhost'))}10.0.0.2 added-below\n`
     expect(applyHostsBlock(once, block('b.localhost', 'c.localhost'))).toBe(
       `${usual}# homeport begin abc123\n127.0.0.1 b.localhost\n127.0.0.1 c.localhost\n# homeport end\n10.0.0.2 added-below\n`,
@@ -35,22 +35,22 @@ describe('the text', () => {
     expect(applyHostsBlock(applyHostsBlock(both, none), { ...other, lines: [] })).toBe(usual)
   })
 
-  test('where somebody took out the end mark, no line of theirs goes', () => {
+  test('with a missing end marker no foreign line is removed', () => {
     const broken = `# homeport begin abc123\n127.0.0.1 a.localhost\n10.0.0.1 nas\n`
     expect(applyHostsBlock(broken, none)).toBe('10.0.0.1 nas\n')
   })
 
-  test('lines end as they do in the file', () => {
+  test('keeps the line endings of the file', () => {
     expect(applyHostsBlock('127.0.0.1 localhost\r\n', block('a.localhost'))).toBe(
       '127.0.0.1 localhost\r\n# homeport begin abc123\r\n127.0.0.1 a.localhost\r\n# homeport end\r\n',
     )
   })
 
-  test('what is no name is not written, whatever it was meant to be', () => {
+  test('an invalid name is not written', () => {
     expect(block('ok.localhost', 'evil\n10.0.0.1 bank.com', 'with space', '', '-x', 'UPPER', '*.localhost').lines).toEqual(['127.0.0.1 ok.localhost'])
   })
 
-  test('an administrator’s command takes nothing but such a block from an instance', () => {
+  test('the administrator’s command accepts only a valid block from an instance', () => {
     const good = block('a.localhost', 'b.example.com')
     expect(parseHostsBlock(formatHostsBlock(good))).toEqual(good)
     for (const bad of [
@@ -63,7 +63,7 @@ describe('the text', () => {
       expect(() => parseHostsBlock(bad)).toThrow('not a valid block for the hosts file')
   })
 
-  test('in and out again leaves every file as it was', () => {
+  test('adding and removing restores every file exactly', () => {
     const eol = fc.constantFrom('\n', '\r\n')
     const line = fc.string({ maxLength: 20 }).filter((text) => !/[\r\n]/.test(text) && !text.startsWith('# homeport'))
     const names = fc.uniqueArray(
@@ -91,7 +91,7 @@ describe('the file', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('keeps its mode and every byte, a link stays a link', async () => {
+  test('keeps its mode and every byte, and a symlink stays one', async () => {
     const bytes = Buffer.from([0x31, 0x0a, 0xff, 0xfe, 0x00, 0xc3, 0x28, 0x0a])
     writeFileSync(path, bytes)
     chmodSync(path, 0o640)
@@ -133,7 +133,7 @@ describe('the file', () => {
     expect(readFileSync(path, 'utf8')).toBe(original)
   })
 
-  test('one that is not there is not made, and the command says where the instance is', async () => {
+  test('a missing one is not created, and the command says where the instance is', async () => {
     const file = createHostsFileSync({
       path,
       instance: 'abc123',

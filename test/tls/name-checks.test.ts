@@ -23,14 +23,14 @@ const find = async (change: Partial<NameCheckFacts>, known: Record<string, strin
   return Object.fromEntries(checks.map(({ name, ...check }) => [name, check]))
 }
 
-describe('the doctor on names', () => {
-  test('all is well', async () => {
+describe('the doctor’s name checks', () => {
+  test('everything is fine', async () => {
     const checks = await find({}, { 'shop.localhost': ['127.0.0.1', '::1'], 'www.example.com': ['192.168.1.5'] })
     expect(Object.values(checks).map((check) => check.status)).toEqual(['ok', 'ok', 'ok', 'ok'])
     expect(checks['name shop.localhost']?.message).toBe('Resolves to this machine (127.0.0.1, ::1).')
   })
 
-  test('a local name that macOS does not know: who opens it all the same, and the hint', async () => {
+  test('a local name that macOS does not resolve: which programs still open it, and the fix', async () => {
     const check = (await find({}, {}))['name shop.localhost']
     expect(check).toMatchObject({ status: 'warning', hint: 'Add the names to the hosts file: sudo npx homeport hosts --write --data /data' })
     expect(check?.message).toContain('Safari and other macOS programs do not')
@@ -40,29 +40,29 @@ describe('the doctor on names', () => {
     expect(own?.hint).toBe('Add the names to the hosts file: npx homeport settings set hosts_file true')
   })
 
-  test('a name that leads elsewhere is told with where', async () => {
+  test('a name that resolves elsewhere is reported with its address', async () => {
     const check = (await find({}, { 'www.example.com': ['93.184.216.34'] }))['name www.example.com']
     expect(check).toMatchObject({ status: 'warning', message: 'Resolves to 93.184.216.34, which is not this machine.' })
   })
 
-  test('a resolver that does not answer holds nothing up for long', async () => {
+  test('an unresponsive resolver does not delay the checks for long', async () => {
     const checks = checkNames(facts, () => new Promise(() => {}), clock)
     await clock.advance(3_000)
     expect((await checks)[0]).toMatchObject({ status: 'warning' })
   })
 
-  test('without projects a name of no one is tried', async () => {
+  test('without projects an unused name is tried', async () => {
     expect(Object.keys(await find({ names: [] }, {}))).toContain('name homeport-doctor.localhost')
   })
 
-  test('the hosts file is spoken of when it is wanted', async () => {
+  test('the hosts file is reported when it is enabled', async () => {
     expect(await find({ is_hosts_file_enabled: true }, {})).toMatchObject({ 'hosts file': { status: 'warning', hint: facts.hosts_file.command } })
     expect(await find({ is_hosts_file_enabled: true, hosts_file: { ...facts.hosts_file, in_sync: true } }, {})).toMatchObject({
       'hosts file': { status: 'ok' },
     })
   })
 
-  test('HTTPS: its port, and who trusts it', async () => {
+  test('HTTPS: its port, and which programs trust it', async () => {
     expect(await find({ https: { ...facts.https, edge_https_url: null } }, {})).toMatchObject({ 'port https': { status: 'failed' } })
     expect(await find({ https_fell_back: true }, {})).toMatchObject({ 'port https': { status: 'warning' } })
     const trust = [

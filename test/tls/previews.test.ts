@@ -7,7 +7,7 @@ import { makeRepository, tinyServer } from '../support/repository.ts'
 import { getHttps } from '../support/tls.ts'
 import { until } from '../support/until.ts'
 
-/* The names of previews and services are names of this machine like any other: in the hosts file, and with a certificate. */
+/* Hostnames of previews and services are local names like any other: in the hosts file, and with a certificate. */
 
 const repository = makeRepository({ 'index.html': 'main' })
 let platform: TestPlatform
@@ -22,7 +22,7 @@ afterAll(async () => {
   repository.remove()
 })
 
-test('they stand in the hosts file while they are open, and answer over HTTPS', async () => {
+test('are in the hosts file while they are open, and answer over HTTPS', async () => {
   const file = join(platform.data_dir, 'hosts')
   const lists = (name: string) => existsSync(file) && readFileSync(file, 'utf8').includes(`127.0.0.1 ${name}\n`)
   await platform.api('PATCH', '/instance/settings', { hosts_file: true })
@@ -39,7 +39,7 @@ test('they stand in the hosts file while they are open, and answer over HTTPS', 
   await until(() => (lists(preview.host) ? undefined : true), { what: 'the end of the name' })
 })
 
-test('so does a public service beside the main one, while its version is live', async () => {
+test('so are additional public services, while their version is live', async () => {
   const file = join(platform.data_dir, 'hosts')
   const lists = (name: string) => readFileSync(file, 'utf8').includes(`127.0.0.1 ${name}\n`)
   const app = makeRepository({

@@ -8,7 +8,7 @@ import { findTrustStores } from '../../server/tls/trust-stores.ts'
 import { requires } from '../support/requirements.ts'
 import { createTestAuthority } from '../support/tls.ts'
 
-/** Real programs of the test's own stand in for those of each system: they note how they were called. */
+/** Fakes of each system's programs, as real executables that record their calls. */
 let folder = ''
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'homeport-trust-'))
@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** `answers`: shell that decides by `$*` how it ends. */
+/** `answers`: shell code that decides the result by `$*`. */
 function stub(name: string, answers = 'exit 0'): void {
   const path = join(folder, 'bin', name)
   writeFileSync(
@@ -54,7 +54,7 @@ function openTrustStores(platform: NodeJS.Platform, path = `${join(folder, 'bin'
 }
 
 describe('macOS', () => {
-  test('the login keychain: asked, changed, and cleaned of this authority alone', async () => {
+  test('the login keychain: checked, changed, and cleaned of this authority only', async () => {
     stub(
       'security',
       `case "$1" in verify-cert) test -e "${folder}/trusted";; add-trusted-cert) touch "${folder}/trusted";; *) rm "${folder}/trusted";; esac`,
@@ -83,7 +83,7 @@ describe('macOS', () => {
     expect(existsSync(trust.file)).toBe(false)
   })
 
-  test('a person who says no to the dialog has changed nothing', async () => {
+  test('a user who declines the dialog has changed nothing', async () => {
     stub(
       'security',
       'case "$1" in verify-cert) exit 1;; esac; echo "SecTrustSettingsSetTrustSettings: The authorization was canceled by the user." >&2; exit 1',
@@ -94,7 +94,7 @@ describe('macOS', () => {
   })
 })
 
-test('Windows: the store of the user, by digest', async () => {
+test('Windows: the store of the user, by fingerprint', async () => {
   stub('certutil', 'case "$2" in -store) exit 1;; esac')
   const trust = openTrustStores('win32')
   const { fingerprint_sha1 } = await trust.authority.ensure()
@@ -128,7 +128,7 @@ describe('Linux, the system', () => {
     expect(readdirSync(anchors)).toEqual(['somebody-elses.crt'])
   })
 
-  test('what it refuses is undone, and the command is told', async () => {
+  test('a refused change is undone, and the command is shown', async () => {
     stub('update-ca-certificates', 'echo "only root may" >&2; exit 1')
     const anchors = join(folder, 'system', flavours[0][0])
     mkdirSync(anchors, { recursive: true })
@@ -141,14 +141,14 @@ describe('Linux, the system', () => {
 })
 
 describe('Linux, browsers', () => {
-  test('without certutil nothing is claimed, and the package is named', async () => {
+  test('without certutil no success is claimed, and the package is named', async () => {
     const trust = openTrustStores('linux', join(folder, 'bin'))
     await trust.authority.ensure()
     expect(await trust.listStatuses()).toEqual([{ store: 'Chromium', status: 'unavailable', command: 'sudo apt-get install libnss3-tools' }])
     expect((await trust.add())[0]).toBe('Chromium: not available. Run: sudo apt-get install libnss3-tools')
   })
 
-  test.skipIf(!requires('nss').ok)('real databases of Chromium and of every profile of Firefox; another instance’s authority stays', async () => {
+  test.skipIf(!requires('nss').ok)('real databases of Chromium and of every Firefox profile; another instance’s authority stays', async () => {
     const trust = openTrustStores('linux')
     const run = createProgramRunner({ PATH: process.env.PATH, HOME: trust.home })
     for (const profile of ['abc.default', 'def.work space']) {
@@ -179,7 +179,7 @@ describe('Linux, browsers', () => {
   })
 })
 
-test('no program gets more of our environment than it needs', async () => {
+test('programs get only the environment variables that they need', async () => {
   writeFileSync(join(folder, 'bin', 'tell'), '#!/bin/sh\nenv\n', { mode: 0o755 })
   const run = createProgramRunner({ PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, HOME: folder, HOMEPORT_TOKEN: 'svc_secret', STRIPE: 'sk_live' })
   const { out } = await run('tell', [])

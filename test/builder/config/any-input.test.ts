@@ -1,4 +1,4 @@
-/** Whatever a file says, its reader returns a configuration or throws its own failure, and is done in linear time. */
+/** For any input, a reader returns a configuration or throws its own failure, in linear time. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Cron } from 'croner'
@@ -54,7 +54,7 @@ async function readAny(kind: keyof typeof readers, text: string): Promise<void> 
 const folder = join(import.meta.dirname, 'compose')
 const published = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
 
-/** Values that readers meet at places where they expect others. */
+/** Values in places where readers expect others. */
 const scalar = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -253,7 +253,7 @@ test.each<[name: string, text: (size: number) => string]>([
   for (const kind of ['compose.yaml', 'homeport.yaml', 'fly.toml', 'Procfile'] as const) await readAny(kind, text(199_000))
 })
 
-test('the scheduler knows every schedule that is accepted', () => {
+test('the scheduler accepts every schedule that the parser accepts', () => {
   const words = ['*', '*/5', '1-5', '0', '7', '59', '31', '12', 'mon', 'JAN', 'sun-tue', '1,2', '1-10/3', '5/2', '0-23', 'L', '?', '60', '*/0']
   const schedule = fc.oneof(
     fc.constantFrom('@daily', '@yearly'),

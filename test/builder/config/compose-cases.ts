@@ -1,6 +1,6 @@
 /**
- * Compose files in `compose/`, written for these tests after the services and the notation of well-known projects. `files` are what the source has beside
- * the file; `expected` lists main, then each service with its kind, `*` for an address of its own, and its port. `problems` are the lines that are rejected.
+ * Compose files in `compose/`, written for these tests after the services and the notation of well-known projects. `files` are the other files of the
+ * source; `expected` lists main, then each service with its kind, `*` for its own address, and its port. `problems` are the rejected lines.
  */
 export interface ComposeCase {
   name: string

@@ -16,7 +16,7 @@ test.each(composeCases)('accepted: $name', async ({ name, files, expected }) => 
   const config = await readProjectConfig(await createComposeCase(createSource, name, files))
   expect(config.file).toBe('compose.yaml')
   expect(summarize(config)).toBe(expected)
-  // Every sentence about something that has no effect names its line.
+  // Every sentence about something without effect names its line.
   for (const sentence of config.explanation)
     expect(sentence).toMatch(/^(Services are read from|[\w-]+ \((web|worker|image|cron)\): |compose\.yaml( line \d+)?: )/)
 })

@@ -80,20 +80,20 @@ volumes: { pg: }
     expect(config).toMatchObject({ file: null, services: [], explanation: [expect.stringMatching(/compose\.yaml is not used/)] })
   })
 
-  test('homeport.yaml is read first, an override is not read', async () => {
+  test('homeport.yaml takes precedence, override files are ignored', async () => {
     const files = { 'homeport.yaml': 'services: { web: {} }', 'compose.override.yaml': 'x' }
     expect((await read('services: { a: { build: . } }', files)).file).toBe('homeport.yaml')
     const { explanation } = await read('services: { web: { build: . } }', { 'compose.override.yaml': 'x' })
     expect(explanation.join('\n')).toMatch(/compose\.override\.yaml is not read/)
   })
 
-  test('profiles are skipped and named', async () => {
+  test('profiles are skipped and reported', async () => {
     const config = await read('services:\n  web: { build: ., depends_on: [tool] }\n  tool: { image: x, privileged: true, profiles: [dev] }')
     expect(config.services.map(({ name }) => name)).toEqual(['web'])
     expect(config.explanation.join('\n')).toMatch(/line 3: services\.tool is not started, because it belongs to the profile “dev”/)
   })
 
-  test('extends within the file', async () => {
+  test('extends works within one file', async () => {
     const config = await read(
       `
 services:
@@ -130,7 +130,7 @@ volumes: { d: {}, e: {} }
     expect(config.services[0]).toMatchObject({ port, is_public: isPublic })
   })
 
-  test('a command with a variable of the project is filled in by a shell', async () => {
+  test('a command with a project variable is expanded by a shell', async () => {
     const config = await read(
       'services: { web: { build: . }, cache: { image: "redis:7", command: "redis-server --requirepass ${PASS} --port 6379" } }',
     )
@@ -138,11 +138,11 @@ volumes: { d: {}, e: {} }
     expect(fillEnvironment(serviceOf(config, 'cache'), { PASS: 'secret' })).toEqual({ PASS: 'secret' })
   })
 
-  test('variables that must be set are named', async () => {
+  test('variables that must be set are reported', async () => {
     expect((await read('services: { web: { build: ., environment: { A: "${KEY:?set it}", B: "${OPT:+x}" } } }')).required_variables).toEqual(['KEY'])
   })
 
-  test('secrets and configs are files of the source in a ready image', async () => {
+  test('secrets and configs become files of the source in a ready image', async () => {
     const text = `
 services: { web: { image: nginx, ports: [80], configs: [{ source: site, target: /etc/nginx/conf.d/default.conf }], secrets: [key] } }
 configs: { site: { file: ./site.conf } }
@@ -156,7 +156,7 @@ secrets: { key: { file: key.txt } }`
     })
   })
 
-  test('every line that cannot be used is named, not only the first', async () => {
+  test('reports every line that cannot be used, not only the first', async () => {
     const text = `services:
   web:
     build: .

@@ -14,7 +14,7 @@ const createSource = useSource()
 const options = { schema_url: 'http://127.0.0.1:4600/schemas/homeport.json' }
 const isValid = new Ajv({ strict: false }).compile(createHomeportSchema())
 
-/** The services without what homeport.yaml has no word for: the port of a worker, and the old name of a service that became web. */
+/** The services without what homeport.yaml cannot express: the port of a worker, and the old name of a service that became web. */
 function comparable({ services, main, release, required_variables, settings }: ProjectConfig) {
   const rename = (name: string) => (name === main ? 'main' : name)
   const normalize = (service: ServiceConfig) => ({

@@ -17,7 +17,7 @@ volumes:   { cache: {} }
 `
 
 describe('homeport.yaml', () => {
-  test('the example of the guide', async () => {
+  test('parses the example of the guide', async () => {
     const config = await read(example)
     expect(config).toMatchObject({
       file: 'homeport.yaml',
@@ -46,7 +46,7 @@ describe('homeport.yaml', () => {
     })
   })
 
-  test('additional ports, and the time that a version may take to be healthy', async () => {
+  test('additional ports, and the health check timeout', async () => {
     const { services, explanation } = await read(
       'services: { web: { port: 80, ports: [9090, "9091", 80, 9090], healthcheck: { path: /up, timeout: 2m, interval: 5s } }, api: { port: 81, healthcheck: { path: /up } } }',
     )
@@ -63,7 +63,7 @@ describe('homeport.yaml', () => {
     expect(await readProjectConfig(await createSource({ 'index.html': 'hi' }))).toMatchObject({ file: null, services: [], main: null })
   })
 
-  test('settings alone are about one web service', async () => {
+  test('settings alone describe one web service', async () => {
     const config = await read(
       'node_version: 22\nmemory_limit_mb: 256\nalways_warm: true\nbuild_command: npm run make\nrequired_variables: [STRIPE_KEY]',
     )
@@ -81,7 +81,7 @@ describe('homeport.yaml', () => {
     expect((await read(`services: { web: { command: ${text} } }`)).services[0]?.command).toEqual(command)
   })
 
-  test('values may take variables of the project', async () => {
+  test('values can refer to project variables', async () => {
     const { services } = await read('services: { web: { environment: { URL: "db://${USER:-app}:${PASS}@db", PRICE: "5$$" } } }')
     expect(services[0]).toMatchObject({
       environment: { PRICE: '5$' },
@@ -89,7 +89,7 @@ describe('homeport.yaml', () => {
     })
   })
 
-  test('files of the source with variables are defaults', async () => {
+  test('env files of the source are defaults', async () => {
     const { services } = await read('services: { web: { env_file: [a.env, b.env], environment: [MODE=x, PORT=8080] } }', {
       'a.env': 'KEY="1"\nMODE=y',
     })
@@ -101,7 +101,7 @@ describe('homeport.yaml', () => {
     expect(services[0]?.environment).not.toHaveProperty('PORT')
   })
 
-  test('the only service with a port is main, another public one has an address of its own', async () => {
+  test('the only service with a port is main; another public one has its own address', async () => {
     expect((await read('services: { api: { port: 80 }, jobs: { command: a } }')).main).toBe('api')
     expect((await read('services: { jobs: { command: a } }')).main).toBeNull()
     const config = await read('services: { web: {}, docs: { port: 80, public: true }, admin: { port: 81 } }')
@@ -126,7 +126,7 @@ describe('homeport.yaml', () => {
   })
 })
 
-describe('what cannot be used is named with its line', () => {
+describe('errors name the line', () => {
   test.each<[text: string, expected: RegExp[]]>([
     ['services:\n  web:\n    comand: x', [/^3: services\.web: “comand” is not a known key\. Did you mean command\?/]],
     ['servces: {}', [/^1: “servces” is not a known key\. Did you mean services\?/]],
@@ -180,7 +180,7 @@ describe('what cannot be used is named with its line', () => {
     for (const [index, pattern] of expected.entries()) expect(found[index]).toMatch(pattern)
   })
 
-  test('aliases cannot multiply without limit', async () => {
+  test('limits the expansion of aliases', async () => {
     const levels = Array.from({ length: 20 }, (_, index) => `x-${index + 1}: &a${index + 1} [${Array(9).fill(`*a${index}`).join(', ')}]`)
     expect(await problems(`x-0: &a0 [x, x]\n${levels.join('\n')}`)).toEqual([expect.stringMatching(/more than 20,000 values, aliases included/)])
   })

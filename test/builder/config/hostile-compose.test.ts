@@ -9,11 +9,11 @@ test.each(hostileComposeFiles)('rejected: %s', async (_name, text) => {
   const folder = await createSource({ 'compose.yaml': text, Dockerfile: 'FROM scratch\n', outside: '-> /etc' })
   const problems = await problemsOf(folder)
   expect(problems.length).toBeGreaterThan(0)
-  // No text of a file outside of the source is in a message.
+  // No message contains text of a file outside of the source.
   expect(problems.join('\n')).not.toMatch(/root:/)
 })
 
-test('a compose file that is a link out of the source is not read', async () => {
+test('does not read a compose file that is a symlink out of the source', async () => {
   const folder = await createSource({ 'compose.yaml': '-> /etc/passwd' })
   await expect(readProjectConfig(folder)).rejects.toThrow(/is a link that leaves the source/)
 })

@@ -1,4 +1,4 @@
-/** Compose files that reach for this machine, for other projects or for endless work. Each has a service that is built, so that it describes an app. */
+/** Compose files that reach for this machine, for other projects or for endless work. Each has a built service, so that it describes an app. */
 
 const web = (lines: string, rest = '') => `services:\n  web:\n    build: .\n    ports: ["80:80"]\n    ${lines}\n${rest}`
 const volume = (text: string, rest = '') => web(`volumes: ["${text}"]`, rest)

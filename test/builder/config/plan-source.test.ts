@@ -15,7 +15,7 @@ async function planDockerfile(files: Record<string, string>): Promise<Dockerfile
 
 const compose = (build: string, volume: string) => `services: { web: { build: ${build}, ports: [80], volumes: ["${volume}:ro"] } }`
 
-test('files that a built service mounts are copied by its Dockerfile', async () => {
+test('the Dockerfile of a built service copies the files that it mounts', async () => {
   const work = await planDockerfile({
     'compose.yaml': compose('./api', './api/a.conf:/etc/a.conf'),
     'api/Dockerfile': 'FROM x\nUSER app\n',
@@ -25,7 +25,7 @@ test('files that a built service mounts are copied by its Dockerfile', async () 
   expect(work.text).toBe('FROM x\nUSER app\nCOPY ["a.conf","/etc/a.conf"]\n')
 })
 
-test('with a target, they are copied into a stage after it', async () => {
+test('with a target, they are copied in an added stage after it', async () => {
   const work = await planDockerfile({
     'compose.yaml': compose('{ context: ., target: prod }', './a.conf:/a'),
     Dockerfile: 'FROM x AS prod\nFROM y',
@@ -34,7 +34,7 @@ test('with a target, they are copied into a stage after it', async () => {
   expect(work).toMatchObject({ target: 'homeport-files', text: 'FROM x AS prod\nFROM y\nFROM prod AS homeport-files\nCOPY ["a.conf","/a"]\n' })
 })
 
-test('files outside of the build are added to its image, and not to its context', async () => {
+test('files outside of the build are added to its image, not to its context', async () => {
   const work = await planDockerfile({
     'compose.yaml': compose('./api', './db/a.conf:/a'),
     'api/Dockerfile': 'FROM x\n',
@@ -43,7 +43,7 @@ test('files outside of the build are added to its image, and not to its context'
   expect(work).toMatchObject({ context_directory: 'api', text: null, added_files: [{ source: 'db/a.conf', path: '/a' }] })
 })
 
-test('a file that is mounted into an app without a Dockerfile is refused with a reason', async () => {
+test('a file mounted into an app without a Dockerfile is refused with the reason', async () => {
   const files = { 'compose.yaml': compose('.', './a.conf:/a'), 'package.json': '{ "scripts": { "start": "node a.js" } }', 'a.conf': '' }
   await expect(planDockerfile(files)).rejects.toThrow(/The service “web” mounts a\.conf, which its build cannot copy/)
 })

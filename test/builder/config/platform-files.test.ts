@@ -27,7 +27,7 @@ describe('Procfile', () => {
     expect(config.explanation.join('\n')).toMatch(/Procfile line 7: it is not NAME: COMMAND/)
   })
 
-  test('a bot has a worker alone, and its image starts it', async () => {
+  test('a bot has only a worker, whose image starts it', async () => {
     const folder = await createSource({ Procfile: 'worker: python bot.py', 'requirements.txt': 'discord.py', 'bot.py': '' })
     expect(await readProjectConfig(folder)).toMatchObject({ main: null, services: [{ name: 'worker', kind: 'worker', is_public: false }] })
     const settings = { node_version: 'auto', install_command: 'auto', build_command: 'auto', root_directory: '.' }
@@ -35,7 +35,7 @@ describe('Procfile', () => {
     expect(build?.plan.work).toMatchObject({ kind: 'dockerfile', text: expect.stringContaining('python bot.py') })
   })
 
-  test('without web, the start script answers requests', async () => {
+  test('without web, the start script serves requests', async () => {
     const config = await read({ Procfile: 'worker: node w.js', 'package.json': '{ "scripts": { "start": "node a.js" } }' })
     expect(config.main).toBe('web')
     expect(kinds(config.services)).toEqual([
@@ -68,7 +68,7 @@ describe('Procfile', () => {
     expect(explanation).toMatch(/“idle” is not started/)
   })
 
-  test('a process that is listed twice', async () => {
+  test('refuses a process that is listed twice', async () => {
     expect(await problemsOf(await createSource({ Procfile: 'web: a\nw: b\nW: c' }))).toEqual([
       expect.stringMatching(/^3: “W” is not a valid name of a process/),
     ])
@@ -147,7 +147,7 @@ test.each([
   ['grace_period = "1s"', 'wait_timeout = "2m"', 120],
   ['', 'wait_timeout = "1s"', 5],
   ['', '', undefined],
-])('fly.toml with %j and %j gives a version %s s', async (check, deploy, timeout_s) => {
+])('fly.toml with %j and %j sets a health check timeout of %s s', async (check, deploy, timeout_s) => {
   const text = `[http_service]\ninternal_port = 80\n[[http_service.checks]]\npath = "/up"\n${check}\n[deploy]\n${deploy}\n`
   const { services } = await read({ 'fly.toml': text })
   expect(services[0]?.health_check).toEqual({ kind: 'path', path: '/up', ...(timeout_s && { timeout_s }) })
@@ -213,11 +213,11 @@ test('vercel.json', async () => {
   expect(await read({ 'vercel.json': text })).toMatchObject({ services: [{ name: 'web', port: null }] })
 })
 
-test('an app.json of Expo says nothing', async () => {
+test('ignores an app.json of Expo', async () => {
   expect((await read({ 'app.json': '{ "expo": { "name": "x" } }' })).file).toBeNull()
 })
 
-test('the first file decides: homeport.yaml, compose.yaml, Procfile, the others', async () => {
+test('precedence: homeport.yaml, compose.yaml, Procfile, the others', async () => {
   const files = { 'homeport.yaml': '', 'compose.yaml': 'services: { web: { build: . } }', Procfile: 'web: x', 'fly.toml': '', 'vercel.json': '{}' }
   const found: (string | null)[] = []
   for (const name of [null, ...Object.keys(files)]) {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach } from 'vitest'
 import { ConfigFailure, readProjectConfig } from '../../../server/builder/index.ts'
 import type { ProjectConfig, ServiceConfig } from '../../../server/contract/project-config.ts'
 
-/** A source of these files, in a folder that goes with the test. A text that begins with `-> ` is a link. */
+/** A source of these files, in a folder that is removed with the test. Content that starts with `-> ` is a symlink. */
 export function useSource() {
   let folder: string
   beforeEach(async () => {

@@ -76,7 +76,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('compo
     const { id } = await context.platform.getProject(slug)
     const found = await view.docker.listContainers({ filters: { label: [`homeport.project=${id}`, 'homeport.service'] } })
     const details = await Promise.all(found.map(({ Id }) => view.docker.getContainer(Id).inspect()))
-    // Those of the version before may still be stopping.
+    // Containers of the previous version may still be stopping.
     const newestLast = details.toSorted((a, b) => a.Created.localeCompare(b.Created))
     return new Map(newestLast.map((one) => [one.Config.Labels['homeport.service'] ?? '', one]))
   }

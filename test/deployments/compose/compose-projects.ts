@@ -1,6 +1,6 @@
 import type { StandIn } from './stand-in-images.ts'
 
-/** What the source of a compose file has beside it, and what the images that it names do. */
+/** The other files of a compose file's source, and the behavior of its images. */
 export interface ComposeProject {
   files?: Record<string, string>
   /** Dockerfiles, by path. */

@@ -8,17 +8,17 @@ export interface StandIn {
   /** A server of Debian behind an entry point that knows the variables of the official image; without it, `stand-in.mjs`. */
   server?: 'redis' | 'postgres' | 'mariadb'
   ports?: number[]
-  /** Addresses of other services, as `VARIABLE:PORT` or `=HOST:PORT`; with `!` the service must be ready before. */
+  /** Addresses of other services, as `VARIABLE:PORT` or `=HOST:PORT`; with `!` the service must be ready first. */
   contacts?: string[]
   /** Files that must be there when it starts. */
   files?: string[]
-  /** Of the image’s own user, who cannot write where root can. */
+  /** Whether it runs as the image's own user, who cannot write where root can. */
   user?: 'node'
-  /** What it runs, if not `stand-in`. */
+  /** The command, if not `stand-in`. */
   run?: string
   /** The name of the build’s stage. */
   stage?: string
-  /** Programs at a path of their own, and the folder in which it starts. */
+  /** Programs at a separate path, and the working directory. */
   programs?: string[]
   folder?: string
 }
@@ -27,17 +27,17 @@ const label = 'homeport-test.stand-in'
 /** Base image of the sources that tests build. */
 export const standInBase = 'homeport-test/stand-in'
 
-/** Programs that compose files call by name. */
+/** Programs that compose files run by name. */
 const programs = 'curl wget envsubst nginx rabbitmq-diagnostics mc gunicorn celery bundle nodemon gotenberg logstash java python php-fpm'.split(' ')
 
-/** As the official images: an argument that is no program goes to the image’s own. */
+/** Like the official images: an argument that is not a program is passed to the image's own. */
 const entryPoint = `#!/bin/sh
 if [ "\${1#-}" != "$1" ] || [ -z "$(command -v "$1")" ]; then set -- stand-in "$@"; fi
 exec "$@"
 `
 const standInProgram = '#!/bin/sh\nexec node /stand-in.mjs "$(basename "$0")" "$@"\n'
 
-/** The official image’s server accepts connections of others without a password. */
+/** The official server accepts unauthenticated connections from other hosts. */
 const redisEntryPoint = `#!/bin/sh
 case "$1" in -*|*.conf|'') set -- redis-server "$@";; esac
 [ "$1" != redis-server ] || set -- "$@" --protected-mode no
@@ -68,7 +68,7 @@ fi
 [ "$1" != postgres ] || set -- "$@" -c listen_addresses='*' -c unix_socket_directories=/var/run/postgresql
 exec "$@"
 `
-/** The names of the variables of MySQL, and a root password that is made up. */
+/** MySQL's variables, with a generated root password. */
 const mysqlEntryPoint = `#!/bin/bash
 set -e
 case "$1" in -*|'') set -- mariadbd "$@";; esac
@@ -81,7 +81,7 @@ export MARIADB_USER=\${MARIADB_USER:-app} MARIADB_PASSWORD=\${MARIADB_PASSWORD:-
 exec docker-entrypoint.sh "$@"
 `
 
-/** Makes images of these names; those that the machine has are left alone. Returns the names that are new. */
+/** Creates images with these names; existing ones stay. Returns the new names. */
 export async function createStandIns(images: Record<string, StandIn>): Promise<string[]> {
   const created: string[] = []
   await build(standInBase, createBase(), { 'entry-point': entryPoint, 'stand-in': standInProgram })
@@ -115,7 +115,7 @@ const createBase = () =>
 
 const createServer = (base: string, more: string) => `FROM ${base}\nCOPY entry-point /usr/local/bin/\n${more}ENTRYPOINT ["entry-point"]\nCMD []\n`
 
-/** Also the text of the Dockerfiles of sources. */
+/** Also used as the Dockerfiles of sources. */
 export function createStandInDockerfile(name: string, standIn: StandIn): string {
   const { ports, contacts, files, user, folder } = standIn
   const variables = Object.entries({

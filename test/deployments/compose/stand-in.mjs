@@ -1,4 +1,4 @@
-// What a stand-in image runs: it does as much of a published image as a compose file relies on. Its first argument is the name by
+// The program of a stand-in image: it does as much of a published image as a compose file relies on. Its first argument is the name by
 // which it was called: a program of the image, such as `celery`, or `stand-in` for the image's own server.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -22,7 +22,7 @@ function parseContact(text) {
   return { isOnce: once === '!', variable, host, port: Number(ownPort ?? port), isRedis: value.startsWith('redis:'), password }
 }
 
-/** Connects; Redis is asked for more, because its password may be wrong. */
+/** Connects. Redis is sent a command too, because its password may be wrong. */
 function reach({ host, port, isRedis, password }) {
   return new Promise((resolve, reject) => {
     const socket = connect(port, host, () => {
@@ -55,7 +55,7 @@ async function reachAll() {
   }
 }
 
-/** Every volume that is not read-only takes a line. */
+/** Appends a line to every writable volume. */
 function writeVolumes() {
   const mounts = readFileSync('/proc/self/mounts', 'utf8')
     .split('\n')
@@ -100,7 +100,7 @@ async function serve() {
   })
 }
 
-/** Forwards to the server that the configuration names. */
+/** Forwards to the server in the configuration. */
 async function serveNginx() {
   readFiles()
   writeVolumes()
@@ -147,7 +147,7 @@ const programs = {
   'apache2-foreground': serve,
 }
 
-/** Migrations and installations, which end. */
+/** Migrations and installations, which exit. */
 const isTask = ['--install', '--upgrade', 'db', 'db:migrate'].includes(args[0])
 
 if (args[0] === '-healthcheck') await get(`127.0.0.1:${list('STAND_IN_PORTS')[0]}`)

@@ -2,7 +2,7 @@ import { expect } from '@playwright/test'
 import { cacheableAppFiles } from '../fixtures.ts'
 import { type StoryContext, goTo, createReadyProject } from './story-context.ts'
 
-/** What the cache keeps, and why, is looked at; an address, a tag and everything are purged, and nothing else goes along. */
+/** The cache inspector shows what is stored and why; a URL, a tag and everything are purged, and nothing else. */
 export async function purgeCache(story: StoryContext): Promise<void> {
   const { dashboard, platform, inputDriver, createRepository } = story
   await createReadyProject(story, { slug: 'kiosk', name: 'Kiosk', repo_url: createRepository(cacheableAppFiles()).url })
@@ -23,7 +23,7 @@ export async function purgeCache(story: StoryContext): Promise<void> {
   await expect(result).toContainText(/fresh for another \d+ min/)
   await expect(dashboard).toHaveURL(/\?url=%2Fnews$/)
 
-  // The address of the page is enough to ask again.
+  // The path is enough for another request.
   await dashboard.reload()
   await expect(result).toContainText('Hit')
   await inputDriver.press(inspector.getByRole('button', { name: 'Send a request' }))
@@ -36,13 +36,13 @@ export async function purgeCache(story: StoryContext): Promise<void> {
   await expect(log.first()).toContainText('from the dashboard')
   await expect(dashboard.getByText('Stored now: 2 responses')).toBeVisible()
 
-  // A request says what it met, and what it left behind.
+  // A request shows its cache result, and what it stored.
   await inputDriver.press(inspector.getByRole('button', { name: 'Send a request' }))
   await expect(result.getByRole('region', { name: 'Test request' })).toContainText('MISS')
   await expect(result).toContainText('Miss: served by the app')
   await expect(result).toContainText('in memory')
 
-  // A tag takes nothing else along.
+  // Purging a tag leaves other responses.
   const purge = dashboard.getByRole('region', { name: 'Purge', exact: true })
   await inputDriver.fill(purge.getByLabel('Tags'), 'front, unknown')
   await inputDriver.press(purge.getByRole('button', { name: 'Purge 2 tags' }))

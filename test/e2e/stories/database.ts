@@ -6,7 +6,7 @@ import { type StoryContext, recordRequestUrls, readClipboard, goTo, createReadyP
 
 const run = promisify(execFile)
 
-/** Says where its database is, and nothing else. */
+/** Responds only with its DATABASE_URL. */
 const databaseUrlApp = {
   'package.json': JSON.stringify({ name: 'told', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `
@@ -16,7 +16,7 @@ process.on('SIGTERM', () => process.exit(0))
 `,
 }
 
-/** A database is made, the app has it, and the line that was copied leads psql into it. */
+/** A database is created, the app gets it, and the copied psql command connects to it. */
 export async function connectWithPsql(story: StoryContext): Promise<void> {
   const { dashboard, platform, inputDriver, createRepository } = story
   await createReadyProject(story, { slug: 'told', name: 'Told', repo_url: createRepository(databaseUrlApp).url })
@@ -30,7 +30,7 @@ export async function connectWithPsql(story: StoryContext): Promise<void> {
   await expect(dashboard.getByText('The app is running with DATABASE_URL.')).toBeVisible()
   expect((await platform.fetchEdge('told.localhost')).body).toBe('postgresql:')
 
-  // Hidden until it is asked for, but copied whole.
+  // Hidden until revealed, but copied completely.
   await inputDriver.press(dashboard.getByRole('button', { name: 'Copy connection string' }))
   await expect.poll(() => readClipboard(dashboard)).toContain('postgresql://')
   const connection = new URL(await readClipboard(dashboard))
@@ -43,7 +43,7 @@ export async function connectWithPsql(story: StoryContext): Promise<void> {
   await expect(dashboard.getByRole('group', { name: 'Connection string' })).not.toContainText(connection.password)
   expect(await dashboard.content()).not.toContain(connection.password)
 
-  // The line, as one pastes it; psql asks for the password, which stands in no command.
+  // The command as pasted; psql asks for the password, which is not part of it.
   await inputDriver.press(dashboard.getByRole('button', { name: 'Copy psql command' }))
   await expect.poll(() => readClipboard(dashboard)).toContain('psql -h 127.0.0.1')
   const line = await readClipboard(dashboard)

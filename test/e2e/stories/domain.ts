@@ -4,10 +4,10 @@ import type { Domain } from '../../../server/contract/domains.ts'
 import { greetingAppFiles } from '../fixtures.ts'
 import { type StoryContext, recordRequestUrls, readClipboard, goTo, createReadyProject } from './story-context.ts'
 
-/** A name is looked for, bought with no network, answers at once, and is given the code to move away, and kept after all. */
+/** A domain is searched, bought offline, routed at once, its transfer started, and canceled again. */
 export async function buyDomain(story: StoryContext): Promise<void> {
   const { dashboard, platform, inputDriver, createRepository } = story
-  // The instance keeps what was bought when its projects go, and the story is told more than once on it.
+  // Bought domains outlive their project, and the story runs several times on one instance.
   const name = `lighthouse-${randomBytes(3).toString('hex')}.test`
   await createReadyProject(story, { slug: 'pier', name: 'Pier', repo_url: createRepository(greetingAppFiles('The pier')).url })
   const addresses = recordRequestUrls(dashboard)
@@ -49,7 +49,7 @@ export async function buyDomain(story: StoryContext): Promise<void> {
   const [bought] = (await platform.api<{ domains: Domain[] }>('GET', '/v1/projects/pier/domains')).body.domains
   expect(bought).toMatchObject({ hostname: name, status: 'verified', auto_renew: false })
 
-  // Bought, it is nobody’s to buy any more.
+  // Once bought, it is no longer available.
   await inputDriver.press(dashboard.getByRole('button', { name: 'Buy domain…' }))
   await inputDriver.fill(searching.getByLabel('Domain or word'), name)
   await dashboard.keyboard.press('Enter')
@@ -81,7 +81,7 @@ export async function buyDomain(story: StoryContext): Promise<void> {
   expect(await dashboard.content()).not.toContain(secret)
   expect((await platform.fetchEdge(name)).status).toBe(404)
 
-  // Who thinks again keeps it.
+  // The transfer is canceled.
   await inputDriver.pick(menu, 'Cancel transfer…')
   const keeping = dashboard.getByRole('dialog', { name: `Cancel the transfer of ${name}?` })
   await inputDriver.press(keeping.getByRole('button', { name: 'Cancel' }))

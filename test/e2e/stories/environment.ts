@@ -1,7 +1,7 @@
 import { expect } from '@playwright/test'
 import { type StoryContext, recordRequestUrls, readClipboard, goTo, createReadyProject } from './story-context.ts'
 
-/** Answers with what it was started with. */
+/** Responds with its environment. */
 const mirror = {
   'package.json': JSON.stringify({ name: 'mirror', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `
@@ -11,7 +11,7 @@ process.on('SIGTERM', () => process.exit(0))
 `,
 }
 
-/** A variable is added, shown, copied, changed, deployed and deleted; its value is nowhere that it should not be. */
+/** A variable is added, shown, copied, changed, deployed and deleted; its value does not appear anywhere else. */
 export async function changeEnvironment(story: StoryContext): Promise<void> {
   const { dashboard, platform, inputDriver, createRepository } = story
   await createReadyProject(story, { slug: 'mirror', name: 'Mirror', repo_url: createRepository(mirror).url })
@@ -37,12 +37,12 @@ export async function changeEnvironment(story: StoryContext): Promise<void> {
   await inputDriver.expectClosed(adding)
   await expect(dashboard).toHaveURL(/\/projects\/mirror\/environment$/)
 
-  // Production is deployed again by itself, and the page follows it to its end.
+  // Production is redeployed automatically, and the page follows it to its end.
   await expect(dashboard.getByRole('link', { name: 'View deployment' })).toBeVisible()
   await expect(dashboard.getByText('The app is running with the new variables.')).toBeVisible()
   expect(await readGreeting()).toBe('ahoy-from-here')
 
-  // Hidden, and not even in the page; shown and copied when asked for by itself.
+  // Hidden, and not even in the DOM; shown and copied on request only.
   const row = dashboard.getByRole('region', { name: 'Production', exact: true }).getByRole('listitem')
   await expect(row).toContainText('Sensitive')
   await inputDriver.press(dashboard.getByRole('button', { name: 'Show values' }))
@@ -55,7 +55,7 @@ export async function changeEnvironment(story: StoryContext): Promise<void> {
   await inputDriver.press(row.getByRole('button', { name: 'Hide value of GREETING' }))
   await expect(row.getByText('ahoy-from-here')).toBeHidden()
 
-  // The same name in the same environment is no second one.
+  // The same key in the same environment is refused.
   await inputDriver.press(dashboard.getByRole('button', { name: 'Add variable' }))
   await inputDriver.fill(key, 'GREETING')
   await inputDriver.choose(adding.getByLabel('Environment'), 'Production')
@@ -63,7 +63,7 @@ export async function changeEnvironment(story: StoryContext): Promise<void> {
   await inputDriver.press(adding.getByRole('button', { name: 'Cancel' }))
   await inputDriver.expectClosed(adding)
 
-  // A new value waits for a deployment, which is offered, also to who comes back later.
+  // A new value waits for a deployment, which is offered, also on a later visit.
   const menu = row.getByRole('button', { name: 'Actions for GREETING' })
   await inputDriver.pick(menu, 'Edit value…')
   const editing = dashboard.getByRole('dialog', { name: 'Edit GREETING' })

@@ -2,14 +2,14 @@ import { expect } from '@playwright/test'
 import { greetingAppFiles } from '../fixtures.ts'
 import { type StoryContext, openAppLink } from './story-context.ts'
 
-/** From nothing to an address that answers. */
+/** From an empty instance to a responding URL. */
 export async function completeFirstRun(story: StoryContext): Promise<void> {
   const { dashboard, platform, inputDriver, bridge, createRepository } = story
   const repository = createRepository(greetingAppFiles('Hello, harbour'))
   await expect(dashboard.getByRole('heading', { name: 'Deploy your first app', exact: true })).toBeVisible()
   await expect(dashboard.getByText('Running without containers')).toBeVisible()
   if (bridge) {
-    // A dialog that is closed without a choice changes nothing.
+    // Closing a dialog without a choice changes nothing.
     bridge.folders.push(null, repository.folder)
     const choose = dashboard.getByRole('button', { name: 'Choose…', exact: true })
     const folder = dashboard.getByRole('textbox', { name: 'Folder' })

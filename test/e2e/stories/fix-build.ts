@@ -2,7 +2,7 @@ import { expect } from '@playwright/test'
 import { greetingAppFiles } from '../fixtures.ts'
 import { type StoryContext, goTo, createReadyProject } from './story-context.ts'
 
-/** A build that breaks says where and why; what served goes on; it is fixed and deployed again. */
+/** A failed build shows where and why; the previous version keeps serving; it is fixed and deployed again. */
 export async function fixBrokenBuild(story: StoryContext): Promise<void> {
   const { dashboard, platform, inputDriver, bridge, createRepository } = story
   const repository = createRepository(greetingAppFiles('one'))
@@ -23,13 +23,13 @@ export async function fixBrokenBuild(story: StoryContext): Promise<void> {
   await expect(dashboard.locator('[data-testid=log-line][data-marked]')).toBeInViewport()
   const broken = dashboard.url()
 
-  // What served before goes on serving, and the overview says both.
+  // The previous version keeps serving, and the overview shows both.
   await inputDriver.openTab('Overview')
   await expect(dashboard.getByRole('region', { name: 'Latest deployment' })).toContainText('The current version stays live')
   await expect(dashboard.getByTestId('project-title')).toContainText('Live')
 
   if (bridge) {
-    // The desktop tells how it ended by itself, and leads there when that is clicked.
+    // The desktop notifies about the end by itself, and a click opens it.
     expect(bridge.argumentsOf('notify')).toEqual([])
     await bridge.navigate(dashboard, new URL(broken).pathname.replace('/app', ''))
     await expect(dashboard).toHaveURL(broken)

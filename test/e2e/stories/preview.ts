@@ -3,7 +3,7 @@ import { expect } from '@playwright/test'
 import { greetingAppFiles } from '../fixtures.ts'
 import { type StoryContext, goTo, createReadyProject, openAppLink } from './story-context.ts'
 
-/** A branch that is pushed is there by itself, is opened and read, and goes with its branch. */
+/** A pushed branch appears by itself, is opened, its log read, and it closes with its branch. */
 export async function openPreview(story: StoryContext): Promise<void> {
   const { dashboard, inputDriver, createRepository } = story
   const repository = createRepository(greetingAppFiles('on main'))
@@ -12,7 +12,7 @@ export async function openPreview(story: StoryContext): Promise<void> {
   await goTo(story, 'projects/quay')
   await inputDriver.openTab('Previews', 'previews branches')
   await expect(dashboard.getByRole('heading', { name: 'No open previews', exact: true })).toBeVisible()
-  // The branches of the first look are no news.
+  // Branches found by the first check are not new.
   await expect(dashboard.getByRole('region', { name: 'Automatic deployments' })).toContainText(/Watched.*Checked/)
 
   git('switch', '--quiet', '-c', 'feature/new-crane')
@@ -24,7 +24,7 @@ export async function openPreview(story: StoryContext): Promise<void> {
   await expect(row).toContainText('Live')
   expect(await openAppLink(story, row.getByRole('link', { name: /^feature-new-crane--quay\.localhost/ }))).toBe('a new crane')
 
-  // Its log is its own.
+  // It has a separate log.
   await inputDriver.press(row.getByRole('link', { name: 'Log of feature/new-crane' }))
   const whose = dashboard.getByLabel('Environment')
   await expect(whose).toHaveValue('feature/new-crane')
@@ -33,7 +33,7 @@ export async function openPreview(story: StoryContext): Promise<void> {
   await expect(dashboard.getByTestId('log-text').filter({ hasText: 'on main listens' })).toBeVisible()
   await expect(dashboard.getByTestId('log-text').filter({ hasText: 'a new crane listens' })).toHaveCount(0)
 
-  // Also on the overview; and gone from both when the branch is.
+  // Also on the overview; and removed from both with the branch.
   await inputDriver.openTab('Overview')
   await expect(rows).toHaveCount(1)
   await inputDriver.press(row.getByRole('link', { name: 'Deployment of feature/new-crane, Live' }))

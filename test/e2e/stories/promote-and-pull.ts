@@ -4,7 +4,7 @@ import { createTarGz } from '../../support/archives.ts'
 import { greetingAppFiles, uploadIntoVolume } from '../fixtures.ts'
 import { type StoryContext, recordRequestUrls, goTo, createReadyProject } from './story-context.ts'
 
-/** What runs here goes to another instance, is deployed on there, and what runs there comes back. */
+/** A project is promoted to another instance and deployed there, and one is pulled back. */
 export async function promoteAndPull(story: StoryContext): Promise<void> {
   const { dashboard, platform, startSecondPlatform, inputDriver, bridge, createRepository } = story
   const remote = await startSecondPlatform()
@@ -31,7 +31,7 @@ export async function promoteAndPull(story: StoryContext): Promise<void> {
 
   await goTo(story, 'projects/voyager')
   const dialog = dashboard.getByRole('dialog')
-  // On a phone it stands in the bar at the top.
+  // On a phone it is in the bar at the top.
   const front = dashboard.getByRole('region', { name: 'Remote instance' }).or(dashboard.getByRole('link', { name: /^Lagoon.*, projects$/ }))
   await inputDriver.pick(dashboard.getByRole('button', { name: 'More actions' }), 'Promote…')
   await expect(dialog.getByText('No project has this slug. A new project is created.')).toBeVisible()
@@ -51,27 +51,27 @@ export async function promoteAndPull(story: StoryContext): Promise<void> {
   expect((await remote.api('GET', '/instance/projects/voyager/volumes/cargo/files')).body).toMatchObject({ entries: [{ name: 'lantern.txt' }] })
   const there = (await remote.api<{ env_vars: EnvVar[] }>('GET', '/v1/projects/voyager/env-vars')).body.env_vars
   expect(there.map(({ key, value }) => [key, value])).toEqual([['TIDES', 'high']])
-  // What was carried stays in sight until it is dismissed.
+  // The report stays visible until it is dismissed.
   const report = dashboard.getByRole('region', { name: 'voyager to Lagoon' })
   await expect(report.getByRole('region', { name: 'Copied', exact: true })).toContainText('Files of the volume cargo 1 file.')
   await expect(report.getByRole('region', { name: 'Not copied' })).toContainText('The repository Pushes are deployed here.')
   await inputDriver.press(report.getByRole('button', { name: 'Dismiss' }))
   await expect(report).toHaveCount(0)
   if (bridge) {
-    // The dock showed how far it was, and does so no more.
+    // The dock showed the progress, and no longer does.
     const shown = bridge.argumentsOf('setProgress').map(([value]) => value)
     expect(shown.filter((value) => value !== null).length).toBeGreaterThan(0)
     expect(shown.at(-1)).toBeNull()
   }
 
-  // What runs there is seen from here as if it were here; then here again.
+  // Projects of the remote are shown as if they were local; then the local ones again.
   await inputDriver.openTab('Overview')
   await expect(dashboard.getByTestId('project-title')).toContainText('Live')
   await inputDriver.switchTo('This machine', 1)
   await expect(dashboard).toHaveURL(platform.handle.dashboard_url)
   await expect(front).toHaveCount(0)
 
-  // And back, when it is gone here.
+  // And back, after it was deleted here.
   await platform.api('DELETE', '/v1/projects/voyager')
   await inputDriver.switchTo('Lagoon', 2)
   await expect(front).toContainText('Lagoon')
@@ -82,7 +82,7 @@ export async function promoteAndPull(story: StoryContext): Promise<void> {
   await expect(dashboard.getByTestId('report-head')).toContainText('Current')
   expect((await platform.fetchEdge('voyager.localhost')).body).toContain('from the quay')
 
-  // From here on the page had no use for the token, and did not have it.
+  // From here on the page does not need the token, and does not have it.
   expect(addresses.filter((address) => address.includes(token))).toEqual([])
   expect(await dashboard.content()).not.toContain(token)
   expect(platform.log.filter((line) => line.includes(token))).toEqual([])

@@ -2,7 +2,7 @@ import { expect } from '@playwright/test'
 import { greetingAppFiles } from '../fixtures.ts'
 import { type StoryContext, goTo, createReadyProject } from './story-context.ts'
 
-/** What was live before is live again, without a build. */
+/** The previous version becomes live again, without a build. */
 export async function rollBackDeployment(story: StoryContext): Promise<void> {
   const { dashboard, platform, inputDriver, createRepository } = story
   const repository = createRepository(greetingAppFiles('old and good'))
@@ -14,7 +14,7 @@ export async function rollBackDeployment(story: StoryContext): Promise<void> {
   await goTo(story, 'projects/rolled')
   const dialog = dashboard.getByRole('dialog', { name: 'Roll back' })
   const more = dashboard.getByRole('button', { name: 'More actions' })
-  // Who only looked is back where they were.
+  // Closing the dialog returns to the same place.
   await inputDriver.pick(more, 'Roll back…')
   await inputDriver.press(dialog.getByRole('button', { name: 'Close' }))
   await inputDriver.expectClosed(dialog)

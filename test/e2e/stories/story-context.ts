@@ -4,30 +4,30 @@ import type { Repository } from '../../support/repository.ts'
 import type { FakeBridge } from '../fake-bridge.ts'
 import type { InputDriver } from '../input-driver.ts'
 
-/** Who tells a story: a person with some window, some theme and some way to use it. */
+/** The context of a story: a user with a window size, a theme and an input device. */
 export interface StoryContext {
-  /** The page of the person, who is signed in and sees the projects. */
+  /** The page of the user, who is signed in and sees the projects. */
   dashboard: Page
-  /** The platform that it is of. */
+  /** The platform behind it. */
   platform: TestPlatform
-  /** Another platform, for what happens between two. */
+  /** Another platform, for stories between two. */
   startSecondPlatform: () => Promise<TestPlatform>
   inputDriver: InputDriver
-  /** There in the desktop window alone. */
+  /** Only in the desktop window. */
   bridge: FakeBridge | null
-  /** A git repository that goes when the story ends. */
+  /** A git repository that is removed when the story ends. */
   createRepository: (files: Record<string, string>) => Repository
 }
 
-/** Goes to a page by its address, as a bookmark does. */
+/** Opens a page by its URL, like a bookmark. */
 export async function goTo({ dashboard, platform }: StoryContext, path: string): Promise<void> {
   await dashboard.goto(`${platform.handle.dashboard_url}${path}`)
   await expect(dashboard.getByRole('heading', { level: 1 })).toBeVisible()
-  // A project that is still coming has a heading, too, and nothing yet that the palette could find.
+  // A loading project has a heading too, but nothing yet that the palette could find.
   await expect(dashboard.locator('h1 .skeleton')).toHaveCount(0)
 }
 
-/** Opens an address of an app: in the desktop by way of the bridge, else in a tab of its own. Returns the heading of its page. */
+/** Opens the URL of an app: in the desktop through the bridge, otherwise in a new tab. Returns the heading of its page. */
 export async function openAppLink({ dashboard, inputDriver, bridge }: StoryContext, link: Locator): Promise<string> {
   const href = (await link.getAttribute('href')) ?? ''
   if (!bridge) {
@@ -49,19 +49,19 @@ export async function openAppLink({ dashboard, inputDriver, bridge }: StoryConte
   return heading
 }
 
-/** What the last press of a copying button left. */
+/** The clipboard after the last press of a copy button. */
 export async function readClipboard(dashboard: Page): Promise<string> {
   return dashboard.evaluate(() => navigator.clipboard.readText())
 }
 
-/** Every address that the page asks for from now on: no secret may be in one. */
+/** Every URL that the page requests from now on. None may contain a secret. */
 export function recordRequestUrls(dashboard: Page): string[] {
   const addresses: string[] = []
   dashboard.on('request', (request) => addresses.push(request.url()))
   return addresses
 }
 
-/** A project that serves, made by a program. */
+/** A live project, created over the API. */
 export async function createReadyProject(
   { platform }: StoryContext,
   project: { slug: string; name: string; repo_url: string; pushes?: boolean },

@@ -2,7 +2,7 @@ import { expect } from '@playwright/test'
 import { greetingAppFiles } from '../fixtures.ts'
 import { createReadyProject, goTo, type StoryContext } from './story-context.ts'
 
-/** A shell is opened beside the live version; a command answers, another one is interrupted, and the exit code is shown. */
+/** A shell is opened next to the live version; a command responds, another one is interrupted, and the exit code is shown. */
 export async function useTerminal(story: StoryContext): Promise<void> {
   const { dashboard, inputDriver, createRepository } = story
   await createReadyProject(story, { slug: 'chandler', name: 'Chandler', repo_url: createRepository(greetingAppFiles('ahoy')).url })
@@ -12,7 +12,7 @@ export async function useTerminal(story: StoryContext): Promise<void> {
   await inputDriver.press(dashboard.getByRole('button', { name: 'Open shell' }))
   await expect(dashboard.getByText('Connected')).toBeVisible()
 
-  // Who opened the shell can type at once.
+  // The shell has the focus at once.
   const screen = dashboard.getByTestId('terminal-screen')
   const run = async (command: string) => {
     await dashboard.keyboard.type(command)
@@ -34,7 +34,7 @@ export async function useTerminal(story: StoryContext): Promise<void> {
   await expect(dashboard.getByText('Connected')).toBeVisible()
   await expect(screen).not.toContainText('still there')
 
-  // The terminal takes Tab for the shell; after Escape it moves on.
+  // The terminal uses Tab for the shell; after Escape it moves the focus.
   const input = screen.getByRole('textbox')
   await expect(input).toBeFocused()
   await dashboard.keyboard.press('Tab')

@@ -1,7 +1,7 @@
 import { expect } from '@playwright/test'
 import { type StoryContext, recordRequestUrls, readClipboard } from './story-context.ts'
 
-/** A token is made, shown this once, used, and revoked. */
+/** A token is created, shown once, used, and revoked. */
 export async function createAndRevokeToken({ dashboard, platform, inputDriver }: StoryContext): Promise<void> {
   const addresses = recordRequestUrls(dashboard)
   const list = dashboard.getByRole('list', { name: 'API tokens' }).getByRole('listitem')
@@ -32,7 +32,7 @@ export async function createAndRevokeToken({ dashboard, platform, inputDriver }:
   expect(await dashboard.content()).not.toContain(token)
   expect(addresses.filter((address) => address.includes(token))).toEqual([])
 
-  // It signs a program in, and that is told.
+  // It authenticates a program, and its use is shown.
   expect((await platform.api('GET', '/v1/projects', undefined, token)).status).toBe(200)
   await dashboard.reload()
   await expect(list).toContainText('Used just now')
