@@ -6,6 +6,7 @@ import { startTestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 import { expectError, issuePaths, createApiContext, type ApiResponse, type Caller, type ApiContext } from './api-context.ts'
+import { fullTest } from '../support/full-test.ts'
 
 let context: ApiContext
 const at = (slug: string) => `/v1/projects/${slug}/domains/purchase`
@@ -207,7 +208,7 @@ describe('POST transfer', () => {
   })
 })
 
-test('the whole lifecycle offline: search, buy, resolve with the instance’s DNS server, open through the edge, renew, transfer', async () => {
+fullTest('the whole lifecycle offline: search, buy, resolve with the instance’s DNS server, open through the edge, renew, transfer', async () => {
   const repository = makeRepository(tinyServer('one'))
   const platform = await startTestPlatform({ runtime: 'process' })
   onTestFinished(() => repository.remove())

@@ -12,6 +12,7 @@ import { makeRepository, type Repository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { runProgram } from '../support/runtime.ts'
 import { createS3Client } from '../support/s3-client.ts'
+import { fullTest } from '../support/full-test.ts'
 
 type Variables = Record<string, string>
 
@@ -161,7 +162,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('servi
     await endSession(session)
   })
 
-  test('copies of several branches run at once, including one of another branch', async () => {
+  fullTest('copies of several branches run at once, including one of another branch', async () => {
     expect((await fork('second', 'trial')).status).toBe(200)
     const opened = await Promise.all([openSession({ branch: 'trial' }), openSession({ branch: 'second' })])
     const [trial, second] = opened
@@ -183,7 +184,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('servi
     expect(await askRedis(variables, 'GET visits')).toContain('42')
   })
 
-  test('after a kill no service of a branch is left, and its data stays', async () => {
+  fullTest('after a kill no service of a branch is left, and its data stays', async () => {
     const { variables } = await openSession({ branch: 'second' })
     await askRedis(variables, 'SET visits 101')
     await until(async () => ((await askRedis(variables, 'INFO persistence')).includes('aof_pending_bio_fsync:0') ? true : undefined), {

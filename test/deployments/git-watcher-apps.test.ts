@@ -5,6 +5,7 @@ import { followRuntimeLog } from '../support/event-stream.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
+import { fullTest } from '../support/full-test.ts'
 
 /* Previews of apps with a process: their variables, sleep, and what survives a stop, a restart and a crash. */
 
@@ -130,7 +131,7 @@ describe('an app of a preview', () => {
 })
 
 describe('a project', () => {
-  test('stopping it stops its previews, and no push starts it; deploying it restores its previews', async () => {
+  fullTest('stopping it stops its previews, and no push starts it; deploying it restores its previews', async () => {
     const preview = await waitForPreview(platform, slug, 'back', push('back', 'back'))
     expect((await platform.api('POST', `/v1/projects/${slug}/stop`)).body).toMatchObject({ status: 'inactive' })
     expect((await platform.fetchEdge(preview.host)).status).toBe(503)

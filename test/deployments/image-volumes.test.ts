@@ -4,6 +4,7 @@ import { until } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
 import { createHelpers } from './added-volumes-suite.ts'
 import { useDeploymentContext } from './deployment-suite.ts'
+import { fullTest } from '../support/full-test.ts'
 
 const server = `
 const fs = require('node:fs')
@@ -64,7 +65,7 @@ describe.skipIf(!requires('docker').ok)('a folder that the image declares as a v
     expect(await read()).toBe('x')
   })
 
-  test('files of an image that keeps running are not saved, and the image keeps responding', async () => {
+  fullTest('files of an image that keeps running are not saved, and the image keeps responding', async () => {
     const repository = await context.projectWith('going-on', shop('one'))
     await context.deployReady('going-on')
     repository.commit(shop('two'))

@@ -16,6 +16,7 @@ import { requires } from '../support/requirements.ts'
 import { runProgram } from '../support/runtime.ts'
 import { createS3Client } from '../support/s3-client.ts'
 import { type DeploymentContext, useDeploymentContext } from './deployment-suite.ts'
+import { fullTest } from '../support/full-test.ts'
 
 /** An app without a configuration file. It shows its variables, speaks the Redis protocol, and sends mail, without a package. */
 const server = `
@@ -131,7 +132,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
     }
   })
 
-  test('a removed service stops and keeps its data, which returns when it is added again', async () => {
+  fullTest('a removed service stops and keeps its data, which returns when it is added again', async () => {
     const before = await variables('plain')
     await change('plain', 'DELETE', 'managed-services/mariadb')
     expect((await variables('plain')).MYSQL_URL).toBeUndefined()

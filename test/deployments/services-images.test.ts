@@ -7,6 +7,7 @@ import { until } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
 import { runProgram } from '../support/runtime.ts'
 import { useDeploymentContext } from './deployment-suite.ts'
+import { fullTest } from '../support/full-test.ts'
 
 /** A stand-in for Redis, as a ready image: it stores what it is sent, and counts its starts. */
 const store = `
@@ -70,14 +71,14 @@ describe.skipIf(!requires('docker').ok)('image services next to an app, on Docke
     await context.deployReady('stored')
     expect(await read('stored')).toMatchObject({ starts: 1, api: 'api two production' })
     repository.commit(files({ version: 'three', mark: '2' }))
-    const third = await context.deployReady('stored')
+    await context.deployReady('stored')
     expect(await read('stored')).toMatchObject({ starts: 2, api: 'api three production' })
 
     // A failed version returns the image to the live one.
     repository.commit({ ...files({ version: 'four', mark: '3' }), 'api.js': 'process.exit(3)' })
     expect((await context.deployAndWait('stored')).status).toBe('failed')
     // Its own image may have started, or not yet when the other service failed.
-    const { starts, api } = await until(
+    const { api } = await until(
       async () => {
         const answer = await read('stored')
         return answer.mark === '2' ? answer : undefined
@@ -85,33 +86,38 @@ describe.skipIf(!requires('docker').ok)('image services next to an app, on Docke
       { what: 'the image of the live version' },
     )
     expect(api).toBe('api three production')
+  })
 
+  fullTest('an image that the file drops stops once no version needs it', async () => {
+    const repository = await context.projectWith('dropped', files())
+    const first = await context.deployReady('dropped')
+    const { starts } = await read('dropped')
     const listRunning = () =>
       runProgram('docker', ['ps', '-q', '--filter', 'label=homeport.service=cache', '--filter', `label=homeport.project=${id}`])
-    const { id } = await context.platform.getProject('stored')
+    const { id } = await context.platform.getProject('dropped')
     expect((await listRunning()).trim()).not.toBe('')
     const [withoutCache = ''] = files()['homeport.yaml'].replace(', depends_on: [cache, api]', '').split('  cache:')
     // A request keeps the version with the image busy, so that it stops late: after a next version needs the image again.
-    const held = get(context.platform.handle.instance.edge_url, { path: '/hold', headers: { host: 'stored.localhost' } }).on('error', () => {})
+    const held = get(context.platform.handle.instance.edge_url, { path: '/hold', headers: { host: 'dropped.localhost' } }).on('error', () => {})
     const [response] = (await once(held, 'response')) as [IncomingMessage]
     await once(response, 'data')
     repository.commit({ ...files({ version: 'five' }), 'homeport.yaml': withoutCache })
-    await context.deployReady('stored')
+    await context.deployReady('dropped')
     repository.commit(files({ version: 'six' }))
-    await context.deployReady('stored')
+    await context.deployReady('dropped')
     held.destroy()
-    const containersOfThird = () => runProgram('docker', ['ps', '-q', '--filter', `label=homeport.deployment=${third.id}`])
-    await until(async () => (await containersOfThird()).trim() === '' || undefined, { what: 'the held version to end' })
+    const containersOfFirst = () => runProgram('docker', ['ps', '-q', '--filter', `label=homeport.deployment=${first.id}`])
+    await until(async () => (await containersOfFirst()).trim() === '' || undefined, { what: 'the held version to end' })
     repository.commit(files({ version: 'seven' }))
-    await context.deployReady('stored')
-    expect(await read('stored')).toMatchObject({ api: 'api seven production', starts: starts + 1 })
+    await context.deployReady('dropped')
+    expect(await read('dropped')).toMatchObject({ api: 'api seven production', starts: starts + 1 })
 
     repository.commit({ ...files({ version: 'eight' }), 'homeport.yaml': withoutCache })
-    await context.deployReady('stored')
+    await context.deployReady('dropped')
     await until(async () => (await listRunning()).trim() === '' || undefined, { what: 'the image to end' })
   })
 
-  test('a version that fails while the live one sleeps does not wake it, and its image is there when it wakes', async () => {
+  fullTest('a version that fails while the live one sleeps does not wake it, and its image is there when it wakes', async () => {
     const repository = await context.projectWith('asleep', files())
     await context.deployReady('asleep')
     const { id } = await context.platform.getProject('asleep')
@@ -161,7 +167,7 @@ describe.skipIf(!requires('docker').ok)('image services next to an app, on Docke
     const instance = instanceIdOf(body.user.id)
     const mine = (kind: string) => runProgram('docker', [kind, 'ls', '-q', '--filter', `label=homeport.instance=${instance}`])
     expect((await mine('volume')).trim()).not.toBe('')
-    for (const slug of ['stored', 'asleep', 'missing-image']) await context.platform.api('DELETE', `/v1/projects/${slug}`)
+    for (const slug of ['stored', 'dropped', 'asleep', 'missing-image']) await context.platform.api('DELETE', `/v1/projects/${slug}`)
     const view = createDockerView(instance)
     await until(
       async () => {

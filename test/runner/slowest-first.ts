@@ -1,7 +1,26 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** The slowest files, for a machine that has not run them yet and has no durations in vitest's cache. */
-const knownSlowFiles = ['deploy/sleep', 'runtime/docker', 'database/process', 'deploy/process', 'screenshot/chromium', 'platform/secrets', 'api/fuzz']
+const knownSlowFiles = [
+  'runtime/docker',
+  'deployments/services',
+  'database/process',
+  'deployments/managed-services',
+  'platform/secrets',
+  'deployments/process',
+  'deployments/fork-services',
+  'deployments/sleep',
+  'deployments/services-images',
+  'deployments/docker',
+  'deployments/pull-requests',
+  'deployments/added-volumes',
+  'screenshots/chromium',
+  'platform/kill',
+  'deployments/git-watcher-apps',
+  'api/matrix',
+  'api/fuzz',
+  'maintenance/backup',
+]
 
 /** Runs the slowest files first, so that no worker still runs a long one while the others are idle. */
 export class SlowestFirst extends BaseSequencer {

@@ -10,6 +10,7 @@ import { createRuntimes } from '../../server/runtime/index.ts'
 import type { Runtime, RuntimeOptions } from '../../server/runtime/runtime.ts'
 import { requires } from '../support/requirements.ts'
 import { buildApp, runtimeOptions, startApp, writeSource } from '../support/runtime.ts'
+import { fullTest } from '../support/full-test.ts'
 
 let options: RuntimeOptions & { remove(): Promise<void> }
 let runtime: Runtime
@@ -209,7 +210,7 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
 `
 
 describe.skipIf(!requires('python').ok)('Python', () => {
-  test('the programs of a virtual environment run in a build that took it from the cache', async () => {
+  fullTest('the programs of a virtual environment run in a build that took it from the cache', async () => {
     createRuntime(process.env.PATH ?? '')
     const wheels = join(options.data_dir, 'wheels')
     await mkdir(wheels)

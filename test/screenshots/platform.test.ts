@@ -6,6 +6,7 @@ import { makeRepository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 import { createFakeScreenshotter, serveScreenshotter } from './fake-screenshotter.ts'
 import { fetchScreenshot, waitForScreenshots } from './screenshot-requests.ts'
+import { fullTest } from '../support/full-test.ts'
 
 /* The platform with its store, its edge and its events; screenshots.test.ts covers when each screenshot is taken. */
 
@@ -102,7 +103,7 @@ test('a sleeping app is captured once a visitor has woken it', async () => {
   await waitForScreenshots(platform, 'shop', id)
 })
 
-test('a start takes missing screenshots, and a deleted project removes its own', async () => {
+fullTest('a start takes missing screenshots, and a deleted project removes its own', async () => {
   const release = camera.hold()
   const id = await deployed('left', site.url)
   await until(() => camera.open === 1 || undefined, { what: 'the picture' })

@@ -1,0 +1,7 @@
+import { test } from 'vitest'
+import { isFullTier } from './tier.ts'
+
+/** A long test in a file of both tiers that runs in the full tier only. */
+export const fullTest = (name: string, run: () => Promise<void>): void => {
+  if (isFullTier) test(name, run)
+}
