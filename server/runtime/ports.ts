@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { platform } from 'node:os'
@@ -8,16 +9,22 @@ export interface PortAllocator {
   release(port: number): void
 }
 
+/**
+ * Below the ports that Linux, macOS and Windows give to outgoing connections: one of those may be taken by any program between its allocation and the
+ * moment the app listens on it.
+ */
+const appPorts = { first: 20_000, last: 29_999 }
+
 export function createPortAllocator(): PortAllocator {
   const allocated = new Set<number>()
   return {
     async allocate() {
       for (let attempt = 0; attempt < 50; attempt++) {
-        const port = await probePort('127.0.0.1', 0)
-        if (port === undefined || allocated.has(port)) continue
+        const port = randomInt(appPorts.first, appPorts.last + 1)
+        if (allocated.has(port)) continue
         allocated.add(port)
         // Apps may listen on all addresses, so the port must be free on all of them.
-        if ((await probePort('0.0.0.0', port)) === port) return port
+        if ((await probePort('127.0.0.1', port)) === port && (await probePort('0.0.0.0', port)) === port) return port
         allocated.delete(port)
       }
       throw new Error('No free port is available on this machine.')
