@@ -1,13 +1,32 @@
 import { defineConfig } from 'electron-vite'
 import fs from 'node:fs'
-import type { Plugin } from 'vite'
+import { minifySync, type Plugin } from 'vite'
+import { bundledPackages } from './resources/package/bundled-packages.ts'
+
+const isOfPackages = (modules: readonly string[]): boolean => modules.every((id) => id.includes('/node_modules/') || id.startsWith('\0'))
+
+/** Chunks of packages alone are minified, for the size of what is downloaded. Ours keep the names and lines that a stack trace shows. */
+const minifyPackages: Plugin = {
+  name: 'minify-packages',
+  generateBundle(_, files) {
+    const keepNames = { function: true, class: true }
+    for (const file of Object.values(files)) {
+      if (file.type !== 'chunk' || file.moduleIds.length === 0 || !isOfPackages(file.moduleIds)) continue
+      const { code, errors } = minifySync(file.fileName, file.code, { module: true, compress: { keepNames }, mangle: { keepNames: true } })
+      if (errors.length > 0) throw new Error(`${file.fileName}: ${errors[0]?.message}`)
+      file.code = code
+      delete files[`${file.fileName}.map`]
+    }
+  },
+}
 
 /** One letter outside of ASCII, and V8 keeps the text of a whole file in two bytes per letter for as long as it runs: 2 MB of ours. */
 const ascii: Plugin = {
   name: 'ascii',
   generateBundle(_, files) {
     for (const file of Object.values(files)) {
-      if (file.type !== 'chunk') continue
+      // The tables of character sets would grow by half, and are loaded with the first message alone.
+      if (file.type !== 'chunk' || isOfPackages(file.moduleIds)) continue
       if (/\\[^\0-\x7f]/.test(file.code)) throw new Error(`${file.fileName}: no \\uXXXX can be written for a letter that a backslash stands before.`)
       file.code = file.code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
     }
@@ -47,13 +66,13 @@ export const { ${names.join(', ')} } = (process.getBuiltinModule('original-fs') 
 /**
  * Two parts of the build: `out/main` (the desktop, and the command line as a second entry) and `out/preload`. The third, `out/renderer`,
  * is built by vite itself (renderer/vite.config.ts): the platform serves it under /app/, and electron-vite insists on addresses for file://.
- * What only speeds up the start when it is in the bundle is bundled; what finds files beside itself stays a package.
+ * What only speeds up the start when it is in the bundle, or has many files that never run, is bundled; what finds files beside itself stays a package.
  */
 export default defineConfig({
   main: {
-    plugins: [originalFs, ascii],
+    plugins: [originalFs, minifyPackages, ascii],
     build: {
-      externalizeDeps: { exclude: ['h3', 'ignore', 'kysely', 'mrmime', 'zod'] },
+      externalizeDeps: { exclude: bundledPackages },
       outDir: 'out/main',
       rollupOptions: {
         input: { index: 'main/index.ts', homeport: 'server/cli/homeport.ts' },

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { listUnneededFolders } from './bundled-packages.ts'
 
 /** The files of a package. `test/packaging/` verifies the result. */
 
@@ -15,8 +16,8 @@ const includedFiles = [
 /** Excluded from traversal, because electron-builder would otherwise read every folder of the checkout. */
 const excludedFolders = ['!{.ci,.git,dist,main,preload,renderer,server,test,test-results}{,/**}', '!out/{gallery,test}{,/**}']
 
-/** Already part of the bundles (electron.vite.config.ts). */
-const bundledPackages = ['h3', 'rou3', 'srvx', 'ignore', 'kysely', 'mrmime', 'zod'].map((name) => `!node_modules/${name}/**`)
+/** Already part of the bundles (electron.vite.config.ts), or never loaded. */
+const unneededFiles = listUnneededFolders().map((folder) => `!${folder}/**`)
 
 /**
  * npm is included as one folder (`npmFolder`). electron-builder would also add its dependencies to the app's own, so packages that only npm needs are
@@ -61,6 +62,10 @@ const excludedFiles = [
   '!node_modules/**/*.{d.ts,d.mts,d.cts,ts,map,md,markdown,flow}',
   '!node_modules/@grpc/*/src/**',
   '!node_modules/protobufjs/{dist,ext,scripts}/**',
+  // Tests and measurements of packages, and what Node does not load of them.
+  '!node_modules/**/{test,tests,bench,benchmark,benchmarks}/**',
+  '!node_modules/ssh2/{examples,util,lib/protocol/crypto/src}/**',
+  '!node_modules/js-yaml/{bin,dist}/**',
   '!node_modules/**/{.github,.nyc_output,coverage}/**',
 ]
 
@@ -73,7 +78,7 @@ export function listFilesFor(platform: 'darwin' | 'win32' | 'linux'): string[] {
   return [
     ...includedFiles,
     ...excludedFolders,
-    ...bundledPackages,
+    ...unneededFiles,
     ...excludedFiles,
     `!node_modules/better-sqlite3/prebuilds/!(${platform}-\${arch}).node`,
     `!node_modules/better-sqlite3/lib/!(${platform}-\${arch}|binding|database|index|sqlite-error|util).js`,

@@ -6,9 +6,11 @@ import { createSourcePlanner } from '../deployments/source-planner.ts'
 import { createDeploymentService } from '../deployments/service.ts'
 import type { CachePurger } from '../features/cache-purge.ts'
 import { effectivePlanOfAccount } from '../features/plans.ts'
+import { explainMissingPayment } from '../features/preconditions.ts'
 import type { MailCatcher } from '../mail-catcher/mail-catcher.ts'
 import type { ScreenshotService } from '../screenshots/screenshot-service.ts'
 import { type SourceFetcher, watchRepository } from '../source/index.ts'
+import { findAccount } from '../store/users.ts'
 import type { PlatformContext } from './context.ts'
 import type { PlatformEdge } from './start-edge.ts'
 import type { PlatformRuntimes } from './start-runtimes.ts'
@@ -48,6 +50,10 @@ export function createDeployments(context: PlatformContext, { runtimes, edge, da
       await purged.catch((error: unknown) => log.error('cache_purge_failed', { project: projectId, error }))
     },
     getPlanLimits: (tx, account) => plans[effectivePlanOfAccount(tx, account, clock.now())],
+    findDatabaseObstacle: (tx, accountId) => {
+      const account = findAccount(tx, accountId)
+      return account && explainMissingPayment(account, 'A database', clock.now())
+    },
     urlOf: edge.getAppUrl,
     deleteScreenshots: screenshots.remove,
     dashboardUrlOf: (slug) => `${urls.dashboard}projects/${slug}`,
@@ -75,6 +81,9 @@ export function createDeployments(context: PlatformContext, { runtimes, edge, da
     sealer,
     clock,
     describeSource,
+    store,
+    databases,
+    mailCatcher,
     schemaUrl: () => `${urls.api}/schemas/homeport.json`,
   })
   return { deployments, watcher, sourcePlanner }

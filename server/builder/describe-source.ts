@@ -1,9 +1,12 @@
 import type { PlanFact, SourcePlan } from '../contract/build-plan.ts'
+import { type ManagedName, managedNames } from '../contract/managed-names.ts'
 import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts'
+import { describeManaged, getPreset, isPresetName } from '../contract/service-presets.ts'
 import type { PlannedBuild, PlannedService, PlannedSource } from '../contract/source-plans.ts'
 import { ConfigFailure } from './config/config-failure.ts'
 import { formatOrigin } from './config/config-lines.ts'
 import { formatHomeportYaml } from './config/format-config.ts'
+import { requireFreeNames } from './config/managed.ts'
 import { createWebService } from './config/service-draft.ts'
 import { DetectFailure } from './detect-failure.ts'
 import { findApps } from './find-apps.ts'
@@ -17,6 +20,8 @@ export interface DescribeOptions extends PlanOptions {
   /** Names of the variables that the project has. */
   variables: readonly string[]
   health_path: string
+  /** Managed services that the project has. */
+  managed?: readonly ManagedName[]
   /** Address of the JSON Schema in the file that can be saved. */
   schema_url: string
 }
@@ -25,7 +30,17 @@ export interface DescribeOptions extends PlanOptions {
 export async function describeSource(options: DescribeOptions): Promise<Omit<PlannedSource, 'commit'>> {
   const { settings, chosen_apps = [] } = options
   const root_directory = settings.root_directory.trim() || '.'
-  const empty = { root_directory, file: null, services: [], builds: [], facts: [], missing_variables: [], notes: [], homeport_yaml: null }
+  const empty = {
+    root_directory,
+    file: null,
+    services: [],
+    builds: [],
+    managed: [],
+    facts: [],
+    missing_variables: [],
+    notes: [],
+    homeport_yaml: null,
+  }
   try {
     const plan = chosen_apps.length > 0 ? await planApps(options, chosen_apps) : await planSource(options)
     const isDetected = plan.config?.file == null
@@ -66,17 +81,22 @@ async function describePlan(plan: SourcePlan, options: DescribeOptions) {
   }
   const required = config?.required_variables ?? []
   const saved = config ?? { ...emptyConfig, main: main.name, services }
+  const managed = describeManagedServices(config, options.managed ?? [])
   return {
     file: config?.file ?? null,
     services: services.map((service) => describeService(service, config, builds, options)),
     builds,
+    managed,
     facts: config ? describeWhole(config) : [],
     missing_variables: required.filter((name) => !options.variables.includes(name)),
     notes: config?.explanation.filter((sentence) => config.file !== null && sentence.startsWith(config.file)) ?? [],
-    homeport_yaml: formatHomeportYaml(saved, {
-      schema_url: options.schema_url,
-      build_notes: new Map(plan.builds.map(({ services: names, plan: build }) => [names[0] ?? main.name, build.explanation.slice(0, 1)])),
-    }),
+    homeport_yaml: formatHomeportYaml(
+      { ...saved, managed: managed.map(({ name }) => name) },
+      {
+        schema_url: options.schema_url,
+        build_notes: new Map(plan.builds.map(({ services: names, plan: build }) => [names[0] ?? main.name, build.explanation.slice(0, 1)])),
+      },
+    ),
   }
 }
 
@@ -85,6 +105,7 @@ const emptyConfig: ProjectConfig = {
   services: [],
   main: null,
   release: null,
+  managed: null,
   required_variables: [],
   settings: {},
   lines: {},
@@ -134,6 +155,27 @@ function describeService(
     volumes: [...new Set(service.volumes.map((volume) => volume.name))],
     facts,
   }
+}
+
+/** What the file lists, then what the project has besides. A service of the source under the name of one is refused, as a deployment does. */
+function describeManagedServices(config: ProjectConfig | null, added: readonly ManagedName[]): PlannedSource['managed'] {
+  requireFreeNames(config, added)
+  const listed = config?.managed ?? []
+  return managedNames
+    .filter((name) => listed.includes(name) || added.includes(name))
+    .map((name) => {
+      const { label, variables } = describeManaged(name)
+      const is_listed = listed.includes(name)
+      return {
+        name,
+        label,
+        image: isPresetName(name) ? getPreset(name).image : null,
+        variables,
+        is_listed,
+        is_added: added.includes(name),
+        origin: is_listed ? formatOrigin(config?.file ?? '', config?.lines ?? {}, `managed.${name}`, 'managed') : 'project setting',
+      }
+    })
 }
 
 /** The release command, and the settings of the project that the file sets. */

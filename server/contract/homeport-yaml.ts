@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { normalizeCronExpression, validateCronExpression } from './cron-expression.ts'
 import { isReservedKey, keyPattern, keyPatternMessage, reservedKeyMessage, validateValue } from './env-var-rules.ts'
 import { limits } from './limits.ts'
+import { type ManagedName, managedNames } from './managed-names.ts'
 import { projectSettings } from './project-settings.ts'
 import { projectOperations } from './projects.ts'
 
@@ -196,6 +197,23 @@ export const homeportService = z.strictObject({
   replicas: positiveInteger.max(maxReplicas).optional(),
 })
 
+/** Other words for managed services. */
+const managedSynonyms: Record<string, ManagedName> = {
+  database: 'postgres',
+  db: 'postgres',
+  postgresql: 'postgres',
+  valkey: 'redis',
+  mysql: 'mariadb',
+  minio: 's3',
+  smtp: 'mail',
+  mailpit: 'mail',
+}
+
+function explainManagedName(input: unknown): string {
+  const synonym = typeof input === 'string' && Object.hasOwn(managedSynonyms, input) ? managedSynonyms[input] : undefined
+  return synonym === undefined ? `Use ${managedNames.slice(0, -1).join(', ')} or ${managedNames.at(-1)}.` : `Write ${synonym}.`
+}
+
 const settings = projectOperations.updateProject.body.shape
 
 /** Settings of the project that its source may set. Where the source comes from is not one of them. */
@@ -232,6 +250,13 @@ export const homeportYaml = z
       )
       .optional()
       .describe('The volumes that services use by name.'),
+    managed: z
+      .array(z.enum(managedNames, { error: ({ input }) => explainManagedName(input) }))
+      .max(20)
+      .optional()
+      .describe(
+        'Services that Homeport provides: postgres, redis, mariadb, s3, and mail, which catches what the apps send. A deployment of production adds those that the project does not have. One that is no longer listed is kept.',
+      ),
     required_variables: z
       .array(z.string().max(200).regex(keyPattern, keyPatternMessage))
       .max(200)

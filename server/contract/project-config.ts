@@ -1,4 +1,5 @@
 import type { TemplatePart } from './environment-template.ts'
+import type { ManagedName } from './managed-names.ts'
 
 /**
  * What a source says about its services, as pure data. `builder/config/` reads it from the file that a repository has (homeport.yaml, compose.yaml,
@@ -13,6 +14,8 @@ export interface ProjectConfig {
   main: string | null
   /** Runs in the new version after the build and before traffic; null when there is none. */
   release: { service: string; command: string[] } | null
+  /** Managed services that the file lists; null for a file that cannot list any, and without a file. */
+  managed: ManagedName[] | null
   /** Names of variables without which the project is not started. */
   required_variables: string[]
   /** Project settings that the file sets, by the API's names. */

@@ -1,4 +1,5 @@
 import type { TemplatePart } from './environment-template.ts'
+import type { ManagedName } from './managed-names.ts'
 import { mariadbHealthScript } from './mariadb-restore.ts'
 import type { ServiceHealthCheck } from './project-config.ts'
 
@@ -58,7 +59,7 @@ exec docker-entrypoint.sh mariadbd`
 
 const variable = (name: string): TemplatePart[] => [{ variable: name, operator: null, word: [] }]
 
-/** The presets by the name of their service, which is also its host name. Adding one is adding an entry. */
+/** The presets by the name of their service, which is also its host name. Adding one is adding an entry, and its name to `managedNames`. */
 export const servicePresets = {
   redis: {
     label: 'Redis',
@@ -146,7 +147,7 @@ export const servicePresets = {
     },
     health: health('wget -q -O /dev/null http://127.0.0.1:7070/healthz'),
   },
-} as const satisfies Record<string, ServicePreset>
+} as const satisfies Record<Exclude<ManagedName, 'postgres' | 'mail'>, ServicePreset>
 
 export type PresetName = keyof typeof servicePresets
 
@@ -157,3 +158,20 @@ export const dumpedServices = ['mariadb'] as const satisfies PresetName[]
 
 export const getPreset = (name: PresetName): ServicePreset => servicePresets[name]
 export const isPresetName = (name: string): name is PresetName => Object.hasOwn(servicePresets, name)
+
+/** Its name for people, the names of its variables, and what removes it from a project. */
+export function describeManaged(name: ManagedName): { label: string; variables: string[]; remove(slug: string): string } {
+  if (name === 'postgres') return { label: 'PostgreSQL', variables: ['DATABASE_URL'], remove: (slug) => `homeport db ${slug} delete` }
+  if (name === 'mail')
+    return {
+      label: 'Mail catcher',
+      variables: ['SMTP_URL', 'SMTP_HOST', 'SMTP_PORT', 'SMTP_USER', 'SMTP_PASSWORD'],
+      remove: (slug) => `homeport mail ${slug} off`,
+    }
+  const { label, port, variables } = getPreset(name)
+  return {
+    label,
+    variables: Object.keys(variables({ host: name, port, password: '', public_url: '' })),
+    remove: (slug) => `homeport services ${slug} remove ${name}`,
+  }
+}

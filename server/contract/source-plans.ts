@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { planFactNames } from './build-plan.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
+import { managedNames } from './managed-names.ts'
 import { projectOperations } from './projects.ts'
 import { empty, projectParams } from './shared.ts'
 
@@ -30,6 +31,16 @@ const plannedBuild = z.object({
   dockerfile: z.object({ path: z.string(), text: z.string(), is_generated: z.boolean() }).nullable(),
 })
 
+const plannedManagedService = z.object({
+  name: z.enum(managedNames),
+  label: z.string(),
+  image: z.string().nullable().describe('null: it is part of Homeport.'),
+  variables: z.array(z.string()).describe('Names of the variables that the apps get.'),
+  is_listed: z.boolean().describe('homeport.yaml lists it. One that it does not list is kept.'),
+  is_added: z.boolean().describe('The project has it. The next deployment of production adds one that it does not have.'),
+  origin: z.string().describe('Such as `homeport.yaml line 3`, or `project setting` when the project has it and the file does not list it.'),
+})
+
 const planProblem = z.object({
   file: z.string().nullable(),
   line: z.number().int().nullable(),
@@ -48,6 +59,7 @@ export const plannedSource = z.object({
   root_directory: z.string(),
   services: z.array(plannedService),
   builds: z.array(plannedBuild),
+  managed: z.array(plannedManagedService).describe('Managed services that the file lists, or the project has.'),
   facts: z.array(fact).describe('Facts about the source as a whole, such as the release command.'),
   missing_variables: z.array(z.string()).describe('Variables that the source requires and the project does not have.'),
   notes: z.array(z.string()),
@@ -59,6 +71,7 @@ export const plannedSource = z.object({
 export type PlannedSource = z.output<typeof plannedSource>
 export type PlannedService = PlannedSource['services'][number]
 export type PlannedBuild = PlannedSource['builds'][number]
+export type PlannedManagedService = PlannedSource['managed'][number]
 export type SourceApp = PlannedSource['apps'][number]
 
 const choice = {

@@ -22,7 +22,7 @@ export interface DeploymentServiceOptions {
   store: Store
   edge: Edge
   databases: DatabaseService
-  mailCatcher: Pick<MailCatcher, 'variablesFor' | 'forgetProject'>
+  mailCatcher: Pick<MailCatcher, 'variablesFor' | 'forgetProject' | 'setEnabled' | 'status'>
   runtimes: Record<RuntimeName, Runtime>
   /** The runtime of new deployments. */
   default_runtime: RuntimeName
@@ -41,6 +41,8 @@ export interface DeploymentServiceOptions {
   deleteScreenshots(of: { project_id: string; deployment_id?: string }): Promise<void>
   /** The current limits of an account's plan. */
   getPlanLimits(tx: Tx, accountId: string): { concurrent_builds: number; memory_mb: number; always_warm: boolean }
+  /** Why an account cannot have a database, as a sentence. */
+  findDatabaseObstacle(tx: Tx, accountId: string): string | undefined
   /** The URL of a host at the edge, and of a dashboard page; only these functions know ports. */
   urlOf(host: string): string
   dashboardUrlOf(slug: string): string

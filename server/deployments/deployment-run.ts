@@ -18,11 +18,13 @@ export interface DeploymentRun {
   readonly context: DeploymentContext
   readonly supervisor: Supervisor
   readonly project: ProjectRow
-  readonly secrets: DeploymentSecrets
   readonly log: DeploymentLog
   readonly signal: AbortSignal
   /** The row; `saveProgress` keeps it current. */
   readonly deployment: DeploymentRow
+
+  /** `detect` reads them again when it adds services. */
+  secrets: DeploymentSecrets
 
   /** `clone` */
   source?: FetchedSource

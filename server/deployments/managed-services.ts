@@ -3,7 +3,7 @@ import type { SourcePlan } from '../contract/build-plan.ts'
 import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts'
 import { type RuntimeName, runtimes } from '../contract/runtimes.ts'
 import { getPreset, isPresetName, type PresetName } from '../contract/service-presets.ts'
-import { DetectFailure } from '../builder/index.ts'
+import { requireFreeNames } from '../builder/index.ts'
 import type { Sealer } from '../store/sealer.ts'
 import type { ManagedServiceRow } from '../store/managed-tables.ts'
 import type { AppSpec } from './supervised-app.ts'
@@ -18,17 +18,18 @@ export interface ManagedServices {
 
 /**
  * A service that was removed is still in a version that was built before; that version gets its variables until it is replaced. On a runtime
- * without images there are none.
+ * without images there are none. `declared` are those that the source of a preview lists.
  */
 export function readManagedServices(
   rows: readonly ManagedServiceRow[],
   { runtime, artifact, ...slot }: { runtime: RuntimeName; artifact: string | null } & Pick<AppSpec, 'target' | 'branch'>,
   sealer: Sealer,
   getPublicUrl: (service: string) => string,
+  declared: readonly PresetName[] = [],
 ): ManagedServices {
   if (!runtimes[runtime].runs_images) return { names: [], variables: {}, secrets: [] }
   const built = new Set(artifact === null ? [] : parseVersion(artifact).services.map(({ config }) => config.name))
-  const used = rows.filter(({ name, removed_at }) => removed_at === null || built.has(name))
+  const used = rows.filter(({ name, removed_at }) => removed_at === null || built.has(name) || declared.some((one) => one === name))
   const names: PresetName[] = []
   const variables: Record<string, string> = {}
   const secrets: string[] = []
@@ -66,12 +67,7 @@ const webName = 'web'
 export function addManagedServices(plan: SourcePlan, names: readonly PresetName[]): SourcePlan {
   if (names.length === 0) return plan
   const config = plan.config ?? createSingleAppConfig()
-  for (const name of names)
-    if (config.services.some((service) => service.name === name || service.aliases.includes(name)))
-      throw new DetectFailure(
-        `${config.file} has a service “${name}”, and the project has a managed service with this name.`,
-        `Rename the service in ${config.file}, or remove the managed one with homeport services SLUG remove ${name}.`,
-      )
+  requireFreeNames(config, names)
   const depends_on = names.map((service) => ({ service, condition: 'healthy' as const }))
   return {
     config: {
@@ -126,6 +122,7 @@ const createSingleAppConfig = (): ProjectConfig => ({
   services: [createSingleAppService()],
   main: webName,
   release: null,
+  managed: null,
   required_variables: [],
   settings: {},
   lines: {},

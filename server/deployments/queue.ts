@@ -11,6 +11,7 @@ import { publishChange, describeFailure, endDeployment, maskFailure, type StopRe
 import { isRestricted } from './pull-requests.ts'
 import { type SecretMask, noMask } from './secret-mask.ts'
 import { pruneProject } from './cleanup.ts'
+import type { DeploymentRun } from './deployment-run.ts'
 import { runDeployment } from './pipeline.ts'
 import { getEnvironmentId } from './supervised-app.ts'
 import { readSecrets } from './variables.ts'
@@ -122,7 +123,7 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
   }
 
   const runJob = async (deployment: DeploymentRow, signal: AbortSignal): Promise<void> => {
-    let mask = noMask
+    let run: DeploymentRun | undefined
     const log = createDeploymentLog({ ...context, logs: context.store.logs, db: context.store.db, stream: deployment.id })
     try {
       const project = await context.store.db.read((tx) => findProject(tx, deployment.project_id))
@@ -131,15 +132,15 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
       await waitForData(deployment, signal)
       if (deployment.target === 'preview') await ensureDatabase(deployment, signal, log)
       const secrets = await readSecrets(context, project, deployment)
-      mask = secrets.mask
-      log.setMask(mask)
+      log.setMask(secrets.mask)
       for (const note of secrets.notes) log.note(note)
-      await runDeployment({ context, supervisor, deployment, project, secrets, log, signal })
+      run = { context, supervisor, deployment, project, secrets, log, signal }
+      await runDeployment(run)
       await pruneProject(context, project.id).catch((error: unknown) =>
         context.log.warn('deployment_prune_failed', { project: project.id, error }),
       )
     } catch (error) {
-      await finishJob(deployment, log, signal, error, mask).catch((cause: unknown) =>
+      await finishJob(deployment, log, signal, error, run?.secrets.mask ?? noMask).catch((cause: unknown) =>
         context.log.error('deployment_finish_failed', { deployment: deployment.id, error: cause }),
       )
     }

@@ -4,6 +4,7 @@ import type { BuildSettings } from '../contract/build-plan.ts'
 import type { GitSource } from '../contract/deployment-source.ts'
 import { Problem } from '../contract/errors.ts'
 import { runtimes } from '../contract/runtimes.ts'
+import type { ManagedName } from '../contract/managed-names.ts'
 import type { PlannedSource } from '../contract/source-plans.ts'
 import type { DescribeOptions } from '../builder/index.ts'
 import { timeoutSignal } from '../lib/clock.ts'
@@ -11,6 +12,7 @@ import { createConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import { type GitCredentials, SourceError } from '../source/source.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentServiceOptions } from './context.ts'
+import { listProjectServices } from './declared-services.ts'
 import { linkedRepository } from './deployment-row.ts'
 import { readCredentials } from './variables.ts'
 
@@ -21,6 +23,7 @@ export interface SourcePlanRequest extends Pick<DescribeOptions, 'variables' | '
   apps?: readonly string[] | undefined
   /** Those of the project, unless others are chosen or the source has a configuration file. */
   project_apps?: readonly string[]
+  managed?: readonly ManagedName[]
 }
 
 /** Plans sources without deploying them. Only reads files. */
@@ -33,7 +36,8 @@ export interface SourcePlanner {
   saveFolderPlan(path: string, request: SourcePlanRequest): Promise<string>
 }
 
-interface SourcePlannerOptions extends Pick<DeploymentServiceOptions, 'data_dir' | 'default_runtime' | 'fetchSource' | 'sealer' | 'clock'> {
+type SourcePlannerDeps = 'data_dir' | 'default_runtime' | 'fetchSource' | 'sealer' | 'clock' | 'store' | 'databases' | 'mailCatcher'
+interface SourcePlannerOptions extends Pick<DeploymentServiceOptions, SourcePlannerDeps> {
   describeSource(options: DescribeOptions): Promise<Omit<PlannedSource, 'commit'>>
   schemaUrl(): string
 }
@@ -76,7 +80,10 @@ export function createSourcePlanner(options: SourcePlannerOptions): SourcePlanne
 
   return {
     planRepository: (source, request, signal) => planFetched(source, null, request, signal),
-    planProject: (project, request, signal) => planFetched(linkedRepository(project), readCredentials(options, project), request, signal),
+    async planProject(project, request, signal) {
+      const managed = await listProjectServices(options, project.id)
+      return planFetched(linkedRepository(project), readCredentials(options, project), { ...request, managed }, signal)
+    },
 
     async planFolder(path, request) {
       return { ...(await describe(path, request)), commit: null }

@@ -29,6 +29,7 @@ export async function readSecrets(
   context: DeploymentContext,
   project: ProjectRow,
   deployment: Pick<DeploymentRow, 'project_id' | 'target' | 'branch' | 'runtime' | 'artifact'>,
+  declared: ManagedServices['names'] = [],
 ): Promise<DeploymentSecrets> {
   const { target, branch, runtime } = deployment
   const { rows, restricted } = await context.store.db.read((tx) => {
@@ -47,6 +48,7 @@ export async function readSecrets(
     deployment,
     context.sealer,
     (service) => getServiceUrl(context, { project_id: project.id, target, branch }, service),
+    declared,
   )
   const registries = restricted ? { logins: [], uses_docker_login: false } : await readRegistryAccess(context, project)
   const mail = await context.mailCatcher.variablesFor(project.id, runtime)

@@ -1,10 +1,9 @@
 import { Problem } from '../contract/errors.ts'
 import type { ManagedService, managedServiceOperations } from '../contract/managed-services.ts'
 import { runtimes } from '../contract/runtimes.ts'
-import { getPreset, presetNames, type PresetName } from '../contract/service-presets.ts'
+import { describeManaged, getPreset, presetNames, type PresetName } from '../contract/service-presets.ts'
 import { isoTime } from '../lib/clock.ts'
-import { newSecret } from '../lib/token.ts'
-import { insertManagedService, listManagedServices, updateManagedService } from '../store/managed-services.ts'
+import { addManagedService, listManagedServices, updateManagedService } from '../store/managed-services.ts'
 import type { Tx } from '../store/store.ts'
 import type { ManagedServiceRow } from '../store/managed-tables.ts'
 import type { ProjectRow } from '../store/tables.ts'
@@ -46,14 +45,8 @@ export function createManagedServiceHandlers(deps: FeatureDeps): Pick<OperationH
         requireRedeployable(tx, deps, project)
         const unavailable = explainUnavailable()
         if (unavailable !== null) throw new Problem('runtime_unavailable', unavailable)
-        const row = find(tx, project.id, name)
-        if (row?.removed_at === null) return { service: present(name, row), deployment_id: null }
-        if (row) updateManagedService(tx, project.id, name, null)
-        else {
-          const sealed_password = sealer.seal({ table: 'managed_services', column: 'sealed_password', row: `${project.id} ${name}` }, newSecret())
-          insertManagedService(tx, { project_id: project.id, name, sealed_password, created_at: isoTime(clock.now()), removed_at: null })
-        }
-        return finish(tx, project, name)
+        const isNew = addManagedService(tx, sealer, { project_id: project.id, name, created_at: isoTime(clock.now()) })
+        return isNew ? finish(tx, project, name) : { service: present(name, find(tx, project.id, name)), deployment_id: null }
       })
     },
 
@@ -73,16 +66,16 @@ export function createManagedServiceHandlers(deps: FeatureDeps): Pick<OperationH
 }
 
 function present(name: PresetName, row: ManagedServiceRow | undefined): ManagedService {
-  const { label, summary, image, port, variables } = getPreset(name)
+  const { label, summary, image } = getPreset(name)
   const is_added = row?.removed_at === null
   return {
     name,
     label,
     summary,
     image,
-    variables: Object.keys(variables({ host: name, port, password: '', public_url: '' })),
+    variables: describeManaged(name).variables,
     is_added,
-    has_data: row !== undefined && !is_added,
+    has_data: row !== undefined && !is_added && row.removed_at !== row.created_at,
     added_at: is_added ? row.created_at : null,
   }
 }

@@ -37,11 +37,18 @@ export function requirePaymentMethod(
   feature: string,
   now_ms: number,
 ): void {
-  if (plans[effectivePlan(account, now_ms)].requires_payment_method && account.has_payment_method === 0)
-    throw new Problem(
-      'payment_method_required',
-      `${feature} needs a payment method on the plan ${account.plan}. Add a card, or move to a larger plan.`,
-    )
+  const message = explainMissingPayment(account, feature, now_ms)
+  if (message !== undefined) throw new Problem('payment_method_required', message)
+}
+
+/** Why an account cannot have a feature that needs a payment method. */
+export function explainMissingPayment(
+  account: Pick<AccountRow, 'plan' | 'trial_ends_at' | 'has_payment_method'>,
+  feature: string,
+  now_ms: number,
+): string | undefined {
+  if (!plans[effectivePlan(account, now_ms)].requires_payment_method || account.has_payment_method === 1) return undefined
+  return `${feature} needs a payment method on the plan ${account.plan}. Add a card, or move to a larger plan.`
 }
 
 /** The host syntax of server/source/repository-address.ts, because the URL parser does not validate hosts of ssh and git URLs. */

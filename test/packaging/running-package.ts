@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createTransport } from 'nodemailer'
 import { expect, test } from 'vitest'
 import { type InstanceFile, readInstanceFile } from '../../server/lib/instance-file.ts'
 import { fetchFromEdge } from '../support/instance-process.ts'
@@ -77,6 +78,29 @@ export function testRunningPackage(title: string, prepare: () => { made: Package
       await run(['db', 'dump', 'hello', join(folder, 'hello.sql')])
       expect(readFileSync(join(folder, 'hello.sql'), 'utf8')).toContain('PostgreSQL database dump')
       expect(await run(['samples'])).toContain('tide-clock')
+
+      // The packages for mail are in the bundle: receiving, reading, and the HTML that is shown.
+      await run(['mail', 'hello', 'on'])
+      const url = await until(
+        async () => {
+          const { text } = await fetchFromEdge(instance.edge_url, 'hello', '/smtp')
+          return text.startsWith('smtp://') ? text : undefined
+        },
+        { what: 'the app with SMTP_URL' },
+      )
+      const attachments = [{ filename: 'ä.txt', content: 'attached' }]
+      const html = '<p onclick="alert(1)">Grüße</p><script>alert(1)</script>'
+      await createTransport(url).sendMail({ from: 'a@example.com', to: 'b@example.com', subject: 'テスト', text: 'Grüße', html, attachments })
+      const { messages } = JSON.parse(await run(['mail', 'hello', '--json'])) as { messages: { id: string; subject: string }[] }
+      expect(messages.map(({ subject }) => subject)).toEqual(['テスト'])
+      const { message } = JSON.parse(await run(['mail', 'hello', 'show', messages[0]!.id, '--json'])) as {
+        message: { text: string; html: string; files: { name: string }[] }
+      }
+      expect(message).toMatchObject({ text: expect.stringContaining('Grüße'), files: [{ name: 'ä.txt' }] })
+      expect(message.html).toContain('<p>Grüße</p>')
+      expect(message.html).not.toContain('alert')
+      await run(['mail', 'hello', 'download', messages[0]!.id, join(folder, 'file'), '--attachment', '1'])
+      expect(readFileSync(join(folder, 'file'), 'utf8')).toBe('attached')
     } finally {
       platform.kill('SIGTERM')
       await ended
@@ -97,6 +121,9 @@ function createApp(folder: string): string {
   write('package.json', JSON.stringify({ name: 'hello', private: true, scripts: { start: 'node server.js' }, dependencies: { dep: 'file:./dep' } }))
   write('dep/package.json', JSON.stringify({ name: 'dep', version: '1.0.0', main: 'index.js' }))
   write('dep/index.js', "module.exports = 'installed'")
-  write('server.js', "require('node:http').createServer((_, res) => res.end(require('dep') + ' ' + process.execPath)).listen(process.env.PORT)")
+  write(
+    'server.js',
+    "require('node:http').createServer((req, res) => res.end(req.url === '/smtp' ? process.env.SMTP_URL : require('dep') + ' ' + process.execPath)).listen(process.env.PORT)",
+  )
   return folder
 }

@@ -55,6 +55,7 @@ export async function readComposeYaml(file: string, text: string, source: Source
   return {
     file,
     ...result,
+    managed: null,
     required_variables: [...context.required_variables],
     settings: {},
     lines: {},

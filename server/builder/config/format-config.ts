@@ -23,6 +23,7 @@ export function formatHomeportYaml(source: ProjectConfig, { schema_url, build_no
       ? { release: release.service === config.main ? formatCommand(release.command) : { ...release, command: formatCommand(release.command) } }
       : {}),
     ...(volumes.length > 0 ? { volumes: Object.fromEntries(volumes.map((name) => [name, {}])) } : {}),
+    ...(config.managed && config.managed.length > 0 ? { managed: config.managed } : {}),
     ...(config.required_variables.length > 0 ? { required_variables: config.required_variables } : {}),
     ...config.settings,
   })

@@ -7,6 +7,7 @@ import { ConfigFailure, ConfigLog, type Position } from './config-failure.ts'
 import { addEnvironment, addEnvironmentFile, readNamedValues } from './environment.ts'
 import { explainServices, finishServices } from './finish-config.ts'
 import { readHealthCheck, readPathCheck } from './health-check.ts'
+import { explainManaged, readManaged } from './managed.ts'
 import { explainNearest } from './nearest-name.ts'
 import { createDraft, type ConfigContext, type ServiceDraft } from './service-draft.ts'
 import { inspectPath, resolveInside } from './source-paths.ts'
@@ -38,6 +39,7 @@ export async function readHomeportYaml(file: string, text: string, source: Sourc
     const entry = findEntry(findEntry(root, 'services')?.value, name)
     drafts.push(await readService(createDraft(name, entry?.at ?? root.at), service, entry?.value ?? root, context))
   }
+  const managed = readManaged(value.managed ?? [], drafts, root, log)
   const main = chooseMain(drafts, context)
   const finished = finishServices(drafts, main, context)
   const release = readRelease(value.release, drafts, main, findPosition(root, ['release']), log)
@@ -46,10 +48,11 @@ export async function readHomeportYaml(file: string, text: string, source: Sourc
   return {
     file,
     ...result,
+    managed,
     required_variables: [...context.required_variables],
     settings: pickSettings(value),
     lines: {},
-    explanation: [`Services are read from ${file}`, ...explainServices(result), ...log.notes],
+    explanation: [`Services are read from ${file}`, ...explainServices(result), ...explainManaged(managed), ...log.notes],
   }
 }
 

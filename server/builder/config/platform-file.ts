@@ -53,6 +53,7 @@ export function finishPlatformFile(context: PlatformFile, main: ServiceDraft | n
   return {
     file,
     ...result,
+    managed: null,
     required_variables: [...context.required_variables],
     settings: context.settings,
     lines: {},

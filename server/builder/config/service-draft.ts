@@ -63,6 +63,7 @@ export const noConfig: ProjectConfig = {
   services: [],
   main: null,
   release: null,
+  managed: null,
   required_variables: [],
   settings: {},
   lines: {},

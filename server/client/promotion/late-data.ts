@@ -28,7 +28,9 @@ export const copyLateData: PromotionStepHandler = async (request, done, context)
   }
   for (const service of parts.copied_services) {
     if (done.copied_services?.includes(service)) continue
-    await copyDump(request, service, done.added_services?.includes(service) === true, done, context)
+    const isOwn = done.added_services?.includes(service) === true
+    const dump_id = await copyDump(request, service, isOwn, done, context)
+    if (dump_id !== null && !isOwn) done.replaced_services = { ...done.replaced_services, [service]: dump_id }
     done.copied_services = [...(done.copied_services ?? []), service]
     context.persist()
   }

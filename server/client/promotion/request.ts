@@ -79,6 +79,8 @@ export interface PromotionProgress {
   replaced_volumes?: { name: string; snapshot_id: string | null }[]
   /** The dump of the data that was replaced in the database, and the services whose data was copied. */
   replaced_database?: string
+  /** The dumps of the data that was replaced in services that the target had before. */
+  replaced_services?: Partial<Record<DumpedService, string>>
   copied_services?: DumpedService[]
   deployment_id?: string
   report?: PromotionReportLine[]

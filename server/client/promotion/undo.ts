@@ -44,6 +44,8 @@ export async function undoPromotion(request: PromotionRequest, done: PromotionPr
 
 /** Removes what the promotion added to a project that existed before, and brings back the data that it replaced. */
 async function undoParts({ client, slug }: PromotionProject, done: PromotionProgress): Promise<void> {
+  // Before the volumes, because services are started again when theirs is replaced, and a dump needs its service running.
+  for (const id of Object.values(done.replaced_services ?? {})) await client.call('restoreDatabase', { params: { slug, id } }).catch(ignoreMissing)
   for (const { name, snapshot_id } of done.replaced_volumes ?? []) {
     if (snapshot_id !== null) await client.call('restoreVolume', { params: { slug, name }, body: { snapshot_id } }).catch(ignoreMissing)
     // A volume that the live version uses by now stays with its files.

@@ -2,13 +2,14 @@ import type { StepLog } from '../../contract/build-log.ts'
 import { DetectFailure } from '../../builder/index.ts'
 import { parseApps } from '../../lib/project-apps.ts'
 import { runtimes } from '../../contract/runtimes.ts'
+import { addDeclaredServices } from '../declared-services.ts'
 import { addManagedServices } from '../managed-services.ts'
 import { type DeploymentRun, resultOf, saveProgress } from '../deployment-run.ts'
 import { getBuildSettings } from '../reuse-version.ts'
 
 /** Plans the services and their builds from the files of the source. */
 export async function detect(run: DeploymentRun, log: StepLog): Promise<void> {
-  const { context, deployment, project, secrets } = run
+  const { context, deployment, project } = run
   if (run.version) return log.note(`Reusing the build of ${deployment.parent_id}: settings and variables have not changed.`)
   const source = await context.planSource({
     folder: resultOf(run, 'source').folder,
@@ -16,6 +17,8 @@ export async function detect(run: DeploymentRun, log: StepLog): Promise<void> {
     apps: parseApps(project.apps),
     builds_dockerfiles: runtimes[deployment.runtime].builds_dockerfiles,
   })
+  await addDeclaredServices(run, source.config, log)
+  const { secrets } = run
   const plan = addManagedServices(source, secrets.managed_services)
   run.plan = plan
   for (const sentence of plan.config?.explanation ?? []) log.note(sentence)

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+
+/** Dependencies that are part of the bundles: the first for a faster start, those for mail because most of their files never run. */
+export const bundledPackages = ['h3', 'ignore', 'kysely', 'mrmime', 'zod', 'mailparser', 'nodemailer', 'sanitize-html', 'smtp-server']
+
+interface LockedPackage {
+  dependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+}
+
+/** `yargs` is for a command that @grpc/proto-loader has for developers. */
+const neverLoaded = ['yargs']
+
+/** The folders of packages that nothing loads beside the bundles: the bundled ones, and what no other dependency of ours needs. */
+export function listUnneededFolders(): string[] {
+  const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8')) as { packages: Record<string, LockedPackage> }
+  const { packages } = lock
+  const ours = Object.keys(packages['']?.dependencies ?? {})
+  const needed = collectFolders(packages, ours, [...bundledPackages, ...neverLoaded])
+  return [...collectFolders(packages, ours, [])].filter((folder) => !needed.has(folder)).toSorted()
+}
+
+/** The folders of packages and of all that they depend on, as Node finds them, without some and what only those need. */
+function collectFolders(packages: Record<string, LockedPackage>, names: readonly string[], without: readonly string[]): Set<string> {
+  const found = new Set<string>()
+  const visit = (name: string, from: string): void => {
+    if (without.includes(name)) return
+    const folder = resolveFolder(packages, name, from)
+    if (folder === undefined || found.has(folder)) return
+    found.add(folder)
+    const { dependencies, optionalDependencies } = packages[folder] ?? {}
+    for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) visit(dependency, folder)
+  }
+  for (const name of names) visit(name, '')
+  return found
+}
+
+function resolveFolder(packages: Record<string, LockedPackage>, name: string, from: string): string | undefined {
+  for (let base = from; ; base = base.slice(0, Math.max(0, base.lastIndexOf('node_modules/') - 1))) {
+    const folder = `${base === '' ? '' : `${base}/`}node_modules/${name}`
+    if (packages[folder]) return folder
+    if (base === '') return undefined
+  }
+}
