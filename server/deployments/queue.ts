@@ -136,9 +136,7 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
       for (const note of secrets.notes) log.note(note)
       run = { context, supervisor, deployment, project, secrets, log, signal }
       await runDeployment(run)
-      await pruneProject(context, project.id).catch((error: unknown) =>
-        context.log.warn('deployment_prune_failed', { project: project.id, error }),
-      )
+      await pruneProject(context, project.id).catch((error: unknown) => context.log.warn('deployment_prune_failed', { project: project.id, error }))
     } catch (error) {
       await finishJob(deployment, log, signal, error, run?.secrets.mask ?? noMask).catch((cause: unknown) =>
         context.log.error('deployment_finish_failed', { deployment: deployment.id, error: cause }),

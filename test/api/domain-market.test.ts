@@ -208,47 +208,51 @@ describe('POST transfer', () => {
   })
 })
 
-fullTest('the whole lifecycle offline: search, buy, resolve with the instance’s DNS server, open through the edge, renew, transfer', async () => {
-  const repository = makeRepository(tinyServer('one'))
-  const platform = await startTestPlatform({ runtime: 'process' })
-  onTestFinished(() => repository.remove())
-  await platform.createProject({ slug: 'alive', repo_url: repository.url })
-  await platform.waitForEnd('alive', (await platform.deploy('alive')).id)
-  const { body: found } = await platform.api<{ results: DomainOffer[] }>('GET', '/v1/domains/search?q=life')
-  expect(found.results[0]).toMatchObject({ hostname: 'life.test', available: true, price_cents: 0 })
-  const { domain } = (await platform.api<{ domain: Domain }>('POST', at('alive'), { hostname: 'life.test', expected_price_cents: 0 })).body
-  expect(await platform.fetchEdge('life.test')).toMatchObject({ status: 200, body: expect.stringContaining('one') })
+fullTest(
+  'the whole lifecycle offline: search, buy, resolve with the instance’s DNS server, open through the edge, renew, transfer',
+  async () => {
+    const repository = makeRepository(tinyServer('one'))
+    const platform = await startTestPlatform({ runtime: 'process' })
+    onTestFinished(() => repository.remove())
+    await platform.createProject({ slug: 'alive', repo_url: repository.url })
+    await platform.waitForEnd('alive', (await platform.deploy('alive')).id)
+    const { body: found } = await platform.api<{ results: DomainOffer[] }>('GET', '/v1/domains/search?q=life')
+    expect(found.results[0]).toMatchObject({ hostname: 'life.test', available: true, price_cents: 0 })
+    const { domain } = (await platform.api<{ domain: Domain }>('POST', at('alive'), { hostname: 'life.test', expected_price_cents: 0 })).body
+    expect(await platform.fetchEdge('life.test')).toMatchObject({ status: 200, body: expect.stringContaining('one') })
 
-  // The setting starts the DNS server at once; the doctor reports its address and which resolver to configure.
-  await platform.api('PATCH', '/instance/settings', { dns_server: 0 })
-  const { checks } = (await platform.api<{ checks: DoctorCheck[] }>('GET', '/instance/doctor')).body
-  const check = checks.find(({ name }) => name === 'dns server')
-  const port = /127\.0\.0\.1:(\d+)/.exec(check?.message ?? '')?.[1]
-  const resolver = new Resolver({ timeout: 5_000 })
-  resolver.setServers([`127.0.0.1:${port}`])
-  expect(await resolver.resolve4('life.test')).toEqual(['127.0.0.1'])
-  await expect(resolver.resolve4('nobody.test')).rejects.toMatchObject({ code: 'EREFUSED' })
-  await platform.api('PATCH', '/instance/settings', { dns_server: null })
-  await expect(resolver.resolve4('life.test')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    // The setting starts the DNS server at once; the doctor reports its address and which resolver to configure.
+    await platform.api('PATCH', '/instance/settings', { dns_server: 0 })
+    const { checks } = (await platform.api<{ checks: DoctorCheck[] }>('GET', '/instance/doctor')).body
+    const check = checks.find(({ name }) => name === 'dns server')
+    const port = /127\.0\.0\.1:(\d+)/.exec(check?.message ?? '')?.[1]
+    const resolver = new Resolver({ timeout: 5_000 })
+    resolver.setServers([`127.0.0.1:${port}`])
+    expect(await resolver.resolve4('life.test')).toEqual(['127.0.0.1'])
+    await expect(resolver.resolve4('nobody.test')).rejects.toMatchObject({ code: 'EREFUSED' })
+    await platform.api('PATCH', '/instance/settings', { dns_server: null })
+    await expect(resolver.resolve4('life.test')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
 
-  // Eleven months later it is renewed automatically, soon after the start.
-  await platform.handle.stop()
-  const { data_dir } = platform
-  const again = await startTestPlatform({ runtime: 'process', data_dir, ahead_ms: 340 * 86_400_000 })
-  onTestFinished(() => again.remove())
-  const now = async () => (await again.api<{ domain: Domain }>('GET', `/v1/domains/${domain.id}`)).body.domain
-  const renewed = await until(
-    async () => {
-      const domainNow = await now()
-      return domainNow.expires_at !== domain.expires_at ? domainNow : undefined
-    },
-    { what: 'the renewal' },
-  )
-  expect(renewed.expires_at?.slice(0, 4)).toBe(String(Number(domain.expires_at?.slice(0, 4)) + 1))
-  expect(renewed.status).toBe('verified')
-  expect(await until(async () => ((await again.fetchEdge('life.test')).status === 200 ? true : undefined), { what: 'the app' })).toBe(true)
+    // Eleven months later it is renewed automatically, soon after the start.
+    await platform.handle.stop()
+    const { data_dir } = platform
+    const again = await startTestPlatform({ runtime: 'process', data_dir, ahead_ms: 340 * 86_400_000 })
+    onTestFinished(() => again.remove())
+    const now = async () => (await again.api<{ domain: Domain }>('GET', `/v1/domains/${domain.id}`)).body.domain
+    const renewed = await until(
+      async () => {
+        const domainNow = await now()
+        return domainNow.expires_at !== domain.expires_at ? domainNow : undefined
+      },
+      { what: 'the renewal' },
+    )
+    expect(renewed.expires_at?.slice(0, 4)).toBe(String(Number(domain.expires_at?.slice(0, 4)) + 1))
+    expect(renewed.status).toBe('verified')
+    expect(await until(async () => ((await again.fetchEdge('life.test')).status === 200 ? true : undefined), { what: 'the app' })).toBe(true)
 
-  const left = await again.api<{ domain: Domain; auth_code: string }>('POST', `/v1/domains/${domain.id}/transfer`)
-  expect([left.status, left.body.domain.status]).toEqual([200, 'transfer_requested'])
-  expect((await again.fetchEdge('life.test')).status).toBe(404)
-}, 240_000)
+    const left = await again.api<{ domain: Domain; auth_code: string }>('POST', `/v1/domains/${domain.id}/transfer`)
+    expect([left.status, left.body.domain.status]).toEqual([200, 'transfer_requested'])
+    expect((await again.fetchEdge('life.test')).status).toBe(404)
+  },
+  240_000,
+)
