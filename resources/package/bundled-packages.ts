@@ -23,15 +23,15 @@ export function listUnneededFolders(): string[] {
 /** The folders of packages and of all that they depend on, as Node finds them, without some and what only those need. */
 function collectFolders(packages: Record<string, LockedPackage>, names: readonly string[], without: readonly string[]): Set<string> {
   const found = new Set<string>()
-  const visit = (name: string, from: string): void => {
+  const collect = (name: string, from: string): void => {
     if (without.includes(name)) return
     const folder = resolveFolder(packages, name, from)
     if (folder === undefined || found.has(folder)) return
     found.add(folder)
     const { dependencies, optionalDependencies } = packages[folder] ?? {}
-    for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) visit(dependency, folder)
+    for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) collect(dependency, folder)
   }
-  for (const name of names) visit(name, '')
+  for (const name of names) collect(name, '')
   return found
 }
 

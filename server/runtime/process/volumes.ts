@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { cp, lstat, mkdir, readdir, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import type { Readable, Writable } from 'node:stream'
 import { packFiles } from '../../lib/pack-files.ts'
 import { cloneFolder, copyFolder, isFolder, measureFolder, resolveInside, toPathSegment } from '../files.ts'
 import { type ServiceRequest, StartFailure } from '../runtime.ts'
@@ -95,7 +94,17 @@ export async function importVolume(dataDir: string, id: string, archive: Readabl
     child.once('error', reject)
     child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`tar ended with ${code}: ${text.slice(0, 500)}`))))
   })
-  await Promise.all([pipeline(archive, child.stdin), ended])
+  await Promise.all([writeAll(archive, child.stdin).catch((error: unknown) => (child.kill(), Promise.reject(error))), ended])
+}
+
+/** Reads all of the archive. The program may end at the mark for the end of an archive, before it has read the padding after it. */
+async function writeAll(archive: Readable, input: Writable): Promise<void> {
+  input.on('error', () => {})
+  for await (const chunk of archive) {
+    if (input.destroyed || input.write(chunk)) continue
+    await new Promise<void>((resolve) => void input.once('drain', resolve).once('close', resolve))
+  }
+  input.end()
 }
 
 /** Replaces the files of a volume by a copy of another's, which is complete before it takes its place. */

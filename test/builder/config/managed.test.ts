@@ -40,7 +40,7 @@ describe('managed', () => {
     ['managed:\n  - redis\n  - valkey', '3: managed.1 is not valid. Write redis.'],
     ['managed: [kafka]', '1: managed.0 is not valid. Use postgres, redis, mariadb, s3 or mail.'],
     ['managed: redis', '1: managed is not valid. Write a list.'],
-    ['services: { web: { depends_on: [redis] } }', '1: services.web.depends_on: “redis” is not a service of this file. Known here: web.'],
+    ['services: { web: { depends_on: [redis] } }', '1: services.web.depends_on: “redis” is not a service of this file. Allowed: web.'],
   ])('refuses, with the line and what to write: %s', async (text, problem) => {
     expect(await problems(text)).toEqual([problem])
   })
