@@ -135,9 +135,7 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
       log.setMask(mask)
       for (const note of secrets.notes) log.note(note)
       await runDeployment({ context, supervisor, deployment, project, secrets, log, signal })
-      await pruneProject(context, project.id).catch((error: unknown) =>
-        context.log.warn('deployment_prune_failed', { project: project.id, error }),
-      )
+      await pruneProject(context, project.id).catch((error: unknown) => context.log.warn('deployment_prune_failed', { project: project.id, error }))
     } catch (error) {
       await finishJob(deployment, log, signal, error, mask).catch((cause: unknown) =>
         context.log.error('deployment_finish_failed', { deployment: deployment.id, error: cause }),

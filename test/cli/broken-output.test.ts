@@ -81,7 +81,11 @@ describe('the log of serve', () => {
 
   test('is JSON on standard error and in no file with --log-format json', () => {
     const { err, path } = logged({ 'log-format': 'json' }, '/nowhere')
-    expect([path, ...err.map((line) => JSON.parse(line) as object)]).toMatchObject([null, { event: 'dns_server_started' }, { event: 'step_store_failed' }])
+    expect([path, ...err.map((line) => JSON.parse(line) as object)]).toMatchObject([
+      null,
+      { event: 'dns_server_started' },
+      { event: 'step_store_failed' },
+    ])
     expect(() => logged({ 'log-format': 'xml' }, '/nowhere')).toThrow(/text or json/)
   })
 })
