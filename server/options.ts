@@ -257,7 +257,7 @@ export function resolveNodePath(bundled: string, env: NodeJS.ProcessEnv, is_elec
 }
 
 /**
- * The dashboard is next to the bundle (`out/renderer` beside `out/main`), or in the checkout when the server runs from source. Only a built dashboard
+ * The dashboard is next to the bundle (`out/renderer` and `out/main`), or in the checkout when the server runs from source. Only a built dashboard
  * has `assets`.
  */
 function findDashboardFolder(): string | null {

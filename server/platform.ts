@@ -14,21 +14,21 @@ export interface PlatformHost {
   masterKey?: MasterKey
   log?: Log
   clock?: Clock
-  /** An open store, in place of the files in the data folder. The platform closes it. */
+  /** An open store, instead of the files in the data folder. The platform closes it. */
   store?: Store
   /** Changes the options of the API server. Tests use this to replace a handler with one that fails. */
   api?: (options: ApiServerOptions) => ApiServerOptions
-  /** Takes screenshots in place of a browser found on this machine. */
+  /** Takes screenshots instead of a browser found on this machine. */
   screenshotter?: Screenshotter
-  /** Paths where the Docker engine is searched for, in place of the usual ones. */
+  /** Paths where the Docker engine is searched for, instead of the usual ones. */
   docker_candidates?: string[]
   /** Another hosts file, and other system folders to keep certificates in. */
   names?: { hosts_path?: string; root?: string; home?: string }
-  /** Addresses of this machine on the local network, in place of those of its network interfaces. */
+  /** Addresses of this machine on the local network, instead of those of its network interfaces. */
   lan_addresses?: () => string[]
-  /** The cost of a password hash, in place of the standard. Tests lower it because they create many passwords. */
+  /** The cost of a password hash, instead of the standard. Tests lower it because they create many passwords. */
   password_cost?: PasswordCost
-  /** The version of PostgreSQL of new databases, in place of the current one. Tests create databases as earlier versions of Homeport did. */
+  /** The version of PostgreSQL of new databases, instead of the current one. Tests create databases as earlier versions of Homeport did. */
   database_version?: PostgresVersion
 }
 

@@ -57,7 +57,7 @@ export function useDatabase(slug: string) {
   })
 }
 
-/** `service`: a managed service in place of the PostgreSQL database. */
+/** `service`: a managed service instead of the PostgreSQL database. */
 export const useDumps = (slug: string, enabled: boolean, service?: DumpedService) =>
   useApiQuery(async (client, signal) => (await client.call('listDatabaseDumps', { params: { slug }, query: { service }, signal })).dumps, {
     queryKey: queryKeys.dumps(slug, service ?? 'postgresql'),

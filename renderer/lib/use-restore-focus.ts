@@ -32,7 +32,7 @@ export function isFocusLost(): boolean {
   return document.activeElement === null || document.activeElement === document.body
 }
 
-/** For a library dialog without a hook of its own: `inside` refers to its content, and it is open while the calling component is mounted. */
+/** For a library dialog without its own hook: `inside` refers to its content, and it is open while the calling component is mounted. */
 export function useRestoreFocus(contentRef: RefObject<Element | null>): void {
   const [focusTargets] = useState(() => collectFocusTargets(document.activeElement))
   useEffect(() => {

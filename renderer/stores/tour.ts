@@ -52,7 +52,7 @@ export function parseStoredTour(text: string | null): StoredTour {
   try {
     const { visibility, wish, done } = JSON.parse(text) as Partial<StoredTour> & { wish?: string }
     return {
-      // Earlier versions stored `wish` in place of `visibility`.
+      // Earlier versions stored `wish` instead of `visibility`.
       visibility: visibility === 'closed' || wish === 'closed' ? 'closed' : visibility === 'reopened' ? 'reopened' : 'automatic',
       done: Array.isArray(done) ? done.filter((one) => typeof one === 'string').map((id) => earlierStepIds[id] ?? id) : [],
     }

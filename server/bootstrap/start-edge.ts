@@ -19,7 +19,7 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
   /** Set by `connect`: an app that sleeps, starts or is gone is a matter of its deployment. */
   let deployments: Pick<DeploymentService, 'getStatusPage' | 'wakeApp'> | undefined
   let httpsFellBack = false
-  /** Those that the store knows; then services beside a main one and development servers, which have an address while they have a route. */
+  /** Those that the store knows; then services next to a main one and development servers, which have an address while they have a route. */
   const listNames = async (): Promise<string[]> => {
     const routed = edge.listHosts().filter((name) => name.endsWith('.localhost'))
     return [...new Set([...(await store.db.read(listLocalHostnames)), ...routed.toSorted()])]

@@ -13,7 +13,7 @@ export interface FoundApp {
   framework: string
 }
 
-/** Files that begin an app of their own in a subfolder. */
+/** Files that mark a separate app in a subfolder. */
 const appFiles = new Set([
   'package.json',
   'Dockerfile',
@@ -36,7 +36,7 @@ const maxFolders = 400
 const maxCandidates = 40
 const auto: BuildSettings = { node_version: 'auto', install_command: 'auto', build_command: 'auto', root_directory: '.' }
 
-/** The apps in subfolders of a source: members of its workspace, and folders with files of their own, that can be deployed. */
+/** The apps in subfolders of a source: members of its workspace, and folders with their own files, that can be deployed. */
 export async function findApps({ folder, builds_dockerfiles }: Pick<PlanOptions, 'folder' | 'builds_dockerfiles'>): Promise<FoundApp[]> {
   const source = await openSourceFolder(folder)
   const candidates = new Set([...(await listMembers(source)), ...(await listFolders(source))])

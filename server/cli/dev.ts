@@ -122,7 +122,7 @@ interface HeldSession {
 
 const reopenEvery_ms = 1_000
 
-/** Holds the address until it is taken back or the signal ends it. The development server goes on while the instance restarts. */
+/** Holds the address until it is taken back or the signal ends it. The development server continues while the instance restarts. */
 export async function holdAddress(context: CommandContext, client: ApiClient, slug: string, held: HeldSession): Promise<EndReason | undefined> {
   const { signal, port } = held
   let { session } = held

@@ -181,7 +181,7 @@ function readOr(path, fallback) {
 const falseStart_ms = 5_000
 
 /**
- * Runs a program in place of this process: it shares the standard streams, gets the signals, and sets the exit code. If it fails within
+ * Runs a program instead of this process: it shares the standard streams, gets the signals, and sets the exit code. If it fails within
  * `falseStart_ms` without a signal, `orElse` is called with the reason instead. With `endsByMessage` it is asked to quit over IPC, because
  * on Windows a signal kills a program at once, and Ctrl-C does not reach one without a console.
  */

@@ -21,7 +21,7 @@ export interface ProgramOptions {
 const killAfter_ms = 5_000
 
 /**
- * Starts a program. It ends with this process, even one that is killed: a guard, which is started beside it, waits for the end of its standard input
+ * Starts a program. It ends with this process, even one that is killed: a guard, which is started next to it, waits for the end of its standard input
  * and then ends what is left.
  */
 export function startProgram(file: string, args: readonly string[], { cwd, variables, keeps_output }: ProgramOptions): RunningProgram {

@@ -35,7 +35,7 @@ export const limits = {
   health_path: { max: 300, default: '/' },
   health_timeout_s: { min: 5, max: 600, default: 60 },
   health_interval_s: { min: 1, max: 60 },
-  /** `default`: cores of an app without a limit of its own. */
+  /** `default`: cores of an app without its own limit. */
   cpu: { min: 0.1, max: 256, default: 1 },
   /** Open previews of pull requests per project, the newest pull requests that are watched, and commits of production in which a merge is found. */
   pull_requests: { previews: 10, watched: 1000, history: 200 },

@@ -64,9 +64,9 @@ export interface ServiceConfig {
   command: string[] | null
   /** The port on which it listens; null: PORT for a web service, none for others. */
   port: number | null
-  /** Whether it has an address of its own: the project's for the main service, `NAME--SLUG.localhost` for others. */
+  /** Whether it has its own address: the project's for the main service, `NAME--SLUG.localhost` for others. */
   is_public: boolean
-  /** Additional ports for HTTP, each with an address of its own, `NAME-PORT--SLUG.localhost`. Absent when there are none. */
+  /** Additional ports for HTTP, each with its own address, `NAME-PORT--SLUG.localhost`. Absent when there are none. */
   ports?: number[]
   /** A cron expression of five or six fields, in UTC unless `time_zone` is set. Only for `cron`. */
   schedule: string | null

@@ -25,7 +25,7 @@ export interface ServicePreset {
   data_path: string
   /** Its data has the password with which it began. */
   keeps_password: boolean
-  /** It has an address of its own at the edge, `NAME--SLUG.localhost`. */
+  /** It has its own address at the edge, `NAME--SLUG.localhost`. */
   is_public: boolean
   /** By name; the password is filled in when they are read. */
   variables: (address: ServiceAddress) => Record<string, string>
@@ -44,7 +44,7 @@ const health = (script: string): ServicePreset['health'] => ({
 })
 
 /**
- * A copy of production's data has production's passwords, so those of the environment are set before the server listens. A mark beside the data says
+ * A copy of production's data has production's passwords, so those of the environment are set before the server listens. A mark next to the data says
  * whose they are. The passwords come from a pipe, so that they are in no argument and no file.
  */
 const startMariadb = `

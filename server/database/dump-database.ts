@@ -77,7 +77,7 @@ export async function connectClient(target: DatabaseTarget, signal: AbortSignal)
     client_encoding: 'UTF8',
     stream: () => (socket = new Socket()),
   })
-  // Callers receive errors of their own queries; this handler is for errors between queries.
+  // Callers receive the errors of their own queries; this handler is for errors between queries.
   client.on('error', () => {})
   const destroySocket = () => socket?.destroy(signal.reason as Error)
   signal.addEventListener('abort', destroySocket)

@@ -89,7 +89,7 @@ export function createEmbeddedDatabaseServer({
     return active
   }
 
-  /** After a crash its child processes run a moment longer, and PostgreSQL does not start beside them. */
+  /** After a crash its child processes run a moment longer, and PostgreSQL does not start next to them. */
   async function startUntilReady(cluster: PostgresCluster, { port, password }: PostgresServerFile): Promise<PostgresProcess> {
     for (let attempt = 1; ; attempt++) {
       const { hasEnded } = await cluster.start(port)

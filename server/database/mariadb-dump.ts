@@ -32,7 +32,7 @@ export function createMariadbDumpSource(project_id: string, service: string, run
       }
     },
 
-    /** The file is loaded into a database beside first, as the role of the app: it has no more rights. */
+    /** The file is first loaded into a separate database, as the role of the app: it has no more rights. */
     async restore(sql, signal) {
       try {
         for await (const _ of runInService(['bash', '-c', restoreScript], withEnd(refuseOtherDatabases(sql)), signal));

@@ -214,7 +214,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     await stopReplica(candidate)
   }
 
-  /** Starts services that are missing beside an app that outlived the platform. */
+  /** Starts services that are missing next to an app that outlived the platform. */
   const startServices = async (app: SupervisedApp): Promise<void> => {
     const { signal } = app.stopController
     for (const phase of ['before_main', 'after_main'] as const) await services.revive(app.spec, phase, signal)

@@ -29,7 +29,7 @@ interface ServiceEndpoint {
 
 /**
  * The variables of a project for a development server, which is a process of this machine: databases, managed services and ready images at addresses
- * that it can reach. A branch without services of its own uses those of production. `fork`: services that were started with the branch's own data.
+ * that it can reach. A branch without its own services uses those of production. `fork`: services that were started with the branch's own data.
  */
 export async function readDevVariables(
   context: DeploymentContext,
@@ -102,7 +102,7 @@ export async function readDevVariables(
   }
 }
 
-/** The host name of a service of a branch without a preview, beside that of its development server; undefined when something else has it. */
+/** The host name of a service of a branch without a preview, next to that of its development server; undefined when something else has it. */
 export function getForkServiceHost({ edge }: Pick<DeploymentContext, 'edge'>, slug: string, host: string, service: string): string | undefined {
   const label = createServiceLabel(service, null, host.slice(0, -'.localhost'.length), slug)
   return label === undefined || edge.getRoute(`${label}.localhost`) !== undefined ? undefined : `${label}.localhost`

@@ -48,7 +48,7 @@ type EnvironmentPart = Pick<
 
 const wakeInterval_ms = 50
 
-/** What the supervisor does with the services beside the main one, and with an environment as a whole. */
+/** What the supervisor does with the services next to the main one, and with an environment as a whole. */
 export function createEnvironments(context: DeploymentContext, hooks: EnvironmentHooks): EnvironmentPart {
   const { listApps, findApp, haltApp, restartApp, updateRoute, wake, checkIsolation, services, logs, heldImages } = hooks
 

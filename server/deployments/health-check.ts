@@ -96,7 +96,7 @@ export async function waitUntilHealthy(check: HealthCheckOptions): Promise<Healt
   }
 }
 
-/** An additional port has an address of its own, so that it is never taken for the app's. */
+/** An additional port has its own address, so that it is never taken for the app's. */
 const isAdditionalPort = ({ ports = [] }: Replica, port: number): boolean => ports.some((one) => one.assigned_port === port || one.port === port)
 
 /** The best of the app's other ports; undefined while PORT may still be opened, or when no port responds to HTTP. */

@@ -46,7 +46,7 @@ export function readManagedServices(
   return { names, variables, secrets }
 }
 
-/** Each preview has a password of its own, which does not reveal production's. */
+/** Each preview has its own password, which does not reveal production's. */
 export function readServicePassword(
   { project_id, name, sealed_password }: ManagedServiceRow,
   { target, branch }: Pick<AppSpec, 'target' | 'branch'>,

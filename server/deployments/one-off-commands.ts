@@ -50,7 +50,7 @@ interface OpenCommand {
   over: PromiseWithResolvers<void>
 }
 
-/** Commands beside the replicas of live versions. They live in memory, and end with their client. */
+/** Commands next to the replicas of live versions. They live in memory, and end with their client. */
 export function createOneOffCommands(context: DeploymentContext, supervisor: Supervisor): OneOffCommands {
   const open = new Set<OpenCommand>()
   let isClosing = false

@@ -34,7 +34,7 @@ export async function runDeployment(run: DeploymentRun): Promise<void> {
   }
 }
 
-/** The previous version goes on serving, and nothing of this attempt is left. */
+/** The previous version keeps serving, and nothing of this attempt is left. */
 async function revert(run: DeploymentRun): Promise<void> {
   const warn = (error: unknown) => run.context.log.warn('deployment_revert_failed', { deployment: run.deployment.id, error })
   await closeBuild(run).catch(warn)

@@ -131,7 +131,7 @@ async function recoverApp(
   const secrets = await readSecrets(context, project, deployment)
   const spec = createAppSpec({ context, deployment, project, secrets }, parseVersion(deployment.artifact))
   const adoptedIds = await supervisor.adoptServices(spec, existing)
-  // Images that a version which was being deployed had put in the place of these: both have the same volumes.
+  // Images that a version that was being deployed had started instead of these: both have the same volumes.
   for (const one of existing)
     if (one.deployment_id === spec.environment_id && !adoptedIds.includes(one.id))
       await stopLeftover(context, deployment.runtime, one.id, imageGrace_ms)

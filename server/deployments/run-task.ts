@@ -73,7 +73,7 @@ export function startAttachedTask(
   return context.runtime(spec.runtime).startAttached({ ...start, variables, service, command, terminal, signal })
 }
 
-/** A replica beside those that serve: it has no host names and no health check. */
+/** A replica next to those that serve: it has no host names and no health check. */
 function prepareTask(spec: AppSpec, task: Pick<Task, 'name' | 'service'>, addresses: Record<string, string>) {
   const { artifact, request = plainRequest, variables, memory_mb, cpus } = findService(spec, task.service)
   if (!artifact || artifact.kind === 'static')

@@ -24,7 +24,7 @@ export function createRuntimeLogs(context: DeploymentContext) {
   }
 
   return {
-    /** `service`: the name of a service other than the main one, which has a log of its own. */
+    /** `service`: the name of a service other than the main one, which has its own log. */
     recordState(spec: AppSpec, state: RuntimeState, exit_code: number | null = null, service?: string): void {
       const writer = getLogWriter(spec, service)
       writer.writeRecord({ state, ts: isoTime(context.clock.now()), exit_code, deployment_id: spec.deployment_id })

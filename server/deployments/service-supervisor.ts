@@ -5,7 +5,7 @@ import type { AppSpec } from './supervised-app.ts'
 import { createSupervisedService, type ServiceContext, type SupervisedService } from './supervised-service.ts'
 import type { ServiceSpec } from './service-spec.ts'
 
-/** Keeps the services of live deployments running beside their main one. */
+/** Keeps the services of live deployments running next to their main one. */
 export interface ServiceSupervisor {
   /**
    * Makes the ready images of an environment those of this version: the one that is being deployed, and after a failure the live one again. Others leave
@@ -18,7 +18,7 @@ export interface ServiceSupervisor {
    * Starts those services of a deployment that do not run, each after those that it depends on. Throws `StartFailure`.
    */
   start(spec: AppSpec, phase: Phase, signal: AbortSignal, onOutput?: OutputListener): Promise<void>
-  /** Like `start`, beside a version that is live: never throws, and starts again what failed. Resolves after the first attempts. */
+  /** Like `start`, next to a version that is live: never throws, and starts again what failed. Resolves after the first attempts. */
   revive(spec: AppSpec, phase: Phase, signal: AbortSignal): Promise<void>
   /** Resolves when every built service has run for a moment; throws when one keeps exiting. */
   waitUntilSettled(spec: AppSpec, signal: AbortSignal): Promise<void>

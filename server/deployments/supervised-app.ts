@@ -92,7 +92,7 @@ export interface SupervisedApp {
   stopController: AbortController
   always_warm: boolean
   sleep: SleepState | null
-  /** When a service was last seen at work while nobody visited, by the monotonic clock. */
+  /** When a service was last seen at work while no one visited, by the monotonic clock. */
   busy_at: number
   /** Time of the last thaw, by the monotonic clock. */
   thawed_at: number

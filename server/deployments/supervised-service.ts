@@ -51,7 +51,7 @@ export interface SupervisedService {
   /** Starts it and resolves once it is ready; concurrent callers wait for the same start. Throws when the first start fails. */
   start(signal: AbortSignal): Promise<void>
   /**
-   * Starts it beside a version that is live: after a failure it is started again like after an exit. Resolves after the first attempt. Does nothing for
+   * Starts it next to a version that is live: after a failure it is started again like after an exit. Resolves after the first attempt. Does nothing for
    * one that has crashed or is being started again.
    */
   revive(signal: AbortSignal): Promise<void>

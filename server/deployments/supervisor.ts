@@ -26,7 +26,7 @@ export interface HeldApp {
   spec: AppSpec
   /** The id of the replica of a service; null when it has none. */
   findReplica(service: string): string | null
-  /** The app goes on, and gets the requests that waited. */
+  /** The app continues, and gets the requests that waited. */
   resume(): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export interface Supervisor {
   waitUntilServing(candidate: Candidate, signal: AbortSignal, onNote: (line: string) => void, onOutput?: OutputListener): Promise<Candidate>
   /** Stops a candidate that will not be promoted. */
   stopCandidate(candidate: Candidate): Promise<void>
-  /** Runs a command once in the environment of a version that has no traffic yet, beside its ready images. */
+  /** Runs a command once in the environment of a version that has no traffic yet, next to its ready images. */
   runTask(spec: AppSpec, task: Task, onLine: OutputListener, signal: AbortSignal): Promise<ReplicaExit>
   /** Starts the services that depend on the main one, and waits until all services have run for a moment. */
   finishServices(spec: AppSpec, signal: AbortSignal, onOutput?: OutputListener): Promise<void>
@@ -51,7 +51,7 @@ export interface Supervisor {
    */
   promote(candidate: Candidate): { commit(): Promise<void>; revert(): Promise<void> }
   /**
-   * Stops the live app of a slot when the candidate cannot start beside it, because both listen on one fixed port; visitors wait. Returns undefined
+   * Stops the live app of a slot when the candidate cannot start next to it, because both listen on one fixed port; visitors wait. Returns undefined
    * when the app has no fixed port.
    */
   stopForFixedPort(spec: AppSpec): Promise<{ listen_port: number; resume(): Promise<void> } | undefined>

@@ -93,7 +93,7 @@ const restrictionNote =
 const isForStrangers = (row: { environment: string | null; is_sensitive: 0 | 1; is_write_only: 0 | 1 }): boolean =>
   row.environment === 'preview' && row.is_sensitive === 0 && row.is_write_only === 0
 
-/** A token is often in the place of the username. */
+/** A token is often used as the username. */
 function listCredentialSecrets(credentials: { username: string; password: string } | null): string[] {
   if (!credentials) return []
   return [credentials.password === '' ? credentials.username : credentials.password]

@@ -173,7 +173,7 @@ const listMounts = (spec: AppSpec, service: string): string[] =>
 export const isCovered = (spec: AppSpec, { service, path }: Pick<UnsavedFilesRow, 'service' | 'path'>): boolean =>
   listMounts(spec, service === '' ? (spec.main_service ?? 'web') : service).some((mount) => isWithin(path, mount))
 
-/** Whether the files of a replica are lost when it ends, although its version goes on. */
+/** Whether the files of a replica are lost when it ends, although its version continues. */
 export const losesFilesWithReplica = ({ runtime }: AppSpec): boolean => !runtimes[runtime].keeps_written_files
 
 const describe = ({ kind, path, service }: UnsavedFilesRow, slug: string): string => {

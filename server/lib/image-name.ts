@@ -28,7 +28,7 @@ export function normalizeRegistryHost(text: string): string | undefined {
   return host.length <= 253 && hostPattern.test(host) ? toCanonicalHost(host) : undefined
 }
 
-/** Official images of Docker Hub, which everybody can pull. */
+/** Official images of Docker Hub, which everyone can pull. */
 export function isOfficialImage(image: string): boolean {
   const path = image.replace(/^(?:docker\.io|index\.docker\.io)\//, '').replace(/^library\//, '')
   return getRegistryHost(image) === dockerHub && !path.includes('/')

@@ -1,5 +1,5 @@
 /**
- * The label that a pull request has in place of a branch, `pull/12`. A branch of the repository with such a name is treated like a pull request, so
+ * The label that a pull request has instead of a branch, `pull/12`. A branch of the repository with such a name is treated like a pull request, so
  * that no name gives a stranger's code more than others have.
  */
 export const createPullRequestLabel = (number: number): string => `pull/${number}`

@@ -71,20 +71,20 @@ export interface Runtime extends RuntimeVolumes {
 
   /**
    * The files that an app created or changed outside of volumes since its build, without those that `written-paths.ts` leaves out. The work is bounded,
-   * and links are not followed. Undefined when the owner has no files of its own.
+   * and links are not followed. Undefined when the owner has no files.
    */
   listWrittenFiles(owner: WrittenFilesOwner): Promise<WrittenFiles | undefined>
 
   /**
    * The files that an app has at a path outside of volumes, as a tar stream for `importVolume`: the content of a folder, or a file with those that
-   * SQLite has beside it. Undefined when nothing is there, or when the path has a link in it. The replica should be frozen.
+   * SQLite has next to it. Undefined when nothing is there, or when the path has a link in it. The replica should be frozen.
    */
   exportWrittenFiles(owner: WrittenFilesOwner, path: string, isFile: boolean): Promise<Readable | undefined>
 
   /** Removes a project's caches of dependencies and frameworks. */
   removeProjectCaches(projectId: string): Promise<void>
 
-  /** Removes them for a project that goes on, whose next builds use no results of earlier ones. It must not be building. */
+  /** Removes them for a project that continues, whose next builds use no results of earlier ones. It must not be building. */
   clearBuildCache(projectId: string): Promise<void>
 
   /** Removes an artifact (image, bundle) and other resources of the deployment; no error if they no longer exist. */

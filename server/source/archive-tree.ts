@@ -80,7 +80,7 @@ export function createArchiveTree({ max_entries, excluded, has_top_folder, requi
     const existing = nodes.get(key)
     if (!existing) {
       nameBytes += Buffer.byteLength(key)
-      // The limit includes parent folders without an entry of their own, because each takes memory.
+      // The limit includes parent folders without their own entry, because each takes memory.
       if (nodes.size >= 2 * max_entries || nameBytes > maxNameBytes)
         throw new ArchiveError(null, 'The archive has too many folders, or too long names.')
       nodes.set(key, node)

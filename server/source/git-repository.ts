@@ -105,7 +105,7 @@ async function fetchCommit(connection: GitRepositoryConnection, sha: string): Pr
 
 const isMissingRef = (run: GitResult): boolean => /couldn't find remote ref|Remote branch .* not found/i.test(run.stderr)
 
-/** Of a pull request, which has a label in place of a branch. */
+/** Of a pull request, which has a label instead of a branch. */
 function otherRefs({ branch }: GitRepositoryConnection): string[] {
   const number = parsePullRequestLabel(branch)
   return number === undefined ? [] : listPullRequestRefs(number)

@@ -16,7 +16,7 @@ export interface ReceivedFiles {
   /** Whether the archive has an entry for the volume's own folder, as a download of a volume has. */
   has_root: boolean
   /**
-   * The files as a tar stream, with modes, links and owners. `owner`: that of all files in place of the archive's. Bits that change the user of a
+   * The files as a tar stream, with modes, links and owners. `owner`: that of all files instead of the archive's. Bits that change the user of a
    * program (setuid, setgid) are removed.
    */
   open(owner: FileOwner | undefined, signal: AbortSignal): Readable

@@ -43,7 +43,7 @@ export function updateAccount(tx: Tx, id: string, change: Partial<Pick<AccountRo
   tx.run(tables.updateTable('accounts').set(change).where('id', '=', id))
 }
 
-/** Deletes a user. The account row stays, because rows of deleted projects refer to it; nobody can sign in to it. */
+/** Deletes a user. The account row stays, because rows of deleted projects refer to it; no one can sign in to it. */
 export function deleteUser(tx: Tx, id: string): void {
   for (const table of ['invitations', 'team_members'] as const)
     tx.run(tables.deleteFrom(table).where('account_id', '=', (eb) => eb.selectFrom('users').select('users.account_id').where('users.id', '=', id)))

@@ -68,7 +68,7 @@ export function createWalManager(path: string, clock: Clock): WalManager {
 }
 
 /**
- * Runs a checkpoint in a thread of its own. The code is a string because a bundle has no separate file for it, and it loads the same library file as
+ * Runs a checkpoint in its own thread. The code is a string because a bundle has no separate file for it, and it loads the same library file as
  * the main thread, because two copies would break each other's locks. The passive first pass runs concurrently with writers and does nearly all of
  * the work; the second pass blocks them briefly, so that the log can restart at its beginning.
  */

@@ -12,7 +12,7 @@ const day_ms = 24 * 3600_000
 /** Clocks of other devices may be slow. */
 const clockSkew_ms = 3600_000
 const authorityLifetime_ms = 3653 * day_ms
-/** Apple devices accept at most 825 days, and browsers will accept less and less. Certificates are created anew at every start anyway. */
+/** Apple devices accept at most 825 days, and browsers will accept less and less. Certificates are created again at every start anyway. */
 export const leafLifetime_ms = 60 * day_ms
 
 const ecdsaWithSha256 = der.sequence(der.objectIdentifier('1.2.840.10045.4.3.2'))

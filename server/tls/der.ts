@@ -19,7 +19,7 @@ export const octetString = (content: Uint8Array): Buffer => encodeTlv(0x04, cont
 export const utf8String = (value: string): Buffer => encodeTlv(0x0c, Buffer.from(value, 'utf8'))
 /** An explicit tag `[n]` around complete values. */
 export const explicit = (n: number, ...parts: Uint8Array[]): Buffer => encodeTlv(0xa0 | n, ...parts)
-/** An implicit tag `[n]` in place of a primitive value's tag. */
+/** An implicit tag `[n]` instead of a primitive value's tag. */
 export const implicit = (n: number, content: Uint8Array): Buffer => encodeTlv(0x80 | n, content)
 
 /** A bit string; the last `unused` bits of the last byte do not count. */

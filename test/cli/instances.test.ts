@@ -19,7 +19,7 @@ test('an instance is added with its token from a pipe, listed, renamed, given an
   expect(await run(['instances'])).toMatchObject({ code: 0, out: expect.stringContaining('No other instances yet.') })
 
   const added = await run(['instances', 'add', api_url, 'There'], { answers: [`${token} `] })
-  expect(added).toMatchObject({ code: 0, out: `Added There (${api_url}).\n`, err: expect.stringContaining('held in memory') })
+  expect(added).toMatchObject({ code: 0, out: `Added There (${api_url}).\n`, err: expect.stringContaining('kept in memory') })
   expect(added.out + added.err).not.toContain(token)
 
   const listed = await run(['instances'])

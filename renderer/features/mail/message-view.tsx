@@ -98,7 +98,7 @@ function MessageParts({ message: { subject, html, text, headers } }: { message: 
         <SegmentedControl label="Part of the message" value={part} choices={parts} onChange={setPart} />
       </div>
       {part === 'html' && html !== null && (
-        // Without scripts and origin; the policy in the document allows no requests. A link opens a window of its own.
+        // Without scripts and origin; the policy in the document allows no requests. A link opens its own window.
         <iframe
           className={styles.frame}
           title={`Message “${sanitizeForDisplay(subject)}”`}

@@ -46,7 +46,7 @@ export function layOutDiagram(services: readonly PlannedService[], builds: reado
       ...nextPosition(columns.get(service.name) ?? first),
     })),
   ]
-  // Beside the last service that uses it, so that its line crosses no other service.
+  // Next to the last service that uses it, so that its line crosses no other service.
   const columnOf = (volume: string) =>
     Math.max(...services.filter((service) => service.volumes.includes(volume)).map(({ name }) => columns.get(name) ?? first)) + 1
   nodes.push(

@@ -45,7 +45,7 @@ const truncate = (value: unknown): string => (typeof value === 'string' ? value.
 /**
  * Responds with a session. Cookies are shared by all ports of a host, so every app on this host could read or replace one. Browsers
  * therefore get the session in the response body, for the storage of our origin (renderer/public/sign-in.js). Scripts get a cookie, and
- * so do browsers on the network without HTTPS, which send no Sec-Fetch headers; apps have no ports of their own there.
+ * so do browsers on the network without HTTPS, which send no Sec-Fetch headers; apps have no separate ports there.
  */
 export function respondSignedIn({ accepts_html, is_browser }: PublicRequest, cookie_name: string, session: IssuedSession): ApiResponse {
   const location = '/app/'

@@ -16,7 +16,7 @@ export interface PublicRequest {
   is_local: boolean
 }
 
-/** What is no operation of the record, and open to everybody. */
+/** What is no operation of the record, and open to everyone. */
 export interface PublicRoute {
   /** GET when absent. */
   method?: 'POST'

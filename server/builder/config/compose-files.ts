@@ -35,7 +35,7 @@ export async function readComposeFiles(root: YamlMap, context: ValueContext): Pr
   return files
 }
 
-/** Puts the configs and secrets that a service lists into its image. They are files of the source, which everybody who can read it knows. */
+/** Puts the configs and secrets that a service lists into its image. They are files of the source, which everyone who can read it knows. */
 export function addComposeFiles(draft: ServiceDraft, service: YamlMap, files: ComposeFiles, context: ValueContext): void {
   for (const kind of ['configs', 'secrets'] as const) {
     const label = `services.${draft.config.name}.${kind}`

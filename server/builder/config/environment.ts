@@ -83,7 +83,7 @@ function setTemplate(config: ServiceConfig, name: string, parts: ServiceConfig['
   config.environment_templates[name] = parts
 }
 
-/** Adds the variables of a file of the source. The project's variables of the same names win, because the file is a default that everybody can read. */
+/** Adds the variables of a file of the source. The project's variables of the same names win, because the file is a default that everyone can read. */
 export async function addEnvironmentFile(
   config: ServiceConfig,
   path: string,

@@ -7,7 +7,7 @@ import { parseCommand } from './command.ts'
 import { checkSize, parseYaml, quote } from './yaml-tree.ts'
 import { addService, finishPlatformFile, openPlatformFile, toServiceName } from './platform-file.ts'
 
-/** A Procfile: `web` answers requests, `release` runs before traffic, all others are workers. An app.json beside it adds variables and numbers. */
+/** A Procfile: `web` answers requests, `release` runs before traffic, all others are workers. An app.json next to it adds variables and numbers. */
 export async function readProcfileConfig(file: string, text: string, source: SourceFolder): Promise<ProjectConfig> {
   const context = openPlatformFile(file, source)
   const { log } = context

@@ -18,7 +18,7 @@ const silent = '$schema version name public github git devCommand ignoreCommand 
 
 /** The port of the app, which its cron jobs must know. */
 const port = 3000
-/** Packages with a server of their own: a cron job is a request to it. */
+/** Packages with their own server: a cron job is a request to it. */
 const servers =
   /"(next|nuxt|@sveltejs\/kit|@sveltejs\/adapter-node|astro|@remix-run\/\w+|@react-router\/\w+|express|fastify|hono|koa|h3|@nestjs\/core)"\s*:/
 

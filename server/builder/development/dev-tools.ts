@@ -28,7 +28,7 @@ export const devTools: DevTool[] = [
   { framework: 'nuxt', label: 'Nuxt', pattern: /\bnux(?:t|i)\s+dev\b|\bnuxt\s*$/, arguments: [...portOption, '--host', '127.0.0.1'] },
   // Astro: `server.allowedHosts` like Vite, `security.checkOrigin` compares Origin with Host; its command has no --strictPort.
   { framework: 'astro', label: 'Astro', pattern: /\bastro(?:\s+dev\b|\s*$)/, arguments: [...portOption, '--host', '127.0.0.1'] },
-  // React Router and Remix: Vite with options of their own; actions compare Origin with X-Forwarded-Host, then Host.
+  // React Router and Remix: Vite with their own options; actions compare Origin with X-Forwarded-Host, then Host.
   { framework: 'react-router', label: 'React Router', pattern: /\breact-router\s+dev\b/, arguments: viteArguments, host_header: 'public' },
   { framework: 'remix', label: 'Remix', pattern: /\bremix\s+vite:dev\b/, arguments: viteArguments, host_header: 'public' },
   { framework: 'remix', label: 'Remix', pattern: /\bremix\s+dev\b/, arguments: [] },

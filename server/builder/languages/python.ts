@@ -123,7 +123,7 @@ interface InstallSteps {
 /** Installs a package manager that is not there already. */
 const ensure = (program: string): string => `(command -v ${program} >/dev/null || pip install --no-cache-dir ${program})`
 
-/** Dependencies are a layer of their own, which is built again when these files change. */
+/** Dependencies are a separate layer, which is built again when these files change. */
 async function chooseInstall(app: LanguageApp): Promise<InstallSteps> {
   const has = (name: string) => app.names.includes(name)
   if (app.install_command !== null)

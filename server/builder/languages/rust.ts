@@ -15,7 +15,7 @@ export const rust: Language = async (app) => {
   const lock = app.names.includes('Cargo.lock')
   const build = app.build_command ?? `cargo build --release${lock ? ' --locked' : ''}`
   const isRocket = /^rocket\s*=/m.test(manifest)
-  // Without the source, dependencies are a layer of their own.
+  // Without the source, dependencies are a separate layer.
   const dependencies =
     !hasDependencies(manifest) || isWorkspace || isVendored || app.build_command !== null || !app.names.includes('src/')
       ? null

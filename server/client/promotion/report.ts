@@ -22,7 +22,7 @@ const unsupportedCodes = new Set(['route_not_found', 'method_not_allowed', 'not_
 export const isUnsupported = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 404 || error.status === 405) && unsupportedCodes.has(error.code)
 
-/** Adds a line, in place of an earlier one for the same thing. */
+/** Adds a line, instead of an earlier one for the same thing. */
 export function putReportLine(report: readonly PromotionReportLine[], line: PromotionReportLine): PromotionReportLine[] {
   return [...report.filter(({ item }) => item !== line.item), line]
 }

@@ -1,6 +1,6 @@
 import type { CacheEntry } from './entry.ts'
 
-/** Approximate memory of an entry beside its bytes: the object, its strings, its map entries. */
+/** Approximate memory of an entry in addition to its bytes: the object, its strings, its map entries. */
 const entry_overhead_bytes = 1000
 
 /** Entries in memory in order of arrival (CLOCK): an entry used since the last visit gets a second chance before it is evicted. */

@@ -27,7 +27,7 @@ const maxQuestionBytes = 1232
 export function answerDnsMessage(message: Buffer, zones: ZoneLookup): Buffer | undefined {
   if (message.length < headerBytes) return undefined
   const head = message.readUInt16BE(2)
-  // Responses are ignored, because two servers would otherwise answer each other for ever.
+  // Responses are ignored, because two servers would otherwise answer each other forever.
   if ((head & 0x8000) !== 0) return undefined
   if ((head & 0x7800) !== 0) return createHeaderOnlyResponse(message, rcode.not_implemented)
   if (message.length > maxQuestionBytes || message.readUInt16BE(4) !== 1 || message.readUInt16BE(6) !== 0 || message.readUInt16BE(8) !== 0)

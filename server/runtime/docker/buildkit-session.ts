@@ -91,7 +91,7 @@ async function answer(stream: ServerHttp2Stream, method: string, request: Buffer
 
 const readFirstField = (message: Buffer): string => [...decodeFields(message)].find(({ number }) => number === 1)?.bytes.toString() ?? ''
 
-/** The one message of a unary call: a byte for compression, which nobody asked for, four for the length, and the message. */
+/** The one message of a unary call: a byte for compression, which no one asked for, four for the length, and the message. */
 async function readMessage(stream: ServerHttp2Stream): Promise<Buffer> {
   const pieces: Buffer[] = []
   for await (const piece of stream) pieces.push(piece as Buffer)

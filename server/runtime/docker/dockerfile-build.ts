@@ -154,7 +154,7 @@ export async function buildDockerfile(
   }
 }
 
-/** dockerode would open a session of its own, without secrets. */
+/** dockerode would open its own session, without secrets. */
 function buildInSession(docker: Docker, archive: Readable, { abortSignal, ...options }: Docker.ImageBuildOptions, session: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     docker.modem.dial(

@@ -61,7 +61,7 @@ export async function useReadyImage(engine: DockerEngine, { image, registries, r
   const { docker } = await engine.connection()
   const present = await findImage(docker, image)
   const mayBeUsed = present !== undefined && (await isOpenTo(engine, docker, registries, image))
-  // An image without a digest was built here. A pull could replace it with an image of somebody else.
+  // An image without a digest was built here. A pull could replace it with an image of someone else.
   const isFromRegistry = (present?.RepoDigests ?? []).length > 0
   const isRefreshed = isFromRegistry && !image.includes('@') && (refreshes === 'all' || (refreshes === 'moving_tags' && hasMovingTag(image)))
   if (!mayBeUsed || isRefreshed) {
@@ -78,7 +78,7 @@ export async function useReadyImage(engine: DockerEngine, { image, registries, r
 }
 
 /**
- * Whether a project may use an image that is on this machine. The user of this machine may. Somebody else may have pulled it with credentials that
+ * Whether a project may use an image that is on this machine. The user of this machine may. Someone else may have pulled it with credentials that
  * the project does not have, so its registry is asked, unless it is an official image.
  */
 export async function isOpenTo(engine: DockerEngine, docker: Docker, access: RegistryAccess, image: string): Promise<boolean> {

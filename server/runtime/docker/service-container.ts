@@ -14,7 +14,7 @@ const readyImageCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SE
 
 export const getVolumeName = (engine: DockerEngine, id: string): string => engine.createName('volume', id)
 
-/** Where a container has a volume. For a single file it is a folder of Homeport's, because SQLite needs further files beside its own. */
+/** Where a container has a volume. For a single file it is a folder of Homeport's, because SQLite needs further files next to its own. */
 export const getMountPath = ({ id, path, is_file }: VolumeMount): string => (is_file ? `/homeport/volumes/${id.slice(id.indexOf('.') + 1)}` : path)
 
 /** The part of a container's configuration that makes it a service. */

@@ -93,7 +93,7 @@ const openScript = 'exec "$@" <"$0" >"$0" 2>&1'
 
 /**
  * The program with the terminal as its controlling terminal, which shells need for Ctrl-C and job control. bubblewrap hides the path of the terminal
- * and has a session of its own, so `setsid` inside of it takes over the terminal that is standard input.
+ * and has its own session, so `setsid` inside of it takes over the terminal that is standard input.
  */
 function withTerminal(program: AttachedGroupOptions['program'], confine: ConfineProgram, { path }: PseudoTerminal): StartableProgram {
   const { file, args, cwd } = program

@@ -49,7 +49,7 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
   const getDependencyFolder = (projectId: string) => join(root, 'dependencies', toPathSegment(projectId))
   const getFrameworkFolder = (projectId: string) => join(root, 'frameworks', toPathSegment(projectId))
 
-  /** A copy of the set is removed as well, because it would be moved in place of the new one. */
+  /** A copy of the set is removed as well, because it would be moved instead of the new one. */
   const removeSet = async (projectId: string, key: string) => {
     const running = spareCopies.get(projectId)
     running?.stop.abort()

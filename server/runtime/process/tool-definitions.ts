@@ -13,7 +13,7 @@ export interface ToolDefinition {
   version_arguments: string[]
   /** Reads the output; by default the first version in it. undefined: this program cannot be used. */
   parse?(output: string): { version: string; root?: string; file?: string } | undefined
-  /** The tool is one file, without a folder of its own. */
+  /** The tool is one file, without its own folder. */
   is_file?: true
   /** The end of “Install ...”. */
   how_to_install: string
@@ -41,7 +41,7 @@ export const toolDefinitions: Record<ToolName, ToolDefinition> = {
     programs: ['python3', ...['3.14', '3.13', '3.12', '3.11', '3.10', '3.9'].map((version) => `python${version}`)],
     folders: ['~/.pyenv/versions/*/bin', '~/.asdf/installs/python/*/bin', '~/.local/share/mise/installs/python/*/bin'],
     version_arguments: ['-c', pythonProbe],
-    // Debian has the modules that make a virtual environment in a package of their own.
+    // Debian has the modules that make a virtual environment in their own package.
     parse(output) {
       const [version = '', root = '', file = '', venv] = output.trim().split(/\r?\n/)
       return venv === 'venv' && !version.startsWith('2.') ? { version, root, file } : undefined

@@ -129,7 +129,7 @@ async function replaceVolume(dataDir: string, id: string): Promise<void> {
   await rename(getPartFolder(dataDir, id), folder)
 }
 
-/** A folder beside the volumes that shares the blocks of the files; resolves with their size, or undefined where the file system cannot. */
+/** A folder next to the volumes that shares the blocks of the files; resolves with their size, or undefined where the file system cannot. */
 export async function cloneVolume(dataDir: string, id: string, folder: string): Promise<number | undefined> {
   const source = join(getVolumesFolder(dataDir), toPathSegment(id))
   return (await cloneFolder(source, folder)) ? measureFolder(folder) : undefined
