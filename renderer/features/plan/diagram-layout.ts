@@ -18,12 +18,12 @@ export interface Diagram {
   rows: number
 }
 
-/** Places visitors, services and volumes in columns: what depends on another service is to the left of it. */
+/** Arranges visitors, services and volumes in columns: a service is to the left of its dependencies. */
 export function layOutDiagram(services: readonly PlannedService[], builds: readonly PlannedBuild[]): Diagram {
   const columns = new Map(services.map((service) => [service.name, service.is_public ? 1 : 0]))
   const hasVisitors = services.some(({ is_public }) => is_public)
   const first = hasVisitors ? 1 : 0
-  // Plans have no cycles, so that this ends after one pass per service.
+  // Plans have no cycles, so this ends after one pass per service.
   for (let pass = 0; pass < services.length; pass++)
     for (const { name, depends_on } of services)
       for (const dependency of depends_on)
@@ -46,7 +46,7 @@ export function layOutDiagram(services: readonly PlannedService[], builds: reado
       ...place(columns.get(service.name) ?? first),
     })),
   ]
-  // Beside the last service that uses it, so that its line crosses no other service.
+  // Next to the last service that uses it, so that its line crosses no other service.
   const columnOf = (volume: string) =>
     Math.max(...services.filter((service) => service.volumes.includes(volume)).map(({ name }) => columns.get(name) ?? first)) + 1
   nodes.push(...volumes.map((name) => ({ id: `volume ${name}`, kind: 'volume' as const, title: name, subtitle: 'Volume', ...place(columnOf(name)) })))

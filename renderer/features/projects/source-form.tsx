@@ -75,7 +75,7 @@ export function SourceForm({
   const updateSettings = useUpdateProjectSettings({ hidesErrorToast: true })
   const deploy = useDeployProject()
   const deployFolder = useDeployFolder({ hidesErrorToast: true })
-  // Another kind of source has a plan of its own, which is shown on request.
+  // Another kind of source has its own plan, which is shown on request.
   const isPlannable =
     capabilities.has_instance_api &&
     (kind === 'git' || kind === 'folder') &&
