@@ -68,13 +68,13 @@ const isReady = ({ draft }: ComposeService): boolean => draft.config.source.kind
 const appFiles =
   /^(Dockerfile|package\.json|index\.html|go\.mod|requirements\.txt|pyproject\.toml|Pipfile|Gemfile|composer\.json|pom\.xml|build\.gradle(\.kts)?|Cargo\.toml|mix\.exs|deno\.jsonc?|.+\.(csproj|sln))$/
 
-/** Whether the file only starts what the app needs on a developer's machine: databases and tools, but not the app, which is beside it. */
+/** Whether the file only starts what the app needs on a developer's machine: databases and tools, but not the app itself. */
 async function isForDevelopment(services: readonly ComposeService[], source: SourceFolder): Promise<boolean> {
   if (services.length === 0 || !services.every((service) => isReady(service) && (service.ports.length === 0 || isBacking(service)))) return false
   return (await source.list('.')).some((name) => appFiles.test(name))
 }
 
-/** The `.env` beside the file: values for `${NAME}`, which the project's variables override. It is part of the source, so it is not secret. */
+/** The `.env` next to the file: values for `${NAME}`, which the project's variables override. It is part of the source, so it is not secret. */
 async function readDefaults(context: ValueContext): Promise<ReadonlyMap<string, string>> {
   const text = await readSourceFile('.env', { line: 1, column: 1 }, '.env', context)
   const values: Record<string, string> = {}
