@@ -28,7 +28,7 @@ async function promptUser(question: string, isSecret: boolean): Promise<string |
   const lines = createInterface({ input: process.stdin, output, terminal: isTyped })
   if (isTyped) process.stderr.write(question)
   try {
-    // The end of piped input resolves to undefined, because readline would wait for ever.
+    // The end of piped input resolves to undefined, because readline would wait forever.
     const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)))
     return await Promise.race([lines.question(isTyped ? '' : question, { signal: stop.signal }), ended])
   } catch {
