@@ -2,7 +2,7 @@ import { all, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
 import type { ManagedServiceRow } from './managed-tables.ts'
 
-/** Those that were removed as well. */
+/** Including removed ones. */
 export const listManagedServices = all((projectId: string) =>
   tables.selectFrom('managed_services').selectAll().where('project_id', '=', projectId).orderBy('name'),
 )
