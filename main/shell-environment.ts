@@ -42,7 +42,7 @@ const outputMarker = '__homeport__'
 
 /** The PATH in the user's login shell; empty if it fails. The markers separate it from the output of startup files. */
 function readPathFromShell(shell: string, environment: Environment, signal: AbortSignal): Promise<string> {
-  // csh accepts -l only alone.
+  // csh accepts only -l.
   const flags = /^t?csh$/.test(basename(shell)) ? ['-ic'] : ['-i', '-l', '-c']
   // Prevents zsh frameworks from asking about updates or opening tmux.
   const env = { ...environment, DISABLE_AUTO_UPDATE: 'true', ZSH_TMUX_AUTOSTART: 'false' }

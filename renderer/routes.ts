@@ -7,12 +7,12 @@ type Page = ComponentType | LazyExoticComponent<ComponentType>
 
 interface ProjectPage {
   path: string
-  /** Its text among the tabs of a project; null: no tab. */
+  /** Its label among the tabs of a project; null: no tab. */
   tab: string | null
   page: ComponentType<{ slug: string }> | LazyExoticComponent<ComponentType<{ slug: string }>>
 }
 
-/** Loads what is not part of the first bundle, for `prefetchPages`. */
+/** Loads code that is not part of the first bundle, for `prefetchPages`. */
 const deferredImports: (() => Promise<unknown>)[] = [
   () => import('./features/projects/sample-picker.tsx'),
   () => import('./features/tour/tour-card.tsx'),

@@ -1,7 +1,7 @@
 import type { Plugin } from 'vite'
 import { operationRoutes } from '../server/contract/routes.ts'
 
-/** Puts the routes of the contract into the bundle as data; their module would bring the schema library and every schema. */
+/** Adds the routes of the contract to the bundle as data; importing their module would add the schema library and every schema. */
 export function inlineOperationRoutes(): Plugin {
   return {
     name: 'homeport-operation-routes',

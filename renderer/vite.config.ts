@@ -13,7 +13,7 @@ export default defineConfig({
   build: { outDir: '../out/renderer', emptyOutDir: true, target: 'es2024', modulePreload: { polyfill: false }, assetsInlineLimit: 0, minify: true },
 })
 
-/** `logs-log-panel_log-line`, or `projects_project-row` for the file that is named like its folder or `page`. */
+/** `logs-log-panel_log-line`, or `projects_project-row` for a file named like its folder or `page`. */
 function readableName(name: string, file: string): string {
   const folder = basename(dirname(file))
   const own = basename(file, '.module.css')

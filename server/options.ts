@@ -123,7 +123,7 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
   }
 }
 
-/** The folder that holds all data of an instance: by flag, environment, or convention of the operating system. */
+/** The data folder of an instance: by flag, environment, or convention of the operating system. */
 export function resolveDataFolder(
   flag: string | undefined,
   env: NodeJS.ProcessEnv = process.env,

@@ -9,7 +9,7 @@ import type { PasswordCost } from './lib/password.ts'
 import type { Screenshotter } from './screenshots/screenshotter.ts'
 import type { Store } from './store/store.ts'
 
-/** What the process that hosts the platform may provide: the desktop app brings a keychain, tests bring a clock. */
+/** What the process that hosts the platform may provide: the desktop app passes a keychain, tests pass a clock. */
 export interface PlatformHost {
   masterKey?: MasterKey
   log?: Log
@@ -40,7 +40,7 @@ export interface Platform {
   edge_url: string
   dashboard_url: string
   version: string
-  /** Sentences that the person who started the platform should read, such as a notice about a port in use. */
+  /** Messages for the user who started the platform, such as a notice about a port in use. */
   notices: string[]
   /** Creates a link that signs a browser in as the owner. Each link works once. */
   signInUrl(): Promise<string>
@@ -64,7 +64,7 @@ export class DataFolderInUseError extends Error {
   }
 }
 
-/** The host part of an address that a person can open. A wildcard bind address becomes the loopback address. */
+/** The host part of a URL that a user can open. A wildcard bind address becomes the loopback address. */
 export function formatHostForUrl(host: string): string {
   const name = connectableHost(host)
   return name.includes(':') ? `[${name}]` : name

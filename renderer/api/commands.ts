@@ -19,7 +19,7 @@ export interface ShellHandlers {
 }
 
 /**
- * Runs a shell in a terminal, until it ends or `signal` aborts. Throws an `ApiError` or a sentence when there is no exit code. The WebSocket goes to
+ * Runs a shell in a terminal, until it ends or `signal` aborts. Throws an `ApiError` or a message if there is no exit code. The WebSocket connects to
  * the instance that served this page, which knows the ticket.
  */
 export async function runShell(

@@ -76,7 +76,7 @@ export function useProvisioningSince(slug: string): number | null {
   return since.find((at) => at !== null) ?? null
 }
 
-/** The cached result alone: a project without a database answers 404, which appears in the browser console. */
+/** Only the cached result, because a project without a database answers 404, which appears in the browser console. */
 export function useCachedDatabase(slug: string) {
   return useQuery<Database | null>({ queryKey: queryKeys.database(slug), queryFn: () => null, enabled: false })
 }

@@ -19,7 +19,7 @@ export function useBackupDownload(): (name: string) => LoadFile {
   return (name) => loadFile(client.urlOf('downloadBackup', { params: { name } }))
 }
 
-/** A caught message as it was received, and its attachments. */
+/** A caught message as received, and its attachments. */
 export function useMailDownload(slug: string, message: string): { source: LoadFile; attachment: (index: number) => LoadFile } {
   const { client } = useConnection((state) => state.current)
   return {
@@ -28,7 +28,7 @@ export function useMailDownload(slug: string, message: string): { source: LoadFi
   }
 }
 
-/** A volume as it is now, one of its snapshots, or one of its files. */
+/** A volume's current files, one of its snapshots, or one of its files. */
 export function useVolumeDownload(
   slug: string,
   branch: string | null,

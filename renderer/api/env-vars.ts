@@ -8,7 +8,7 @@ import { upsertEnvVars } from './query-cache.ts'
 import { queryKeys } from './query-keys.ts'
 import { createMutationHook } from './mutation.ts'
 
-/** The variables of a project. A hosted account has none that are write-only. */
+/** The variables of a project. A hosted account has no write-only ones. */
 export async function listVariables(client: ApiClient, hasInstanceApi: boolean, slug: string, signal?: AbortSignal): Promise<ProjectEnvVar[]> {
   const input = { params: { slug }, ...(signal && { signal }) }
   if (hasInstanceApi) return (await client.call('listProjectEnvVars', input)).env_vars

@@ -5,7 +5,7 @@ import type { InstanceConnection } from '../stores/connection.ts'
 import type { ApiClient } from './api-client.ts'
 import { fetchFile } from './fetch-file.ts'
 
-/** A page holds the files of a promotion, which the browser keeps on disk when they are large. */
+/** A page keeps the files of a promotion as blobs, which the browser stores on disk if they are large. */
 export function toPromotionClient(client: ApiClient): PromotionClient {
   return {
     call: (id, input) => client.call(id, input),

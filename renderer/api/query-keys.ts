@@ -28,7 +28,7 @@ export const queryKeys = {
   /** The database of a project, or null. */
   database: (slug: string) => ['database', slug],
   databaseUpgrade: (slug: string) => ['database-upgrade', slug],
-  /** Without a service: those of PostgreSQL and of all services. */
+  /** Without a service: the dumps of PostgreSQL and of all services. */
   dumps: (slug: string, ...service: [] | [string]) => ['dumps', slug, ...service],
   allDumps: ['every-dump'],
   disk: ['disk'],
@@ -37,7 +37,7 @@ export const queryKeys = {
   forks: (slug: string) => ['forks', slug],
   /** The services of production, or of the preview of a branch. */
   services: (slug: string, branch: string | null) => ['services', slug, branch],
-  /** Those that a project has or can have. */
+  /** The services that a project has or can have. */
   managedServices: (slug: string) => ['managed-services', slug],
   registries: (slug: string) => ['registries', slug],
   /** Followed by the branch of a preview, or null. */

@@ -4,7 +4,7 @@ import type { StreamHandlers } from './event-stream.ts'
 
 const initialLines = '2000'
 
-/** Whose output is followed: production or the preview of a branch; the app or another service. */
+/** The log to follow: of production or of a branch's preview; of the app or of another service. */
 export interface FollowedLog {
   branch: string | null
   service: string | null

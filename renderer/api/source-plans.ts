@@ -4,13 +4,13 @@ import { createMutationHook } from './mutation.ts'
 import { useClient } from './query.ts'
 import { queryKeys } from './query-keys.ts'
 
-/** What is planned: the repository of a project, a repository, or a folder of this machine. */
+/** The source to plan: the repository of a project, a repository, or a folder of this machine. */
 export type PlanSource =
   | { kind: 'project'; slug: string }
   | { kind: 'repository'; repo_url: string; repo_branch: string | undefined }
   | { kind: 'folder'; path: string }
 
-/** What the user chose in a repository with several apps. */
+/** The user's selection in a repository with several apps. */
 export interface PlanChoice {
   root_directory: string | null
   apps: readonly string[]
@@ -25,7 +25,7 @@ export function useSourcePlan(source: PlanSource, choice: PlanChoice, enabled = 
     enabled: enabled && is_known,
     staleTime: Infinity,
     retry: false,
-    // The previous plan stays while that of another app is made.
+    // The previous plan stays visible while that of another app loads.
     placeholderData: keepPreviousData,
     async queryFn({ signal }) {
       if (!has_instance_api) return null

@@ -23,7 +23,7 @@ export function useVolumes(slug: string, branch: string | null) {
   })
 }
 
-/** The files in a folder of a volume, as they are now. */
+/** The current files in a folder of a volume. */
 export function useVolumeFiles(slug: string, branch: string | null, name: string, path: string) {
   const client = useClient()
   return useQuery({

@@ -16,7 +16,7 @@ interface FileFieldProps {
   onSelect(files: readonly File[]): void
 }
 
-/** A file that is chosen or dropped. */
+/** A file that is selected or dropped. */
 export function FileField({ label, accept, hint, file, error, disabled, onSelect }: FileFieldProps) {
   const [isDragOver, setDragOver] = useState(false)
   const input = useRef<HTMLInputElement>(null)

@@ -2,20 +2,20 @@ import { type FormEvent, useState } from 'react'
 import type { ApiError } from '../../server/client/api-error.ts'
 
 interface FormOptions<Values extends object> {
-  /** Current values of what is edited, or those of an empty form. */
+  /** Current values, or those of an empty form. */
   initial: Values
   /** The mutation that the form sends. */
   submission: { isPending: boolean; error: ApiError | null; reset(): void }
   onSubmit: (values: Values) => void
-  /** Finds what is wrong before it is sent. `wasSubmitted`: empty fields count as well. */
+  /** Validates before sending. `wasSubmitted`: empty fields are errors as well. */
   check?: (values: Values, wasSubmitted: boolean) => { [Name in keyof Values]?: string | undefined }
-  /** The field that an error without a path belongs to. */
+  /** The field for an error without a path. */
   fieldOf?: (problem: ApiError) => keyof Values | false
 }
 
 type NamesOf<Values, Type> = { [Name in keyof Values]: Values[Name] extends Type ? Name : never }[keyof Values]
 
-/** The state of a form: values, submit, busy, and errors at the fields that they name. Typing clears the error of the last submission. */
+/** The state of a form: values, submit, busy, and errors at their fields. Typing clears the error of the last submission. */
 export function useForm<Values extends object>({ initial, submission, onSubmit, check, fieldOf }: FormOptions<Values>) {
   const [changes, setChanges] = useState<Partial<Values>>({})
   const [wasSubmitted, setSubmitted] = useState(false)
@@ -37,7 +37,7 @@ export function useForm<Values extends object>({ initial, submission, onSubmit, 
 
   return {
     values,
-    /** What differs from the initial values. */
+    /** The values that differ from the initial ones. */
     changes,
     is_dirty: Object.keys(changes).length > 0,
     set,
@@ -58,7 +58,7 @@ export function useForm<Values extends object>({ initial, submission, onSubmit, 
         if (!isInvalid && !submission.isPending) onSubmit(values)
       },
     },
-    /** For a text field or a selection. */
+    /** For a text field or a select. */
     text: <Name extends NamesOf<Values, string> & string>(name: Name, normalize = (text: string) => text) => ({
       value: values[name],
       onChange: ({ target }: { target: { value: string } }) => set({ [name]: normalize(target.value) } as Partial<Values>),

@@ -1,5 +1,5 @@
 /**
- * Signs what Linux gets as updates, whose packages no system checks (README.md, Packages).
+ * Signs the updates for Linux, whose packages no system verifies (README.md, Packages).
  *
  *     node resources/package/sign-updates.ts new-key FILE      makes a private key; its public half is HOMEPORT_UPDATE_KEY while building
  *     node resources/package/sign-updates.ts FILE [FOLDER]     signs latest-linux*.yml in FOLDER (dist)

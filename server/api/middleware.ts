@@ -56,7 +56,7 @@ export function createMiddleware(options: MiddlewareOptions) {
     return response
   }
 
-  /** Rejects what is no proper HTTP request, and reads the body. */
+  /** Rejects malformed HTTP requests, and reads the body. */
   const receive: Middleware = async (event, next) => {
     const request = requestOf(event)
     const { req, res } = request

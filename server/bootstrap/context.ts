@@ -16,7 +16,7 @@ import { createDataFolder } from '../store/private-file.ts'
 import { createSealer, type Sealer } from '../store/sealer.ts'
 import { openStore, type Store } from '../store/store.ts'
 
-/** What every part of the platform is built on: the open data folder, and what was read from it. */
+/** The foundation of every part of the platform: the open data folder, and what was read from it. */
 export interface PlatformContext {
   options: PlatformOptions
   host: PlatformHost
@@ -31,7 +31,7 @@ export interface PlatformContext {
   settings: SettingsService
   /** Addresses of this run. Those of the edge are set once it listens, then those of the API. */
   urls: { api: string; api_fell_back: boolean; edge: string; edge_https: string | null; dashboard: string }
-  /** Registers what closes a part. The parts close in reverse order. */
+  /** Registers the function that closes a part. The parts close in reverse order. */
   onClose(...closers: (() => unknown)[]): void
   close(): Promise<void>
 }

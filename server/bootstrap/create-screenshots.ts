@@ -4,7 +4,7 @@ import { createScreenshotStore } from '../store/screenshot-store.ts'
 import type { PlatformContext } from './context.ts'
 import type { PlatformEdge } from './start-edge.ts'
 
-/** Creates the service that takes screenshots. Its requests reach an app through its own endpoint, so they are not counted. */
+/** Creates the service that takes screenshots. Its requests reach an app through a separate endpoint, so they are not counted. */
 export function createPlatformScreenshots(context: PlatformContext, { edge, getAppUrl, probe_secret }: PlatformEdge) {
   const { options, host, data_dir, store, events, settings, clock, log, onClose } = context
   const screenshots = createScreenshotService({

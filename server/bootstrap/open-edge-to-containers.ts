@@ -9,8 +9,8 @@ import type { PlatformRuntimes } from './start-runtimes.ts'
 const maxNames = 500
 
 /**
- * Lets containers reach what the edge serves: it also listens at the address of this machine in the network of the instance, for containers of that
- * network alone. A container resolves the names of its own account, as they are when it starts.
+ * Makes the edge reachable from containers: it also listens on this machine's address in the network of the instance, for containers of that
+ * network only. A container resolves the hostnames of its own account as of its start.
  */
 export function openEdgeToContainers({ store, log }: PlatformContext, { docker, edgeHosts }: PlatformRuntimes, { edge, plain }: PlatformEdge): void {
   const listening = new Map<string, Promise<boolean>>()

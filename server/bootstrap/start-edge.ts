@@ -16,10 +16,10 @@ export type PlatformEdge = Awaited<ReturnType<typeof startEdge>>
 /** Starts the edge with its cache and ports, the local hostnames that lead to it, and its metrics. */
 export async function startEdge({ options, host, data_dir, store, events, sealer, settings, identity, urls, clock, log, onClose }: PlatformContext) {
   const displayedHost = formatHostForUrl(options.host)
-  /** Set by `connect`: an app that sleeps, starts or is gone is a matter of its deployment. */
+  /** Set by `connect`, because sleeping, starting and deleted apps are known only to the deployment service. */
   let deployments: Pick<DeploymentService, 'getStatusPage' | 'wakeApp'> | undefined
   let httpsFellBack = false
-  /** Those that the store knows; then services next to a main one and development servers, which have an address while they have a route. */
+  /** Hostnames in the store, and those of other services and of development servers, which exist as long as their route. */
   const listNames = async (): Promise<string[]> => {
     const routed = edge.listHosts().filter((name) => name.endsWith('.localhost'))
     return [...new Set([...(await store.db.read(listLocalHostnames)), ...routed.toSorted()])]
@@ -85,11 +85,11 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
       secure,
       /** The address of an app by its host name. */
       getAppUrl: (name: string) => `http://${name}:${plain.port}`,
-      /** Called once, when the deployment service is there. */
+      /** Called once, when the deployment service exists. */
       connect(service: NonNullable<typeof deployments>) {
         deployments = service
       },
-      /** Where the platform's own requests to an app go. HTTPS is used too when plain HTTP is redirected to it. */
+      /** The address for the platform's own requests to an app. HTTPS is used if plain HTTP is redirected to it. */
       addressFor(wantsHttps: boolean) {
         const is_secure = wantsHttps || settings.current().https_redirect
         return { host: connectableHost(options.host), port: (is_secure ? secure : plain).port, is_secure }

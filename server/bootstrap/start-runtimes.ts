@@ -10,7 +10,7 @@ export type PlatformRuntimes = Awaited<ReturnType<typeof startRuntimes>>
 
 /** Creates the client of the Docker engine and the runtimes by name, and chooses the runtime of new deployments. */
 export async function startRuntimes({ options, host, identity, log, clock }: PlatformContext) {
-  /** Set once the edge is there. */
+  /** Set once the edge exists. */
   let listEdgeHosts: ListEdgeHosts = async () => []
   const runtimeOptions: RuntimeOptions = {
     instance_id: identity.instance_id,
@@ -40,7 +40,7 @@ export async function startRuntimes({ options, host, identity, log, clock }: Pla
   return { docker, runtimes, edgeHosts, runNpm: createNpmRunner(runtimeOptions), runtime: await chooseRuntime(runtimes, options.runtime) }
 }
 
-/** What credential helpers of Docker need to find keychains, sessions of a desktop and accounts of clouds. */
+/** What Docker's credential helpers need to find keychains, desktop sessions and cloud accounts. */
 const helperVariables = [
   'PATH HOME USER LOGNAME LANG TMPDIR GNUPGHOME PASSWORD_STORE_DIR DOCKER_CONFIG CLOUDSDK_CONFIG GOOGLE_APPLICATION_CREDENTIALS',
   'DISPLAY WAYLAND_DISPLAY XDG_RUNTIME_DIR XDG_CONFIG_HOME XDG_DATA_HOME DBUS_SESSION_BUS_ADDRESS GPG_TTY',
@@ -53,7 +53,7 @@ function configFolder(environment: Environment): { config_dir?: string } {
   return config_dir ? { config_dir } : {}
 }
 
-/** Where the programs of this machine are. Windows does not fix the case of either variable's name. */
+/** Folders of this machine's programs. Windows does not fix the case of either variable's name. */
 export function systemPaths(environment: Environment, platform?: NodeJS.Platform): Pick<RuntimeOptions, 'path' | 'system_root'> {
   const path = variableOf(environment, 'PATH', platform)
   const system_root = variableOf(environment, 'SystemRoot', platform)

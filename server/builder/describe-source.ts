@@ -15,7 +15,7 @@ import { planApps, planSource } from './plan-source.ts'
 import { openSourceFolder } from './source-folder.ts'
 
 export interface DescribeOptions extends PlanOptions {
-  /** Folders to plan as services of one project, whatever configuration file there is. */
+  /** Folders to plan as services of one project, regardless of a configuration file. */
   chosen_apps?: readonly string[]
   /** Names of the variables that the project has. */
   variables: readonly string[]
@@ -26,7 +26,7 @@ export interface DescribeOptions extends PlanOptions {
   schema_url: string
 }
 
-/** The plan of a source as data, with the origin of each fact. What cannot be deployed is a problem of the plan. Only reads files. */
+/** The plan of a source as data, with the origin of each fact. Anything that prevents a deployment is a problem of the plan. Only reads files. */
 export async function describeSource(options: DescribeOptions): Promise<Omit<PlannedSource, 'commit'>> {
   const { settings, chosen_apps = [] } = options
   const root_directory = settings.root_directory.trim() || '.'

@@ -13,7 +13,7 @@ export interface FoundApp {
   framework: string
 }
 
-/** Files that mark a separate app in a subfolder. */
+/** Files that mark an app in a subfolder. */
 const appFiles = new Set([
   'package.json',
   'Dockerfile',
@@ -36,7 +36,7 @@ const maxFolders = 400
 const maxCandidates = 40
 const auto: BuildSettings = { node_version: 'auto', install_command: 'auto', build_command: 'auto', root_directory: '.' }
 
-/** The apps in subfolders of a source: members of its workspace, and folders with their own files, that can be deployed. */
+/** The apps in subfolders of a source that can be deployed: members of its workspace, and folders with such files. */
 export async function findApps({ folder, builds_dockerfiles }: Pick<PlanOptions, 'folder' | 'builds_dockerfiles'>): Promise<FoundApp[]> {
   const source = await openSourceFolder(folder)
   const candidates = new Set([...(await listMembers(source)), ...(await listFolders(source))])
@@ -53,7 +53,7 @@ async function listMembers(source: SourceFolder): Promise<string[]> {
   return manifest ? [...(await findWorkspace(source, '.', manifest)).members.keys()] : []
 }
 
-/** In the order of their depth; nothing below a folder that begins an app. */
+/** By depth, without folders below an app. */
 async function listFolders(source: SourceFolder): Promise<string[]> {
   const found: string[] = []
   let level = ['.']
@@ -77,7 +77,7 @@ async function listFolders(source: SourceFolder): Promise<string[]> {
 async function describeApp(source: SourceFolder, directory: string, options: Omit<PlanOptions, 'settings'>): Promise<FoundApp | null> {
   const plan = await planBuild({ ...options, settings: { ...auto, root_directory: directory } }).catch(ignoreFailure)
   if (!plan) return null
-  // A library of components is built with the same tools as an app, but has no page.
+  // A component library uses the same tools as an app, but has no page.
   const isLibrary = plan.work.kind === 'static' && plan.framework === 'vite' && !(await source.has(joinInside(directory, 'index.html')))
   if (isLibrary) return null
   return { directory, name: (await readManifest(source, directory))?.name ?? posix.basename(directory), framework: plan.framework }

@@ -28,16 +28,16 @@ export interface PlanOptions {
   /** Absolute path of the source. */
   folder: string
   settings: BuildSettings
-  /** Where settings come from that are not `auto`. */
+  /** The origin of settings that are not `auto`. */
   setting_origins?: SettingOrigins
   /** Whether the runtime builds Dockerfiles. If not, an app of another language is built with the toolchains of the machine. */
   builds_dockerfiles?: boolean
   /** The path of the Dockerfile, relative to the source; null: the one in the app's folder, if any. */
   dockerfile?: string | null
   dockerfile_options?: DockerfileOptions
-  /** Folders that are services of one project when the source has no configuration file. */
+  /** Folders that are services of one project if the source has no configuration file. */
   apps?: readonly string[]
-  /** False when a configuration file has the commands of everything that runs the result. */
+  /** False when a configuration file has the start commands of every service that uses the result. */
   needs_start_command?: boolean
 }
 

@@ -4,7 +4,7 @@ import { type DetectionContext, getStartCommand } from './detector.ts'
 import type { LanguageBuild } from './languages/language.ts'
 import { joinInside } from './source-folder.ts'
 
-/** Facts and sentences without one, in the order of the build log. */
+/** Facts, and sentences without a fact, in the order of the build log. */
 export function explain(entries: readonly (PlanFact | string)[]): Pick<BuildPlan, 'facts' | 'explanation'> {
   return {
     facts: entries.filter((entry) => typeof entry !== 'string'),
@@ -12,13 +12,13 @@ export function explain(entries: readonly (PlanFact | string)[]): Pick<BuildPlan
   }
 }
 
-/** The first sentence of a detection names in parentheses what it found; the rest are notes. */
+/** The first sentence of a detection names what was found in parentheses; the rest are notes. */
 export function frameworkEntries(framework: string, [sentence = '', ...notes]: readonly string[]): (PlanFact | string)[] {
   const evidence = /\(([^()]+(?:\([^()]*\)[^()]*)*)\)/.exec(sentence)?.[1]
   return [{ name: 'framework', value: framework, origin: evidence ?? 'the files of the source', sentence }, ...notes]
 }
 
-/** Where the start command of a Node app comes from. */
+/** The origin of a Node app's start command. */
 export function findStartOrigin(app: DetectionContext, command: readonly string[], framework: string): string {
   const manifest = joinInside(app.directory, 'package.json')
   const script = ['start:prod', 'start:production', 'start', 'serve:prod'].find((name) => isDeepStrictEqual(getStartCommand(app, name), command))
@@ -29,7 +29,7 @@ export function findStartOrigin(app: DetectionContext, command: readonly string[
   return `default of ${framework}`
 }
 
-/** What a Dockerfile says, with its lines. */
+/** The facts of a Dockerfile, with their lines. */
 export function readDockerfileFacts(text: string, file: string): PlanFact[] {
   const lines = text.split(/\r?\n/)
   const findLast = (instruction: RegExp) => {
@@ -73,7 +73,7 @@ const toToolFact = ({ tool, range, from }: ToolRequirement): PlanFact => ({
   sentence: null,
 })
 
-/** How the origin of a setting is called: the project, or the file that sets it. */
+/** The name of a setting's origin: the project, or the file that sets it. */
 export type SettingOrigins = Record<'node_version' | 'install_command' | 'build_command', string>
 export const projectOrigins: SettingOrigins = {
   node_version: 'project setting',

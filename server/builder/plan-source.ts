@@ -10,7 +10,7 @@ import { explain, projectOrigins, type SettingOrigins } from './plan-facts.ts'
 import { planBuild, type PlanOptions } from './plan-build.ts'
 import { joinInside, openSourceFolder, type SourceFolder } from './source-folder.ts'
 
-/** Plans several folders of a source as services of one project: the one named web, else the first, answers on the project's address. */
+/** Plans several folders of a source as services of one project. The one named web, else the first, answers on the project's address. */
 export async function planApps(options: PlanOptions, directories: readonly string[]): Promise<SourcePlan> {
   const services: ServiceConfig[] = []
   const source = await openSourceFolder(options.folder)
@@ -32,8 +32,8 @@ export async function planApps(options: PlanOptions, directories: readonly strin
 }
 
 /**
- * Plans the services of a source: what its configuration file says, and a build for each different thing to build. A source without such a file is
- * one web service that is detected, or those of the apps that were chosen. Only reads files. Throws DetectFailure.
+ * Plans the services of a source: its configuration file, and a build for each different thing to build. A source without such a file is
+ * one web service that is detected, or those of the selected apps. Only reads files. Throws DetectFailure.
  */
 export async function planSource(options: PlanOptions): Promise<SourcePlan> {
   const { folder, settings, apps = [] } = options
@@ -64,7 +64,7 @@ async function planServices(options: PlanOptions, config: ProjectConfig, root: s
   return { config, builds }
 }
 
-/** A ready image is built only to copy files of the source into it. */
+/** A ready image is only built to copy files of the source into it. */
 const needsBuild = ({ source }: ServiceConfig): boolean => source.kind === 'build' || source.files.length > 0
 
 async function planService(options: PlanOptions, config: ProjectConfig, root: string, services: ServiceConfig[]): Promise<BuildPlan> {
@@ -88,7 +88,7 @@ async function planService(options: PlanOptions, config: ProjectConfig, root: st
   }
 }
 
-/** A setting of the file has the file as its origin, with its line where that is known. */
+/** The origin of a setting in the file is the file, with the line if known. */
 function createOrigins(set: Partial<BuildSettings>, { file, lines }: ProjectConfig): SettingOrigins {
   const originOf = (name: keyof SettingOrigins) => (set[name] === undefined ? projectOrigins[name] : formatOrigin(file ?? '', lines, name))
   return { node_version: originOf('node_version'), install_command: originOf('install_command'), build_command: originOf('build_command') }
@@ -115,7 +115,7 @@ async function addFiles(plan: BuildPlan, services: ServiceConfig[], root: string
   for (const file of source.files) {
     const inSource = joinInside(root, file.source)
     const inContext = posix.relative(work.context_directory, inSource) || '.'
-    // Not in the context, where the Dockerfile could copy it to a folder that the app serves.
+    // Not in the context, where the Dockerfile could copy it into a folder that the app serves.
     if (inContext === '..' || inContext.startsWith('../')) added_files.push({ source: inSource, path: file.path })
     else files.push({ source: inContext, path: file.path })
   }

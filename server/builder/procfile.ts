@@ -1,4 +1,4 @@
-/** A line of a Procfile: a process and the command that a shell runs. */
+/** A line of a Procfile: a process and its shell command. */
 export interface ProcfileLine {
   name: string
   command: string
@@ -6,7 +6,7 @@ export interface ProcfileLine {
   line: number
 }
 
-/** The processes of a Procfile in their order, and the lines that are none. */
+/** The processes of a Procfile in their order, and the invalid lines. */
 export function parseProcfile(text: string): { processes: ProcfileLine[]; invalid_lines: number[] } {
   const processes: ProcfileLine[] = []
   const invalid_lines: number[] = []
@@ -23,7 +23,7 @@ export function findWebProcess(text: string | null): string | null {
   return parseProcfile(text ?? '').processes.find(({ name }) => name === 'web')?.command ?? null
 }
 
-/** The command of `web`, else of the first process that keeps running: a bot has a worker alone. */
+/** The command of `web`, else of the first process that keeps running, because a bot has only a worker. */
 export function findMainProcess(text: string | null): string | null {
   const { processes } = parseProcfile(text ?? '')
   return findWebProcess(text) ?? processes.find(({ name }) => name !== 'release')?.command ?? null

@@ -17,15 +17,15 @@ export interface ProgramIo {
   input: Readable
   output: Writable
   errors: Writable
-  /** Input and output are one terminal. */
+  /** Input and output are the same terminal. */
   terminal: RawTerminal | null
 }
 
 export interface RawTerminal {
   readSize(): TerminalSize
-  /** Calls back after each change of the size. Returns how to stop that. */
+  /** Calls back after each change of the size. Returns a function that unsubscribes. */
   watchSize(onChange: (size: TerminalSize) => void): () => void
-  /** In raw mode every key, Ctrl-C too, is input. */
+  /** In raw mode every key is input, Ctrl-C included. */
   setRaw(isRaw: boolean): void
 }
 
@@ -54,7 +54,7 @@ export async function attachCommand({ url, ticket, io, signal }: AttachOptions):
     send: (message) => socket.send(message, () => {}),
     onOutput: (channel, data) => new Promise((resolve) => targets[channel].write(data, () => resolve())),
     onStarted() {
-      // The user may have left while the command was starting.
+      // The user may have canceled while the command was starting.
       if (over.signal.aborted) return
       io.terminal?.setRaw(true)
       // The size may have changed while the command was starting.
@@ -109,7 +109,7 @@ async function readRefusal(response: IncomingMessage): Promise<ApiError> {
       if ((length += (chunk as Buffer).length) > maxRefusal_bytes) break
     }
   } catch {
-    // What has arrived may be enough.
+    // The received part may be sufficient.
   }
   const requestId = headers['x-request-id']
   const kept: Record<string, string> = typeof requestId === 'string' ? { 'x-request-id': requestId } : {}

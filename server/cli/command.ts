@@ -15,7 +15,7 @@ export { UsageError }
 export interface CommandContext {
   positionals: string[]
   flags: Flags
-  /** What follows `--`, for a command with `takes_command`. */
+  /** The arguments after `--`, for a command with `takes_command`. */
   program: string[]
   terminal: Terminal
   /** Print exactly one JSON document on standard output. */
@@ -35,7 +35,7 @@ export interface CommandContext {
   runProgram(file: string, args: string[], secrets: Record<string, string>): Promise<number | undefined>
   /** Starts a local program in this terminal, in a folder and with variables. */
   startProgram(file: string, args: readonly string[], options: ProgramOptions): RunningProgram
-  /** Input and output of this process, for a program that runs elsewhere. */
+  /** Input and output of this process, for a program on another machine. */
   openIo(): ProgramIo
   /** Aborted by Ctrl-C or SIGTERM. */
   signal: AbortSignal
@@ -48,7 +48,7 @@ export interface CliCommand {
   /** Option name to description. A description that starts with `=X` takes a value. */
   options: Record<string, string>
   details?: string
-  /** A program of the user's with its arguments may follow `--`. */
+  /** A user's program with its arguments may follow `--`. */
   takes_command?: true
   run(context: CommandContext): Promise<number>
 }

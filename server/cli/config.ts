@@ -90,7 +90,7 @@ async function check(folder: string, context: CommandContext): Promise<number> {
   return exitCodes.success
 }
 
-/** What was found and where, and the apps of a repository with several. */
+/** The detected parts with their origin, and the apps of a monorepo. */
 function printFacts(
   { services, builds, facts, apps }: Pick<PlannedSource, 'services' | 'builds' | 'facts' | 'apps'>,
   { terminal }: CommandContext,

@@ -41,7 +41,7 @@ export const db: CliCommand = {
   },
 }
 
-/** The managed service that a command is about; undefined for PostgreSQL. */
+/** The managed service that a command refers to; undefined for PostgreSQL. */
 function readService(context: CommandContext): (typeof dumpedServices)[number] | undefined {
   const name = stringFlag(context.flags, 'service')
   const known = dumpedServices.find((one) => one === name)

@@ -5,7 +5,7 @@ import { findProject } from './find-project.ts'
 import { packFiles } from './pack-folder.ts'
 import { colorize } from './terminal.ts'
 
-/** The source of such a deployment is a homeport.yaml with the image. */
+/** The source of such a deployment is a homeport.yaml that names the image. */
 export async function deployImage(context: CommandContext): Promise<{ project: Pick<Project, 'slug'>; deployment: { id: string } }> {
   requirePositionals(context)
   const { flags, terminal } = context

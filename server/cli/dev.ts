@@ -122,7 +122,7 @@ interface HeldSession {
 
 const reopenEvery_ms = 1_000
 
-/** Holds the address until it is taken back or the signal ends it. The development server continues while the instance restarts. */
+/** Keeps the address until it is taken away or the signal aborts. The development server continues while the instance restarts. */
 export async function holdAddress(context: CommandContext, client: ApiClient, slug: string, held: HeldSession): Promise<EndReason | undefined> {
   const { signal, port } = held
   let { session } = held
@@ -176,7 +176,7 @@ function announce(context: CommandContext, session: DevSession): void {
   terminal.err(`The server on port ${session.port} answers at ${addresses.join(' and ')}. Ctrl-C switches back to the production build.`)
 }
 
-/** Waits until the port accepts connections. Node's servers listen on ::1 alone where `localhost` means that. */
+/** Waits until the port accepts connections. Node's servers listen only on ::1 if `localhost` resolves to it. */
 async function findAddress(port: number, signal: AbortSignal): Promise<'127.0.0.1' | '::1' | undefined> {
   while (!signal.aborted) {
     for (const address of ['127.0.0.1', '::1'] as const) if (await canConnect(address, port)) return address
@@ -215,7 +215,7 @@ const findFreePort = (): Promise<number> =>
     })
   })
 
-/** The project whose repository is this folder, else the one that is named like it. */
+/** The project whose repository is this folder, else the one with its name. */
 async function findSlug(client: ApiClient, { main_folder }: Worktree): Promise<string> {
   const url = pathToFileURL(main_folder).href
   for (let cursor: string | undefined; ;) {

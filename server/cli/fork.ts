@@ -2,7 +2,7 @@ import type { Fork } from '../contract/forks.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError } from './command.ts'
 import { formatBytes, formatRelativeTime, formatTable } from './terminal.ts'
 
-/** A copy of many gigabytes takes minutes where the file system cannot share blocks. */
+/** A copy of many gigabytes takes minutes if the file system cannot share blocks. */
 const copyTimeout_ms = 6 * 3_600_000
 
 export const fork: CliCommand = {

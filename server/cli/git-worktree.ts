@@ -10,7 +10,7 @@ export interface Worktree {
   is_linked: boolean
 }
 
-/** Reads what git knows about a folder from its files, so that git itself need not be installed. */
+/** Reads git's files of a folder directly, so that git need not be installed. */
 export function readWorktree(folder: string): Worktree {
   for (let root = resolve(folder); ; root = dirname(root)) {
     const path = join(root, '.git')

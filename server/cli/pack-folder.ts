@@ -44,7 +44,7 @@ export function packFolder(folder: string, note: (line: string) => void): AsyncI
   return compressed
 }
 
-/** Streams files that are on no disk as a .tar.gz. */
+/** Streams generated files as a .tar.gz. */
 export function packFiles(files: Record<string, string>): AsyncIterable<Uint8Array> {
   const tar = pack()
   const compressed = createGzip()

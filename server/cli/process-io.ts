@@ -1,6 +1,6 @@
 import type { ProgramIo } from './attach-command.ts'
 
-/** Input and output of this process, for a program that runs elsewhere. */
+/** Input and output of this process, for a program on another machine. */
 export function openProcessIo(): ProgramIo {
   const { stdin, stdout, stderr } = process
   const readSize = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 })

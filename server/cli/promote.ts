@@ -71,7 +71,7 @@ interface Carried {
   to: ApiClient
   names: { from: string; to: string }
   slug: string
-  /** Its slug on the other side. */
+  /** Its slug on the target. */
   target: string
   files: Awaited<ReturnType<typeof createPromotionFiles>>
 }
@@ -145,7 +145,7 @@ function readNames<Name extends string>(flag: string | boolean | undefined, opti
   return new Set(known.filter((name) => wanted.includes(name)))
 }
 
-/** What is named; on a terminal, the user is asked about the rest. */
+/** The named volumes; on a terminal, the user is asked about the others. */
 async function chooseData(context: CommandContext, { volumes, database, dumps }: PartOffer): Promise<PartChoice> {
   const { flags, terminal } = context
   const asks = terminal.is_interactive && !context.is_json

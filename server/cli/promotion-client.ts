@@ -11,7 +11,7 @@ import type { ApiClient } from './client.ts'
 /** The first database starts a server, and a dump of much data takes hours. */
 const callTimeout_ms = 6 * 3_600_000
 
-/** Where a command keeps the files that it carries from one instance to another. */
+/** The folder for files that a command copies between instances. */
 export interface PromotionFiles {
   connect(client: ApiClient): PromotionClient
   remove(): Promise<void>

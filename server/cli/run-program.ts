@@ -6,7 +6,7 @@ import { withSecrets } from '../options.ts'
 export interface RunningProgram {
   /** The exit code; 1 after a signal, undefined when the program is not installed. */
   exited: Promise<number | undefined>
-  /** Ends the program and all programs that it has started. */
+  /** Ends the program and everything that it started. */
   stop(): Promise<void>
 }
 
@@ -14,15 +14,15 @@ export interface ProgramOptions {
   cwd: string
   /** Added to the environment of this process. */
   variables: Record<string, string>
-  /** Standard output is needed for something else, so the program writes to standard error. */
+  /** Standard output is reserved for the result, so the program writes to standard error. */
   keeps_output: boolean
 }
 
 const killAfter_ms = 5_000
 
 /**
- * Starts a program. It ends with this process, even one that is killed: a guard, which is started next to it, waits for the end of its standard input
- * and then ends what is left.
+ * Starts a program. It ends with this process, even if that is killed: a separate guard process waits for the end of its standard input
+ * and then ends the remaining processes.
  */
 export function startProgram(file: string, args: readonly string[], { cwd, variables, keeps_output }: ProgramOptions): RunningProgram {
   const env = withSecrets(variables)
@@ -49,7 +49,7 @@ export function startProgram(file: string, args: readonly string[], { cwd, varia
   }
 }
 
-/** Programs that a program has started, and those that they have started. Empty where the system does not list them. */
+/** The child processes of a program and their descendants. Empty where the system does not list them. */
 export async function listDescendants(pid: number): Promise<number[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']).catch(() => ({ stdout: '' }))
   const pairs = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number))
@@ -63,12 +63,12 @@ function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal)
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
 }
 
-/** Ends the descendants first seen when its standard input ends, which is when the process that holds the other end is gone. */
+/** Ends the known descendants when its standard input ends, which means that the process at the other end is gone. */
 const guardScript = `
 const { execFileSync } = require('node:child_process')
 const root = Number(process.argv[1])

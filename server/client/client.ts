@@ -18,7 +18,7 @@ export interface ClientOptions {
   send(request: TransportRequest): Promise<Response>
   /** The error for a request without a response. */
   toUnreachable(cause: unknown): ApiError
-  /** Sees every error response before the caller does. */
+  /** Receives every error response before the caller does. */
   onError?(error: ApiError): void
 }
 

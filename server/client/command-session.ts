@@ -18,22 +18,22 @@ interface CommandSessionOptions {
   /** Sends a message over the WebSocket. */
   send(message: string | Uint8Array<ArrayBuffer>): void
   onStarted(): void
-  /** Resolves when the output was processed; the instance sends no more than a window before that. */
+  /** Resolves when the output was processed. The instance sends at most one window ahead. */
   onOutput(channel: OutputChannel, data: Uint8Array): Promise<void>
 }
 
-/** The client's end of a one-off command, over any WebSocket. */
+/** The client side of a one-off command, over any WebSocket. */
 export interface CommandSession {
   /** Handles a message of the WebSocket. */
   receive(message: string | Uint8Array): void
   /** The WebSocket has closed. */
   disconnect(error: Error): void
-  /** Sends input at the pace of the command. Resolves with false when the command has ended before. */
+  /** Sends input at the pace of the command. Resolves with false if the command has ended before. */
   write(data: Uint8Array): Promise<boolean>
   endInput(): void
-  /** A size that the API does not take becomes the nearest that it does. */
+  /** A size outside the API's range becomes the nearest valid one. */
   resize(size: TerminalSize): void
-  /** Rejects with an `ApiError` or a sentence when there is no exit code. */
+  /** Rejects with an `ApiError` or a message if there is no exit code. */
   exited: Promise<CommandExit>
 }
 
@@ -43,7 +43,7 @@ const endSentences: Record<CommandEndReason, string> = {
   shutdown: 'Homeport is shutting down, which ended the command.',
 }
 
-/** The nearest size that the API takes. */
+/** The nearest size that the API accepts. */
 export const fitSize = ({ columns, rows }: TerminalSize): TerminalSize => {
   const fit = (size: number, { min, max }: { min: number; max: number }) => Math.min(max, Math.max(min, size))
   return { columns: fit(columns, limits.terminal.columns), rows: fit(rows, limits.terminal.rows) }
@@ -115,7 +115,7 @@ function createInputWindow() {
   let isClosed = false
   let wake: (() => void) | undefined
   return {
-    /** Resolves when so many bytes may be sent; false when the command is over. */
+    /** Resolves when this number of bytes may be sent; false when the command is over. */
     async take(bytes: number): Promise<boolean> {
       while (pending > 0 && pending + bytes > transferWindow_bytes && !isClosed) await new Promise<void>((resolve) => (wake = resolve))
       pending += bytes

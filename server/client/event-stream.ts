@@ -1,6 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 
-/** An event as it was sent: `event` is undefined for an unnamed one, `id` where the event has none of its own. */
+/** An event as sent: `event` is undefined for an unnamed one, `id` if the event has none of its own. */
 export type ServerSentEvent = EventSourceMessage
 
 interface ParserOptions {
@@ -8,7 +8,7 @@ interface ParserOptions {
   max_chars?: number | undefined
 }
 
-/** Returns a function that takes the text of an event stream, in whatever pieces it arrives, and returns the events that are complete. */
+/** Returns a function that takes the text of an event stream, split anywhere, and returns the complete events. */
 export function createEventStreamParser({ max_chars }: ParserOptions = {}): (text: string) => ServerSentEvent[] {
   let events: ServerSentEvent[] = []
   const parser = createParser({ maxBufferSize: max_chars, onEvent: (event) => events.push(event) })

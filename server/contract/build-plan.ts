@@ -7,7 +7,7 @@ import type { ProjectConfig } from './project-config.ts'
 export interface BuildPlan {
   /** `nextjs`, `nuxt`, `sveltekit`, `astro`, `remix`, `react-router`, `nestjs`, `express`, `fastify`, `koa`, `hono`, `node`, `vite`, `tanstack-start`, `solidstart`, `qwik`, `nitro`, `angular`, `create-react-app`, `docusaurus`, `vitepress`, `eleventy`, `html`, `dockerfile`, `django`, `fastapi`, `flask`, `rails`, `laravel`, `spring-boot`, `go`, `rust` ... */
   framework: string
-  /** Sentences for the build log: what was detected, where, and the consequence. */
+  /** Sentences for the build log: the detected parts, their origin, and the consequence. */
   explanation: string[]
   /** The same as data, as far as a sentence states a fact. */
   facts: PlanFact[]
@@ -36,14 +36,14 @@ export const planFactNames = [
   'setting',
 ] as const
 
-/** One thing that a plan knows, and where it knows it from. */
+/** A fact of a plan, and its origin. */
 export interface PlanFact {
   name: (typeof planFactNames)[number]
-  /** null: there is none, such as no build command. */
+  /** null: the plan has none, such as no build command. */
   value: string | null
   /** Such as `package.json scripts.start`, `.nvmrc`, `compose.yaml line 12`, `project setting` or `default`. */
   origin: string
-  /** What the build log says about it; null when another sentence says it. */
+  /** The sentence in the build log; null when another sentence says it. */
   sentence: string | null
 }
 
@@ -129,7 +129,7 @@ export interface ToolRequirement {
   tool: ToolName
   /** A semver range; `*`: any version. */
   range: string
-  /** The file of the source that asks for the range; null: the source says nothing. */
+  /** The file of the source that requires the range; null: the source has no requirement. */
   from: string | null
   /** The build works without the tool, for example because it installs its own. */
   is_optional?: true
@@ -166,9 +166,9 @@ export interface ToolchainPlan {
   discarded: string[]
 }
 
-/** The services of a source and what is built for them. */
+/** The services of a source and their builds. */
 export interface SourcePlan {
-  /** null: the source says nothing about services; its only build is the app. */
+  /** null: the source does not describe services; its only build is the app. */
   config: ProjectConfig | null
   /** The main service's first, if it is built. `services` share the result. */
   builds: { services: string[]; plan: BuildPlan }[]

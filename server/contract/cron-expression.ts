@@ -28,7 +28,7 @@ const fields: CronField[] = [
   { label: 'day of the week', min: 0, max: 7, names: { words: days, first: 0 } },
 ]
 
-/** `@daily` and its like as five fields; white space reduced to single spaces. */
+/** Converts `@daily` and similar names to five fields; white space becomes single spaces. */
 export function normalizeCronExpression(text: string): string {
   const trimmed = text.trim()
   return named.get(trimmed.toLowerCase()) ?? trimmed.split(/\s+/).join(' ')

@@ -37,7 +37,7 @@ const newEnvVar = z.strictObject({
 })
 export type NewEnvVar = z.output<typeof newEnvVar>
 
-/** A variable with what only an instance has. */
+/** A variable with the fields that only an instance has. */
 export const projectEnvVar = envVar.extend({
   is_write_only: z.boolean().describe('The value is never returned: `value` is empty, and `is_sensitive` is true.'),
   is_build_secret: z.boolean().describe('Builds of a Dockerfile can mount it: `RUN --mount=type=secret,id=KEY`.'),
@@ -119,7 +119,7 @@ export const envVarOperations = {
   }),
 }
 
-/** Instance-only operations for what the operations above have no fields for. */
+/** Instance-only operations, for what the operations above have no fields for. */
 export const projectEnvVarOperations = {
   listProjectEnvVars: operation({
     method: 'GET',

@@ -29,7 +29,7 @@ const forkSource = z.object({
 })
 export type ForkSource = z.output<typeof forkSource>
 
-/** Instance-only operations: branches with an own copy of production's data. */
+/** Instance-only operations: branches with their own copy of production's data. */
 export const forkOperations = {
   listForks: operation({
     method: 'GET',

@@ -7,8 +7,8 @@ import { projectSettings } from './project-settings.ts'
 import { projectOperations } from './projects.ts'
 
 /**
- * The file homeport.yaml. Where compose has a word for a thing, it is compose's word. The JSON Schema that editors use is made of it; what depends
- * on other files of the source is checked by `builder/config/`.
+ * The file homeport.yaml. Where compose has a word, it is compose's word. The JSON Schema for editors is generated from it; `builder/config/` checks
+ * what depends on other files of the source.
  */
 
 const maxText = 10_000
@@ -30,7 +30,7 @@ export const maxImage = 300
 
 const durationPattern = /^(?:\d+(?:\.\d+)?(?:us|ms|s|m|h))+$/
 
-/** Seconds of a duration such as `1m30s`; undefined when it is none. */
+/** Seconds of a duration such as `1m30s`; undefined for other text. */
 export function parseDuration(text: string): number | undefined {
   if (text.length > 40 || !durationPattern.test(text)) return undefined
   const units: Record<string, number> = { us: 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600 }
@@ -39,7 +39,7 @@ export function parseDuration(text: string): number | undefined {
   return seconds
 }
 
-/** Megabytes of a size such as `512m` or `1.5gb`, rounded up; undefined when it is none. */
+/** Megabytes of a size such as `512m` or `1.5gb`, rounded up; undefined for other text. */
 export function parseMemory(text: string): number | undefined {
   const [, amount, unit = 'b'] = /^(\d{1,15}(?:\.\d{1,6})?) ?(b|k|kb|ki|kib|m|mb|mi|mib|g|gb|gi|gib)?$/i.exec(text.trim()) ?? []
   if (amount === undefined) return undefined
@@ -216,7 +216,7 @@ function explainManagedName(input: unknown): string {
 
 const settings = projectOperations.updateProject.body.shape
 
-/** Settings of the project that its source may set. Where the source comes from is not one of them. */
+/** Project settings that its source may set. The location of the source is not one of them. */
 export const fileSettings = {
   node_version: z.union([settings.node_version, z.number().transform(String)], { error: 'Write a version such as 24, 22.11.0 or ">=20".' }),
   install_command: settings.install_command,

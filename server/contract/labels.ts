@@ -4,7 +4,7 @@ import type { ServiceKind } from './project-config.ts'
 import type { ProjectStatus } from './projects.ts'
 import type { CronRun, ServiceStatusName } from './services.ts'
 
-/** The glossary: how the dashboard, the desktop and the command line name what the API calls by codes. */
+/** The glossary: what the dashboard, the desktop and the command line call the API's codes. */
 
 export const projectStatusLabels = {
   created: 'Not deployed',
@@ -82,10 +82,10 @@ export const triggerLabels = {
   upload: 'Upload',
 } as const satisfies Record<DeploymentTrigger, string>
 
-/** For a rollback to the deployment that was current already. */
+/** For a rollback to the current deployment. */
 export const restartLabel = 'Restart'
 
-/** What a plan knows about a source. */
+/** The facts that a plan knows about a source. */
 export const planFactLabels = {
   framework: 'Framework',
   node_version: 'Node version',
@@ -108,7 +108,7 @@ export const planFactLabels = {
   setting: 'Setting',
 } as const satisfies Record<PlanFact['name'], string>
 
-/** What can be done to a deployment or a project, as buttons and menus say it. */
+/** Actions on a deployment or a project, as in buttons and menus. */
 export const actionLabels = {
   deploy: 'Deploy',
   cancel: 'Cancel deployment',

@@ -51,23 +51,23 @@ export const limits = {
   volume_path: 4096,
   volume_entries: 1000,
   mount_path: 200,
-  /** Limits of an archive for a volume. Up to `ratio_from_bytes` unpacked, it may compress to nothing, as a new database does. */
+  /** Limits of an archive for a volume. Up to `ratio_from_bytes` unpacked, any ratio is allowed, because a new database compresses well. */
   volume_upload: { packed_bytes: 16 * 2 ** 30, unpacked_bytes: 64 * 2 ** 30, entries: 250_000, ratio: 200, ratio_from_bytes: 2 ** 30 },
-  /** Volumes that a project has without a configuration file. */
+  /** Number of volumes that a project has without a configuration file. */
   project_volumes: 20,
-  /** What is looked at, and saved, of the files that an app wrote outside of volumes. */
+  /** Limits for inspecting, and saving, the files that an app wrote outside of volumes. */
   written_files: {
     entries: 20_000,
     depth: 12,
     list_bytes: 8 * 2 ** 20,
-    /** Read of each folder that an image declares as a volume. */
+    /** Bytes read of each folder that an image declares as a volume. */
     image_volume_bytes: 32 * 2 ** 20,
     reports: 10,
     large_bytes: 4 * 2 ** 20,
     saved_bytes: 2 ** 30,
     saved_snapshots: 3,
   },
-  /** One-off commands: `running` of one account at a time, `ticket_ms` to attach to one. */
+  /** One-off commands: `running` per account at a time, `ticket_ms` to connect with a ticket. */
   one_off_command: { argument: 8192, arguments: 200, running: 10, ticket_ms: 30_000 },
   terminal: { columns: { min: 1, max: 1000 }, rows: { min: 1, max: 1000 } },
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },

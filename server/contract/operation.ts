@@ -13,7 +13,7 @@ export type OperationGroup =
   | 'Uploads'
   | 'Instance'
 
-/** What a path can name. */
+/** The kinds of resources in a path. */
 export type ResourceKind = 'project' | 'deployment' | 'domain' | 'env_var' | 'database_dump'
 
 /**
@@ -29,7 +29,7 @@ export interface OperationSpec {
   summary: string
   description?: string
   access: 'caller' | 'owner'
-  /** What the path names: read before the rest is validated, and a 404 for a caller who may not see it. The handler finds it in its context. */
+  /** The resource in the path, loaded before the rest is validated: a 404 for a caller without access. The handler finds it in its context. */
   resource?: ResourceKind
   params: z.ZodObject
   query: z.ZodObject
@@ -37,12 +37,12 @@ export interface OperationSpec {
   body?: z.ZodType
   /** Instead of `body`: a file, either as the request body with one of these types or as the field `file` of a form. It is streamed to the handler. */
   upload?: { types: readonly string[]; max_bytes: number }
-  /** It may take minutes with much data, so that clients wait longer. */
+  /** It may take minutes for much data, so that clients wait longer. */
   is_slow?: true
   success: SuccessResponse
   errors: readonly ErrorCode[]
   /**
-   * All work is one transaction, which also stores the response (`Context.keepAnswer`). A repeated request with the same idempotency key
+   * All work is one transaction, which also stores the response (`saveResponse` of the context). A repeated request with the same idempotency key
    * either replays the stored response or does the work now, even after a crash.
    */
   is_atomic?: true

@@ -1,4 +1,4 @@
-/** Major versions of PostgreSQL that databases of an instance have, in order. New databases get the last one; the others keep theirs. */
+/** The supported major versions of PostgreSQL, in order. New databases get the last one; existing ones keep theirs. */
 export const postgresVersions = [15, 18] as const
 
 export type PostgresVersion = (typeof postgresVersions)[number]

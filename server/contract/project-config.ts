@@ -2,7 +2,7 @@ import type { TemplatePart } from './environment-template.ts'
 import type { ManagedName } from './managed-names.ts'
 
 /**
- * What a source says about its services, as pure data. `builder/config/` reads it from the file that a repository has (homeport.yaml, compose.yaml,
+ * The services of a source, as pure data. `builder/config/` reads them from the file of a repository (homeport.yaml, compose.yaml,
  * Procfile ...); `deployments/` builds and starts what it lists. The type is in the contract because these must not import each other.
  */
 export interface ProjectConfig {
@@ -10,17 +10,17 @@ export interface ProjectConfig {
   file: string | null
   /** In the order of the file. Names are unique. */
   services: ServiceConfig[]
-  /** The name of the service that has the project's address; null when nothing answers requests. */
+  /** The name of the service with the project's address; null when none answers requests. */
   main: string | null
-  /** Runs in the new version after the build and before traffic; null when there is none. */
+  /** Runs in the new version after the build and before traffic; null for none. */
   release: { service: string; command: string[] } | null
   /** Managed services that the file lists; null for a file that cannot list any, and without a file. */
   managed: ManagedName[] | null
-  /** Names of variables without which the project is not started. */
+  /** Names of required variables, without which the project is not started. */
   required_variables: string[]
   /** Project settings that the file sets, by the API's names. */
   settings: Record<string, SettingValue>
-  /** The line of each key of the file, by its path: `services.web.port`. Empty for a file whose lines are not known. */
+  /** The line of each key of the file, by its path: `services.web.port`. Empty for a file whose lines are unknown. */
   lines: Record<string, number>
   /** Sentences for the build log: what was read, where, and what has no effect here. */
   explanation: string[]
@@ -64,7 +64,7 @@ export interface ServiceConfig {
   command: string[] | null
   /** The port on which it listens; null: PORT for a web service, none for others. */
   port: number | null
-  /** Whether it has its own address: the project's for the main service, `NAME--SLUG.localhost` for others. */
+  /** Whether it has a separate address: the project's for the main service, `NAME--SLUG.localhost` for others. */
   is_public: boolean
   /** Additional ports for HTTP, each with its own address, `NAME-PORT--SLUG.localhost`. Absent when there are none. */
   ports?: number[]
@@ -75,7 +75,7 @@ export interface ServiceConfig {
   working_directory: string | null
   /** Override variables of the project. */
   environment: Record<string, string>
-  /** Like `environment`, for values with variables of the project in them: `fillEnvironment` makes text of them when the service starts. */
+  /** Like `environment`, for values with project variables: `fillEnvironment` fills them in when the service starts. */
   environment_templates: Record<string, TemplatePart[]>
   volumes: ServiceVolume[]
   /** Services that this one waits for before it starts. `healthy` means `started` for a service without a health check. */
@@ -85,7 +85,7 @@ export interface ServiceConfig {
   health_check: ServiceHealthCheck | null
   memory_mb: number | null
   cpus: number | null
-  /** How many copies run; null when the file does not say. Only for `web` and `worker`. */
+  /** The number of replicas; null when the file does not say. Only for `web` and `worker`. */
   replicas: number | null
 }
 

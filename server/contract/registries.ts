@@ -10,7 +10,7 @@ export const registry = z.object({
 })
 export type Registry = z.output<typeof registry>
 
-/** A header of the request to the registry has both, so they have no line ends; a user name has no colon. */
+/** A header of the registry request contains both, so they have no line breaks; a user name has no colon. */
 const username = z
   .string()
   .min(1)
@@ -22,7 +22,7 @@ const password = z
   .max(limits.registry_password)
   .refine((text) => !text.includes('\0'), 'A password must not contain a NUL character.')
 
-/** Instance-only operations: credentials with which the images of a project are pulled. */
+/** Instance-only operations: the credentials for pulling the images of a project. */
 export const registryOperations = {
   listRegistries: operation({
     method: 'GET',

@@ -1,5 +1,5 @@
 /**
- * The runtimes and what the rest of Homeport needs to know about each. A database server has the name of the runtime that it belongs to. No other file
+ * The runtimes and what the rest of Homeport needs to know about each. A database server has the name of its runtime. No other file
  * decides by a runtime's name. Plain data without dependencies, because the dashboard includes it.
  */
 export interface RuntimeTraits {
@@ -12,19 +12,19 @@ export interface RuntimeTraits {
   how_to_start: string
   /** Builds and apps are isolated from this machine and from each other. Without isolation, only the instance owner may deploy. */
   isolates: boolean
-  /** Holds apps and builds to the CPU limit of their project. */
+  /** Enforces the CPU limit of a project for its apps and builds. */
   limits_cpu: boolean
   /** Apps use the network of this machine, so that they reach its loopback address. */
   uses_host_network: boolean
   /** Apps keep running while Homeport is closed, unless the setting `on_exit` says otherwise. */
   keeps_apps_running: boolean
-  /** Builds Dockerfiles. Without, apps in other languages than JavaScript are built with the toolchains of this machine. */
+  /** Builds Dockerfiles. Otherwise apps in other languages than JavaScript are built with the toolchains of this machine. */
   builds_dockerfiles: boolean
   /** Files outside of volumes last as long as their version. Otherwise they last as long as a replica, which ends with a restart. */
   keeps_written_files: boolean
   /** Runs ready images, such as those of managed services. */
   runs_images: boolean
-  /** Images are downloaded at the first use. */
+  /** Images are downloaded on first use. */
   pulls_images: boolean
   /** The kind of PostgreSQL server for the databases of its projects. */
   database_server: 'container' | 'embedded'

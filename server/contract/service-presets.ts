@@ -3,12 +3,12 @@ import type { ManagedName } from './managed-names.ts'
 import { mariadbHealthScript } from './mariadb-restore.ts'
 import type { ServiceHealthCheck } from './project-config.ts'
 
-/** Where the apps of a project reach a service. */
+/** The address at which the apps of a project reach a service. */
 export interface ServiceAddress {
   host: string
   port: number
   password: string
-  /** Of a public service, for browsers: its address at the edge, without a slash at the end. */
+  /** For a public service: its address at the edge for browsers, without a trailing slash. */
   public_url: string
 }
 
@@ -23,9 +23,9 @@ export interface ServicePreset {
   command: string[] | null
   /** Absolute path of the data in the container. */
   data_path: string
-  /** Its data has the password with which it began. */
+  /** Its data contains the password that it was created with. */
   keeps_password: boolean
-  /** It has its own address at the edge, `NAME--SLUG.localhost`. */
+  /** It has a separate address at the edge, `NAME--SLUG.localhost`. */
   is_public: boolean
   /** By name; the password is filled in when they are read. */
   variables: (address: ServiceAddress) => Record<string, string>
@@ -44,8 +44,8 @@ const health = (script: string): ServicePreset['health'] => ({
 })
 
 /**
- * A copy of production's data has production's passwords, so those of the environment are set before the server listens. A mark next to the data says
- * whose they are. The passwords come from a pipe, so that they are in no argument and no file.
+ * A copy of production's data has production's passwords, so those of the environment are set before the server listens. A file next to the data records
+ * whose passwords it has. The passwords come from a pipe, so that they are in no argument and no file.
  */
 const startMariadb = `
 hash=$(printf %s "$MARIADB_PASSWORD" | sha256sum | cut -c 1-64)
@@ -59,7 +59,7 @@ exec docker-entrypoint.sh mariadbd`
 
 const variable = (name: string): TemplatePart[] => [{ variable: name, operator: null, word: [] }]
 
-/** The presets by the name of their service, which is also its host name. Adding one is adding an entry, and its name to `managedNames`. */
+/** The presets by the name of their service, which is also its host name. A new preset is a new entry. */
 export const servicePresets = {
   redis: {
     label: 'Redis',
@@ -107,7 +107,7 @@ export const servicePresets = {
       MARIADB_USER: ['app'],
       MARIADB_DATABASE: ['app'],
       MARIADB_PASSWORD: variable('MYSQL_PASSWORD'),
-      // A random one would be printed into the log. It is for connections inside the container alone.
+      // A random password would be printed to the log. This one is only for connections inside the container.
       MARIADB_ROOT_PASSWORD: variable('MYSQL_PASSWORD'),
       MARIADB_ROOT_HOST: ['localhost'],
     },
@@ -131,7 +131,7 @@ export const servicePresets = {
       S3_BUCKET: 'app',
       S3_ACCESS_KEY_ID: 'app',
       S3_SECRET_ACCESS_KEY: password,
-      // The names that the SDKs of AWS read.
+      // The variable names that the AWS SDKs read.
       AWS_ENDPOINT_URL_S3: `http://${host}:${port}`,
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'app',
@@ -142,7 +142,7 @@ export const servicePresets = {
       ROOT_SECRET_ACCESS_KEY: variable('S3_SECRET_ACCESS_KEY'),
       VGW_META_SIDECAR: ['/data/metadata'],
       VGW_HEALTH: ['/healthz'],
-      // A presigned URL is the permission; no cookie is involved.
+      // A presigned URL grants access by itself, without a cookie.
       VGW_CORS_ALLOW_ORIGIN: ['*'],
     },
     health: health('wget -q -O /dev/null http://127.0.0.1:7070/healthz'),
@@ -153,7 +153,7 @@ export type PresetName = keyof typeof servicePresets
 
 export const presetNames = Object.keys(servicePresets) as PresetName[]
 
-/** Those whose content can be dumped and restored as SQL. A snapshot of its volume is the dump of any other. */
+/** Services whose content can be dumped and restored as SQL. The dump of any other is a snapshot of its volume. */
 export const dumpedServices = ['mariadb'] as const satisfies PresetName[]
 
 export const getPreset = (name: PresetName): ServicePreset => servicePresets[name]

@@ -61,7 +61,7 @@ export type Service = z.output<typeof service>
 const serviceParams = projectParams.extend({ name: z.string() })
 const branch = z.string().min(limits.branch.min).max(limits.branch.max).optional().describe('The preview of this branch instead of production.')
 
-/** Instance-only operations: the services of a project, which the 45 operations do not cover. */
+/** Instance-only operations: the services of a project other than the main one. */
 export const serviceOperations = {
   listServices: operation({
     method: 'GET',

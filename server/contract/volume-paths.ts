@@ -1,7 +1,7 @@
-/** Whether a path is that of an SQLite database, by its name. It is kept alone, because its folder may have files of the version. */
+/** Whether a path is an SQLite database, by its name. Only the file is kept, because its folder may contain files of the version. */
 export const isDatabasePath = (path: string): boolean => /\.(?:db|db3|sqlite|sqlite3)$/i.test(path)
 
-/** A path that can be a volume's: without the colon that separates the parts of a mount in configuration files, and without control characters. */
+/** A valid path for a volume: without the colon that separates the parts of a mount in configuration files, and without control characters. */
 export const mountPathPattern = /^[^\p{Cc}\\:]+$/u
 
 /** The folder of an app in a container. */

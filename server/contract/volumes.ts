@@ -36,7 +36,7 @@ export const volumeEntry = z.object({
 })
 export type VolumeEntry = z.output<typeof volumeEntry>
 
-/** Whether each segment is a name, so that a path stays in its volume. */
+/** Whether each segment is a plain name, so that a path stays in its volume. */
 const isPathOfNames = (path: string): boolean => path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..')
 const volumePath = z
   .string()
@@ -46,7 +46,7 @@ const volumePath = z
     'Write the path from the volume’s own folder, such as photos/2026, without “.” and “..”.',
   )
 
-/** Where a service has a volume: absolute, or relative to the app's folder. */
+/** Where a volume is mounted in a service: absolute, or relative to the app's folder. */
 const mountPath = z
   .string()
   .max(limits.mount_path)

@@ -67,7 +67,7 @@ export interface DatabaseVariables {
 export interface DatabaseDrop {
   kind: 'database'
   driver: RuntimeName
-  /** Stored without it by earlier versions of Homeport, which had 15 alone. */
+  /** Missing in drops stored by earlier versions of Homeport, which only had version 15. */
   version?: PostgresVersion
   db_name: string
 }
@@ -178,7 +178,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
     upgrade: <R>(projectId: string, signal: AbortSignal, inTransaction: (tx: Tx) => R) =>
       exclusive(projectId, () => upgrades.upgrade(projectId, signal, inTransaction)),
 
-    /** Goes back to the data from before the upgrade. */
+    /** Restores the data from before the upgrade. */
     revertUpgrade: <R>(projectId: string, inTransaction: (tx: Tx) => R) => exclusive(projectId, () => upgrades.revert(projectId, inTransaction)),
 
     /** Drops the data from before the upgrade. */
@@ -269,8 +269,8 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
     },
 
     /**
-     * Gives a branch a copy of another database of the project, empty for the project's own, or replaces its present copy, of which a dump is made
-     * first. The copy takes its place in one transaction. Undefined: there is nothing to copy.
+     * Gives a branch a copy of another database of the project (empty: the project's own), or replaces its current copy, which is dumped
+     * first. The copy becomes active in one transaction. Undefined: there is nothing to copy.
      */
     async fork(
       projectId: string,
@@ -293,7 +293,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       })
     },
 
-    /** Brings back what a copy that was not completed replaced: the content of a dump, or no database. */
+    /** Restores what an incomplete copy had replaced: the content of a dump, or no database. */
     undoFork: (projectId: string, branch: string, before: { dump_id: string | null; had_database: boolean }, signal: AbortSignal): Promise<void> =>
       exclusive(projectId, async () => {
         const row = branch === '' ? undefined : await find(projectId, branch)
@@ -377,7 +377,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       )
     },
 
-    /** `stoppedRuntimes`: the runtimes that end with the platform. */
+    /** `stoppedRuntimes`: the runtimes that stop with the platform. */
     async close(stoppedRuntimes: readonly RuntimeName[]): Promise<void> {
       await Promise.all(listServers().map((server) => server.close(stoppedRuntimes.includes(server.name))))
     },

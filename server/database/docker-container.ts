@@ -10,13 +10,13 @@ export interface ContainerOptions {
   form: ContainerForm
   engine: DockerEngine
   docker: Docker
-  /** Called with a message about a long operation. */
+  /** Called with a message during a long operation. */
   onProgress(message: string): void
   /** Aborts waiting for an image. */
   signal: AbortSignal
 }
 
-/** What differs between the servers of two major versions. */
+/** The differences between the servers of two major versions. */
 export interface ContainerForm {
   /** Of the container and its volume. */
   name: string
@@ -51,7 +51,7 @@ exec ${binFolder}/postgres -D "$data" -k /tmp -c listen_addresses='*' ${Object.e
   .join(' ')}
 `
 
-/** The names of version 15 are from before there was another. */
+/** The names of version 15 date from before other versions existed. */
 export function createContainerForm(engine: DockerEngine, version: PostgresVersion): ContainerForm {
   const image = `postgres:${version}-bookworm`
   const bin_folder = `/usr/lib/postgresql/${version}/bin`

@@ -117,7 +117,7 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
       return dump
     },
 
-    /** Restores a dump that was made for this purpose; makes no other one. */
+    /** Restores a dump that was made for this purpose, without dumping the current content. */
     async rewind(source: DumpSource, dumpId: string, callerSignal: AbortSignal): Promise<void> {
       const row = await db.read((tx) => findDatabaseDump(tx, dumpId))
       if (!row) throw new Error(`The dump ${dumpId} was deleted.`)

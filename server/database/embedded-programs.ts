@@ -92,7 +92,7 @@ async function withClusterFolder<T>(folder: string, user: ClusterUser, work: (vi
   }
 }
 
-/** As npm packages name it. */
+/** The platform as npm packages name it. */
 const machine = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 
 async function findNativeFolder(): Promise<string> {
@@ -122,7 +122,7 @@ async function repairLinks(native: string): Promise<void> {
   }
 }
 
-/** Whether all users may enter a folder and its parents. */
+/** Whether every user may enter a folder and its parents. */
 async function isWorldAccessible(folder: string): Promise<boolean> {
   const { mode } = await stat(folder)
   if ((mode & constants.S_IXOTH) === 0) return false

@@ -54,7 +54,7 @@ export function createEmbeddedDatabaseServer({
   environment = {},
   has_signals = process.platform !== 'win32',
 }: EmbeddedDatabaseOptions): DatabaseServer {
-  /** That of PostgreSQL 15 is from before there was another. */
+  /** The folder of PostgreSQL 15 dates from before other versions existed. */
   const folderName = version === 15 ? 'postgres' : `postgres-${version}`
   const root = join(data_dir, folderName)
   let active: ActiveServer | undefined

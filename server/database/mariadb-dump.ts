@@ -17,7 +17,7 @@ const shell = (script: string): string[] => ['bash', '-c', `set -eo pipefail; ${
 
 const dumpCommand = shell(`${asApp} exec mariadb-dump --host=127.0.0.1 --user="$MARIADB_USER" ${dumpOptions} ${database}`)
 
-/** Dumps of the managed MariaDB, by its own programs in its own container. */
+/** Dumps of the managed MariaDB, with the programs in its container. */
 export function createMariadbDumpSource(project_id: string, service: string, runInService: RunInService): DumpSource {
   return {
     project_id,
@@ -32,7 +32,7 @@ export function createMariadbDumpSource(project_id: string, service: string, run
       }
     },
 
-    /** The file is first loaded into a separate database, as the role of the app: it has no more rights. */
+    /** The file is first loaded into a separate database, with the rights of the app's role. */
     async restore(sql, signal) {
       try {
         for await (const _ of runInService(['bash', '-c', restoreScript], withEnd(refuseOtherDatabases(sql)), signal));

@@ -12,7 +12,7 @@ import type { DatabaseServers } from './index.ts'
 import { connectClient, terminateSessions } from './dump-database.ts'
 import { DatabaseRestoreError } from './restore-database.ts'
 
-/** There is no newer version, no data from before an upgrade, or no database. */
+/** Thrown when there is no newer version, no data from before an upgrade, or no database. */
 export class UpgradeUnavailableError extends Error {}
 
 export interface UpgradeContext {
@@ -33,7 +33,7 @@ export interface UpgradeContext {
  * row tells a later run that the upgrade was interrupted.
  */
 export function createDatabaseUpgrades({ db, servers, events, log, find, open, withServer, insertDrop, beforeDrop }: UpgradeContext) {
-  /** Gives the role its own password back and forgets the copy. */
+  /** Restores the role's password and forgets the copy. */
   const undo = async (row: DatabaseRow): Promise<void> => {
     const { server, spec } = open(row)
     await server.create(spec)
@@ -88,7 +88,7 @@ export function createDatabaseUpgrades({ db, servers, events, log, find, open, w
         log.info('database_upgraded', { project: projectId, db_name: row.db_name, from: row.version, to: version })
         return { row: finished, result }
       } catch (error) {
-        // If this fails too, because the server is away, the next use of the database or the next start repeats it.
+        // If this fails too, because the server is unavailable, the next use of the database or the next start repeats it.
         await undo(started).catch((failure: unknown) => log.error('database_upgrade_revert_failed', { db_name: row.db_name, error: failure }))
         throw error
       }

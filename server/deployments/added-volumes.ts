@@ -4,7 +4,7 @@ import type { ProjectVolumeRow } from '../store/volume-tables.ts'
 import { createSingleAppService } from './managed-services.ts'
 import type { Version } from './version.ts'
 
-/** Gives the services of a version the volumes that were added to its project. A source that is one app becomes the service `web`. */
+/** Mounts the volumes of a project in the services of a version. A source that is one app becomes the service `web`. */
 export function addProjectVolumes(version: Version, rows: readonly ProjectVolumeRow[], note: (line: string) => void): Version {
   const added = rows.filter(({ removed_at }) => removed_at === null)
   const mount = (config: ServiceConfig, isMain: boolean): ServiceConfig => {

@@ -40,7 +40,7 @@ export function createAppRoutes(context: DeploymentContext, services: ServiceSup
   return { createRoute, updateServiceRoutes }
 }
 
-/** By which the addresses of its additional ports call an app that is no service. */
+/** The service name in the addresses of further ports of an app without services. */
 export const singleAppName = 'web'
 
 const findAdditionalPort = (replica: Replica | null | undefined, port: number): Endpoint | undefined =>

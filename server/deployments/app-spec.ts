@@ -52,7 +52,7 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
   }
 }
 
-/** The settings of a file that are columns of a project's row and matter while it runs. The file wins over the project's own. */
+/** The settings of a file that are columns of a project's row and apply at run time. The file overrides the project's own. */
 export function toProjectColumns(settings: Version['settings']): Partial<Pick<ProjectRow, SettingColumn>> {
   const entries = settingColumns.flatMap((name) => {
     const value = settings[name]

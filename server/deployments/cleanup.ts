@@ -75,7 +75,7 @@ async function cleanUpProject(context: DeploymentContext, projectId: string): Pr
     const driver = context.runtime(runtime)
     for (const found of await driver.list()) if (found.project_id === projectId) await driver.stop(found.id, 0)
     await driver.removeProjectCaches(projectId)
-    // Those of production and of all previews.
+    // Resources of production and of all previews.
     await driver.removeVolumes(projectId)
   }
   await createVolumeSnapshots(context.data_dir).removeAll(projectId)

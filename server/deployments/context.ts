@@ -56,7 +56,7 @@ export interface DeploymentContext extends Omit<DeploymentServiceOptions, 'runti
   routes: ProjectRoutes
   /** Environments whose services a development server uses, by its session. They stay awake. */
   environmentsInUse: Map<string, string>
-  /** Work on the data of environments that their deployments wait for, by environment. It never rejects. */
+  /** Running work on the data of environments, for which their deployments wait, by environment. It never rejects. */
   dataChanges: Map<string, Promise<void>>
   /** Environments with one-off commands, by command. They stay awake. */
   environmentsWithCommands: Map<string, string>

@@ -367,7 +367,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
         ...[...heldImages.values()].map(
           async ({ runtime, environment_id }) => names.includes(runtime) && services.stopEnvironment(environment_id, shutdownGrace_ms),
         ),
-        // Whoever drains a candidate reports its failures.
+        // The caller that drains a candidate reports its failures.
         ...[...draining].map((candidate) => stopReplica(candidate, 0).catch(() => {})),
       ])
     },

@@ -11,7 +11,7 @@ import type { Supervisor } from './supervisor.ts'
 
 /** Runs the cron services of production on their schedules. */
 export interface CronScheduler {
-  /** Applies what is live in a project now. */
+  /** Applies the live version of a project. */
   refresh(projectId: string): void
   /** Runs a service now; resolves when the run has started. */
   runNow(spec: AppSpec, service: ServiceSpec): Promise<CronRun>
@@ -110,7 +110,7 @@ export function createCronScheduler(context: DeploymentContext, supervisor: Supe
     const fire = async () => {
       if (next.getTime() > context.clock.now()) return schedule(spec, service, from)
       const latest = findLatestDue(service, next)
-      // The machine slept, or Homeport was closed: only the latest of several times is run, the others are one missed run.
+      // The machine slept, or Homeport was closed: only the latest of several missed times runs, the others count as one missed run.
       if (latest.getTime() > next.getTime()) await recordMissed(spec, service, next)
       await start(spec, service, 'schedule', latest.toISOString())
       schedule(spec, service, latest)

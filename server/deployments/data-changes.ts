@@ -1,6 +1,6 @@
 import type { DeploymentContext } from './context.ts'
 
-/** Works on the data of an environment, one work after the other. Deployments of the environment wait until it has ended. */
+/** Runs work on the data of an environment sequentially. Deployments of the environment wait until it has ended. */
 export async function changeData<T>(
   { dataChanges }: Pick<DeploymentContext, 'dataChanges'>,
   environmentId: string,

@@ -49,7 +49,7 @@ export interface DeploymentRun {
 export interface AppOutput {
   listener: OutputListener
   is_port_taken: boolean
-  /** From now on the app's lines are in its own log alone. */
+  /** From now on the app's lines go only to the runtime log. */
   endStart(): void
 }
 

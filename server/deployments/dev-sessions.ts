@@ -15,12 +15,12 @@ import { closeForkServices, openForkServices } from './fork-services.ts'
 import { nameEnvironment } from './supervised-app.ts'
 import type { Supervisor } from './supervisor.ts'
 
-/** What features can do with development servers. The URLs of a session are the caller's matter. */
+/** The functions for features. The caller creates the URLs of a session. */
 export interface DevSessions {
   list(projectId: string): OpenDevSession[]
-  /** Throws `dev_session_exists` when the folder has one already. */
+  /** Throws `dev_session_exists` if the folder has one already. */
   open(project: ProjectRow, request: DevServerRequest): Promise<DevVariables & { session: OpenDevSession }>
-  /** The development server answers. Throws `dev_session_not_found`, as the others do. */
+  /** Called when the development server responds. Throws `dev_session_not_found`, as the others do. */
   markRunning(projectId: string, id: string, address: { host: string; port: number }): OpenDevSession
   /** The session lives as long as its followers. */
   follow(projectId: string, id: string, signal: AbortSignal): AsyncIterable<StreamEvent>
@@ -48,7 +48,7 @@ interface LiveSession {
   host_header: HostHeader
   /** The environment whose services it uses. */
   environment_id: string | null
-  /** Hosts of services that were started for it. */
+  /** Hosts of services that were started for the session. */
   service_hosts: string[]
   followers: number
   /** Ends a session without a follower. */
@@ -60,8 +60,8 @@ interface LiveSession {
 const lease_ms = 15_000
 
 /**
- * Development servers behind the addresses of projects. They live in memory: a session that a restart of the platform ended is opened again by the
- * command that runs the development server.
+ * Development servers behind the addresses of projects. Sessions live in memory. If a restart of the platform ends one, the command that runs the
+ * development server opens it again.
  */
 export function createDevSessions(context: DeploymentContext, supervisor: Supervisor): DevSessions {
   const { edge, clock, store } = context
@@ -103,7 +103,7 @@ export function createDevSessions(context: DeploymentContext, supervisor: Superv
     edge.setDevelopmentRoute(facts.host, route)
   }
 
-  /** The project's own address for its main folder; for all others `BRANCH--SLUG.localhost`, which is also that of the branch's preview. */
+  /** The main folder has the project's address; every other folder `BRANCH--SLUG.localhost`, the address of the branch's preview. */
   const chooseHost = (project: ProjectRow, { branch, folder, is_linked_worktree }: DevServerRequest): { host: string; branch: string | null } => {
     const taken = new Set([...sessions.values()].map(({ facts }) => facts.host))
     const production = `${project.slug}.localhost`
@@ -208,7 +208,7 @@ export function createDevSessions(context: DeploymentContext, supervisor: Superv
         if (session.followers === 0) close(session, 'closed')
       }
       if (signal.aborted) leave()
-      // Not only when the stream is closed: one that was never read runs no `finally`.
+      // Needed in addition to the stream's own end, because a stream that was never read runs no `finally`.
       else signal.addEventListener('abort', leave, { once: true })
       return followSession(session, signal, leave)
     },
@@ -220,7 +220,7 @@ export function createDevSessions(context: DeploymentContext, supervisor: Superv
   }
 }
 
-/** Only the end of a session is news to the command that holds it. */
+/** The command that holds a session only needs its end. */
 async function* followSession(session: LiveSession, signal: AbortSignal, onClosed: () => void): AsyncGenerator<StreamEvent> {
   try {
     yield { event: 'session', data: { id: session.facts.id } }

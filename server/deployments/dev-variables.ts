@@ -17,7 +17,7 @@ export interface DevVariables {
   notes: string[]
 }
 
-/** A service other than the main one, at its address for programs of this machine. */
+/** A service other than the main one, at an address for programs of this machine. */
 interface ServiceEndpoint {
   name: string
   is_public: boolean
@@ -28,8 +28,8 @@ interface ServiceEndpoint {
 }
 
 /**
- * The variables of a project for a development server, which is a process of this machine: databases, managed services and ready images at addresses
- * that it can reach. A branch without its own services uses those of production. `fork`: services that were started with the branch's own data.
+ * The variables of a project for a development server, which is a process of this machine: databases, managed services and ready images at reachable
+ * addresses. A branch without its own services uses those of production. `fork`: services that were started with the branch's own data.
  */
 export async function readDevVariables(
   context: DeploymentContext,
@@ -52,7 +52,7 @@ export async function readDevVariables(
     (branch === null ? undefined : supervisor.findEnvironment(nameEnvironment({ project_id: project.id, branch }))) ??
     supervisor.findEnvironment(nameEnvironment({ project_id: project.id, branch: undefined }))
   const found = findState()
-  // The services of an environment that has slept for long are stopped.
+  // The services of an environment that has been asleep for long are stopped.
   if (found?.is_asleep && found.spec.services.length > 0) await supervisor.wakeEnvironment(found.spec, new AbortController().signal)
   const state = findState()
   const endpoints = state ? listEndpoints(state) : []
@@ -88,7 +88,7 @@ export async function readDevVariables(
     ...Object.fromEntries(
       endpoints.map(({ name, host: to, port }) => [`HOMEPORT_SERVICE_${name.toUpperCase().replaceAll('-', '_')}_URL`, `http://${to}:${port}`]),
     ),
-    // Development servers of most frameworks build for development only with this value.
+    // The development servers of most frameworks build for development only with this value.
     NODE_ENV: 'development',
     HOMEPORT_URL: context.urlOf(host),
     HOMEPORT_ENVIRONMENT: 'development',
@@ -102,7 +102,7 @@ export async function readDevVariables(
   }
 }
 
-/** The host name of a service of a branch without a preview, next to that of its development server; undefined when something else has it. */
+/** The host name of a service of a branch without a preview, next to that of its development server; undefined if it is taken. */
 export function getForkServiceHost({ edge }: Pick<DeploymentContext, 'edge'>, slug: string, host: string, service: string): string | undefined {
   const label = createServiceLabel(service, null, host.slice(0, -'.localhost'.length), slug)
   return label === undefined || edge.getRoute(`${label}.localhost`) !== undefined ? undefined : `${label}.localhost`

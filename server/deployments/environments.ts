@@ -21,7 +21,7 @@ export interface EnvironmentHooks {
   wake(app: SupervisedApp): void
   checkIsolation(spec: AppSpec): Promise<void>
   services: ServiceSupervisor
-  /** The version whose ready images are kept running while nothing of it is live, by environment. */
+  /** The version whose ready images run although nothing of it is live, by environment. */
   heldImages: Map<string, AppSpec>
   logs: RuntimeLogs
 }
@@ -48,7 +48,7 @@ type EnvironmentPart = Pick<
 
 const wakeInterval_ms = 50
 
-/** What the supervisor does with the services next to the main one, and with an environment as a whole. */
+/** The supervisor's functions for services other than the main one, and for an environment as a whole. */
 export function createEnvironments(context: DeploymentContext, hooks: EnvironmentHooks): EnvironmentPart {
   const { listApps, findApp, haltApp, restartApp, updateRoute, wake, checkIsolation, services, logs, heldImages } = hooks
 
@@ -105,7 +105,7 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
       await services.stopUnused(live.spec)
       const { sleep } = live
       if (!sleep || sleep.isWaking) return services.revive(live.spec, 'images', live.stopController.signal)
-      // What it shared with the failed version sleeps with it again; what is missing starts when it wakes.
+      // Images shared with the failed version sleep again; missing ones start when the environment wakes.
       const sleepAgain = () => (sleep.mode === 'frozen' ? services.freezeOwn(live.spec) : services.stop(live.spec))
       sleep.transition = sleep.transition
         .then(sleepAgain)

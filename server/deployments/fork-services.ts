@@ -44,7 +44,7 @@ export async function openForkServices(
   })
 }
 
-/** Stops them, unless another development server uses them or the branch has a preview by now. */
+/** Stops them, unless another development server uses them or the branch has a preview now. */
 export function closeForkServices(context: DeploymentContext, supervisor: Supervisor, environmentId: string): void {
   void changeData(context, environmentId, async () => {
     if (![...context.environmentsInUse.values()].includes(environmentId)) await supervisor.releaseImages(environmentId)

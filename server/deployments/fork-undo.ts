@@ -6,10 +6,10 @@ import type { DeploymentContext } from './context.ts'
 import { nameEnvironment } from './supervised-app.ts'
 import { createVolumeSnapshots } from './volume-snapshots.ts'
 
-/** What a completed copy contains. */
+/** The content of a completed copy. */
 export type CopiedData = Pick<Fork, 'from_branch' | 'volumes' | 'database_bytes' | 'duration_ms' | 'created_at'>
 
-/** What a copy replaces, written before anything is replaced. */
+/** The data that a copy replaces, written before anything is replaced. */
 export interface ForkUndo {
   runtime: RuntimeName
   /** A volume without a snapshot did not exist. */
@@ -18,7 +18,7 @@ export interface ForkUndo {
   dump_id: string | null
 }
 
-/** Brings back the data that a copy was replacing when it failed or was interrupted. Can be repeated. */
+/** Restores the data that a failed or interrupted copy was replacing. Can be repeated. */
 export async function undoFork(context: DeploymentContext, { project_id, branch, copied, undo }: ForkRow): Promise<void> {
   const before = JSON.parse(undo ?? 'null') as ForkUndo | null
   if (!before) return
@@ -37,7 +37,7 @@ export async function undoFork(context: DeploymentContext, { project_id, branch,
   })
 }
 
-/** Before the apps of a runtime start: none may see half of a copy. */
+/** Must run before the apps of a runtime start, so that none sees an incomplete copy. */
 export async function undoInterruptedForks(context: DeploymentContext, runtime: RuntimeName): Promise<void> {
   for (const row of await context.store.db.read(listUnfinishedForks)) {
     if ((JSON.parse(row.undo ?? '{}') as ForkUndo).runtime !== runtime) continue

@@ -18,10 +18,10 @@ import { nameEnvironment } from './supervised-app.ts'
 import type { EnvironmentState, Supervisor } from './supervisor.ts'
 import { createVolumeSnapshots } from './volume-snapshots.ts'
 
-/** What features can do with branches that have their own copy of production's data. */
+/** The functions for features: branches with their own copy of production's data. */
 export interface Forks {
   list(projectId: string): Promise<{ forks: ForkData[]; production: ForkSource }>
-  /** Throws `build_in_progress`. If it fails, the branch keeps the data that it had. */
+  /** Throws `build_in_progress`. On failure, the branch keeps its previous data. */
   create(project: ProjectRow, branch: string, from: string | undefined): Promise<ForkResult>
   /** Throws `fork_not_found` and `build_in_progress`. */
   remove(project: ProjectRow, branch: string): Promise<{ deployment_id: string | null }>
@@ -45,8 +45,8 @@ interface EnvironmentData {
 }
 
 /**
- * Copies of the data of an environment for a branch. What a copy replaces is written to its row first, so that a failure and an interruption are undone:
- * the branch has its old data or the whole new copy.
+ * Copies the data of an environment for a branch. The data that a copy replaces is recorded in its row first, so that a failure or an interruption is
+ * undone: the branch has its old data or the complete new copy.
  */
 export function createForks(context: DeploymentContext, supervisor: Supervisor, enqueue: (tx: Tx, request: EnqueueRequest) => string): Forks {
   const { store, clock } = context
@@ -119,7 +119,7 @@ export function createForks(context: DeploymentContext, supervisor: Supervisor, 
     }
   }
 
-  /** Cached responses show the data from before. */
+  /** Cached responses contain the previous data. */
   const purgePreview = async (projectId: string, branch: string): Promise<void> => {
     const preview = await store.db.read((tx) => findPreview(tx, projectId, branch))
     if (preview) await context.purgeEdgeCache(projectId, preview.host)

@@ -347,7 +347,7 @@ interface WatchFacts {
   watch: WatchRow
 }
 
-/** Nothing that a check could find would be deployed. */
+/** A check would find nothing to deploy. */
 const isSwitchedOff = ({ deploys_pushes, previews, pull_requests }: WatchRow): boolean => deploys_pushes + previews + pull_requests === 0
 
 /** The address to watch. A stopped project is not watched until its next deployment. */

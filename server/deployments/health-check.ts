@@ -96,7 +96,7 @@ export async function waitUntilHealthy(check: HealthCheckOptions): Promise<Healt
   }
 }
 
-/** An additional port has its own address, so that it is never taken for the app's. */
+/** A further port has a separate address, so it never counts as the app's. */
 const isAdditionalPort = ({ ports = [] }: Replica, port: number): boolean => ports.some((one) => one.assigned_port === port || one.port === port)
 
 /** The best of the app's other ports; undefined while PORT may still be opened, or when no port responds to HTTP. */
@@ -206,7 +206,7 @@ function createUnhealthyFailure(facts: {
   )
 }
 
-/** How to give a version more time than it had. */
+/** How to allow a version more time. */
 const formatTimeoutHint = (timeout_ms: number): string =>
   `An app that needs longer than ${Math.round(timeout_ms / 1000)} s gets more time by health_timeout_s in the settings of the project, or by timeout under healthcheck of its service in homeport.yaml.`
 

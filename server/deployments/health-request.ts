@@ -2,7 +2,7 @@ import { limits } from '../contract/limits.ts'
 import type { ServiceHealthCheck } from '../contract/project-config.ts'
 import type { ServiceSpec } from './service-spec.ts'
 
-/** What the health check of a service requests, and how long and how often. */
+/** The request of a service's health check, its timeout and its interval. */
 export interface HealthRequest {
   path: string
   timeout_ms: number
@@ -10,7 +10,7 @@ export interface HealthRequest {
   interval_ms?: number
 }
 
-/** What the source says about a service, else what is set for its project. A command gets at least the time that its own fields give it. */
+/** The values of the source for a service, else those of its project. A command gets at least the time of its own fields. */
 export function createHealthRequest(
   check: ServiceHealthCheck | null,
   { health_path, health_timeout_s }: { health_path: string; health_timeout_s: number },
@@ -25,6 +25,6 @@ export function createHealthRequest(
   return { path: health_path, timeout_ms: Math.max(health_timeout_s, command_s) * 1_000 }
 }
 
-/** Of a service other than the main one, to whose path the project's setting does not apply. */
+/** For a service other than the main one, to whose path the project's setting does not apply. */
 export const createServiceHealthRequest = ({ config, health_timeout_s }: Pick<ServiceSpec, 'config' | 'health_timeout_s'>): HealthRequest =>
   createHealthRequest(config.health_check, { health_path: limits.health_path.default, health_timeout_s })

@@ -21,7 +21,7 @@ export interface IdleMonitorHooks {
   recordState(spec: AppSpec, state: RuntimeState): void
   /** Starts the app again; resolves when it is live, has crashed or was abandoned. */
   restartApp(app: SupervisedApp): Promise<void>
-  /** Saves the files that end with the replica of an app. */
+  /** Saves the files that are lost when the replica of an app ends. */
   saveFiles(app: SupervisedApp): Promise<void>
   /** Updates `is_cold` of its project. */
   saveColdState(spec: AppSpec): void

@@ -21,7 +21,7 @@ export interface LogWriter {
   writeRecord(value: object): void
   /** Masks these secrets from now on. */
   setMask(mask: SecretMask): void
-  /** Stores buffered lines; false when the file is locked at the moment and the lines will be stored soon. */
+  /** Stores buffered lines; false when the file is locked and the lines will be stored soon. */
   flush(): boolean
   /** Whether lines were lost because the disk was full. */
   hasLostLines(): boolean

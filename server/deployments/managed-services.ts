@@ -9,7 +9,7 @@ import type { ManagedServiceRow } from '../store/managed-tables.ts'
 import type { AppSpec } from './supervised-app.ts'
 import { parseVersion, type Version } from './version.ts'
 
-/** The managed services of a project that a deployment has, with their variables for its apps. */
+/** The managed services of a deployment's project, with their variables for the apps. */
 export interface ManagedServices {
   names: PresetName[]
   variables: Record<string, string>
@@ -17,7 +17,7 @@ export interface ManagedServices {
 }
 
 /**
- * A service that was removed is still in a version that was built before; that version gets its variables until it is replaced. On a runtime
+ * A removed service is still part of a version that was built before; that version gets its variables until it is replaced. On a runtime
  * without images there are none. `declared` are those that the source of a preview lists.
  */
 export function readManagedServices(
@@ -60,10 +60,10 @@ export function readServicePassword(
         .digest('base64url')
 }
 
-/** The service of a source that is one app. */
+/** The service of a source that is a single app. */
 const webName = 'web'
 
-/** Adds managed services to the services of a source. A source that is one app becomes the service `web`. */
+/** Adds managed services to the services of a source. A source that is a single app becomes the service `web`. */
 export function addManagedServices(plan: SourcePlan, names: readonly PresetName[]): SourcePlan {
   if (names.length === 0) return plan
   const config = plan.config ?? createSingleAppConfig()
@@ -129,7 +129,7 @@ const createSingleAppConfig = (): ProjectConfig => ({
   explanation: [],
 })
 
-/** A version that was built by an older Homeport starts its managed services as the presets say today. */
+/** A version that was built by an older Homeport starts its managed services with the current presets. */
 export const updateManagedServices = (version: Version): Version => ({
   ...version,
   services: version.services.map((one) => {

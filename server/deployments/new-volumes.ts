@@ -10,7 +10,7 @@ import type { AppSpec } from './supervised-app.ts'
 import type { HeldApp } from './supervisor.ts'
 import { createVolumeSnapshots } from './volume-snapshots.ts'
 
-/** A file next to the snapshots of a volume, from the begin of its first copy until the version that uses it is live. */
+/** A file next to the snapshots of a volume, from the start of its first copy until the version that uses it is live. */
 export const getIncompleteMark = (dataDir: string, volumeId: string): string => join(dataDir, 'volume-snapshots', volumeId, 'incomplete')
 
 const exists = (file: string): Promise<boolean> =>
@@ -20,8 +20,8 @@ const exists = (file: string): Promise<boolean> =>
   )
 
 /**
- * Fills the volumes that were added to the project with the files that the live version has at their paths, before the first version with them
- * starts. The live version is held from then on, because what it wrote after the copy would be lost. A copy whose deployment failed is repeated.
+ * Fills the added volumes of the project with the files that the live version has at their paths, before the first version with them
+ * starts. The live version is held from then on, because writes after the copy would be lost. A copy whose deployment failed is repeated.
  */
 export async function fillNewVolumes(run: DeploymentRun, spec: AppSpec, log: StepLog): Promise<void> {
   const { context, supervisor, signal } = run
@@ -60,7 +60,7 @@ export async function fillNewVolumes(run: DeploymentRun, spec: AppSpec, log: Ste
     const replica_id = findReplica(isMain ? (of.main_service ?? '') : service)
     const snapshots = createVolumeSnapshots(context.data_dir)
     const exported = begins_with === null ? await runtime.exportWrittenFiles({ replica_id, artifact }, path, is_file === 1) : undefined
-    // What an earlier version wrote there, when the live one has nothing.
+    // The files of an earlier version at that path, if the live one has none.
     const saved = begins_with ?? (await snapshots.list(idOf(name))).find(({ reason }) => reason === 'before_replace')?.id
     if (!exported && saved === undefined)
       return log.note(`The live version has no files at ${path}, so the volume “${name}” starts with those of the source.`)
@@ -79,7 +79,7 @@ export async function fillNewVolumes(run: DeploymentRun, spec: AppSpec, log: Ste
   }
 }
 
-/** After the switch of traffic: the files in the volumes are those of the live version. */
+/** After the traffic switch: the files in the volumes are those of the live version. */
 export async function keepNewVolumes({ context }: Pick<DeploymentRun, 'context'>, spec: AppSpec): Promise<void> {
   const configs = [spec.main_config, ...spec.services.map(({ config }) => config)]
   for (const { name } of configs.flatMap((config) => config?.volumes ?? []))

@@ -15,7 +15,7 @@ export interface CommandRequest {
   terminal: TerminalSize | null
 }
 
-/** A one-off command. `stop` must be called in any case; it resolves when nothing is left of the command. */
+/** A one-off command. The caller must always call `stop`, which resolves when everything of the command is gone. */
 export interface RunningCommand {
   input: Writable
   stdout: Readable
@@ -27,7 +27,7 @@ export interface RunningCommand {
   stop(): Promise<void>
 }
 
-/** What features can do with one-off commands. */
+/** The functions for features: one-off commands. */
 export interface OneOffCommands {
   /** The service and the version in which a command would run. Throws `service_not_found` or `service_not_started`. */
   find(environment: EnvironmentName, service: string | undefined): { service: string | null; deployment_id: string }
@@ -39,7 +39,7 @@ export interface OneOffCommands {
   close(): Promise<void>
 }
 
-/** Access ends within five seconds, of which three may pass before its end is noticed. */
+/** Access ends within five seconds, of which up to three pass before its loss is noticed. */
 const stopGrace_ms = 1_000
 
 interface OpenCommand {

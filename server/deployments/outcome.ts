@@ -37,7 +37,7 @@ export async function endDeployment(
   return projectId !== undefined
 }
 
-/** A deployment changed, and with it what is shown of its project. */
+/** Publishes that a deployment changed, and with it the state of its project. */
 export function publishChange(tx: Tx, projectId: string, deploymentId: string): void {
   tx.publish({ type: 'deployment_changed', id: deploymentId })
   tx.publish({ type: 'project_changed', id: projectId })
@@ -109,7 +109,7 @@ async function explainFromLog(
   const step = failedStep === 'install' || failedStep === 'build' ? failedStep : 'start'
   const artifact = step === 'start' ? (await context.store.db.read((tx) => findDeploymentById(tx, deploymentId)))?.artifact : undefined
   const services = artifact ? parseVersion(artifact).services.map(({ config }) => `${config.name} | `) : []
-  // Services print on while they are stopped, which is not why the app failed.
+  // Services keep printing while they are stopped, which is not the cause of the failure.
   const isOfService = (line: string) => services.some((prefix) => line.startsWith(prefix))
   const lines = context.store.logs
     .readTail(deploymentId, 64_000)

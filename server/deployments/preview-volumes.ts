@@ -10,7 +10,7 @@ import { getIncompleteMark } from './new-volumes.ts'
 import type { AppSpec } from './supervised-app.ts'
 
 /**
- * Gives the volumes that a preview does not have yet the files of production's, all of one moment, if the project asks for that. Nothing in production
+ * Gives the missing volumes of a preview the files of production's, as of one moment, if the project says so. Nothing in production
  * changes, and its requests wait while the files are read.
  */
 export async function copyVolumesToPreview(
@@ -33,7 +33,7 @@ export async function copyVolumesToPreview(
   if (!production) return log.note('Production is not running, so the volumes of this preview start empty.')
 
   const copy = async (name: string): Promise<void> => {
-    // What a crash interrupts is copied again, because no file of the preview can be in it yet.
+    // An interrupted copy is repeated, because it cannot contain files of the preview yet.
     await mkdir(join(markOf(name), '..'), { recursive: true, mode: 0o700 })
     await writeFile(markOf(name), '')
     const isCopied = await copyFiles(`${spec.project_id}.${name}`, idOf(name), production.spec.runtime)

@@ -32,7 +32,7 @@ export interface ProjectRoutes {
   setRoute(slot: RouteSlot, route: Route, drain_ms?: number): Promise<void>
   /** The host of a service other than the main one, or of an additional port; undefined when something else has the name, or no name is short enough. */
   findServiceHost(slot: Pick<RouteSlot, 'project_id' | 'target' | 'branch'>, service: string, port?: number | null): string | undefined
-  /** Routes the addresses `NAME--SLUG.localhost` and `NAME-PORT--SLUG.localhost`; those not named lose theirs. The first of two with one name has it. */
+  /** Routes the addresses `NAME--SLUG.localhost` and `NAME-PORT--SLUG.localhost`; unlisted ones lose theirs. The first of two with one name gets it. */
   setServiceRoutes(slot: RouteSlot, routes: readonly ServiceRoute[]): void
   /** The time since when no visit has happened, as `Edge.idleSince` reports for a host. */
   idleSince(slot: RouteSlot): number | undefined
@@ -102,7 +102,7 @@ export function createProjectRoutes(options: {
     const label = environment === undefined || slug === undefined ? undefined : createServiceLabel(service, port, environment, slug)
     if (label === undefined || mainHost === undefined) return undefined
     const host = `${label}.localhost`
-    // The preview of a branch may have the name of a service, and a service of a preview that of a service of production.
+    // The preview of a branch may have the same name as a service, and a service of a preview the same as one of production.
     const owner = mainHostOf.get(host)
     return (owner !== undefined && owner !== mainHost) || db.readSync((tx) => findPreviewByHost(tx, host) ?? findProjectBySlug(tx, label))
       ? undefined

@@ -14,7 +14,7 @@ import { type EnvironmentName, getServiceLogName, nameEnvironment } from './supe
 import type { ServiceSpec } from './service-spec.ts'
 import type { EnvironmentState, Supervisor } from './supervisor.ts'
 
-/** What features can do with the services of a project. */
+/** The functions for features: the services of a project. */
 export interface ProjectServices {
   list(environment: EnvironmentName): Promise<{ services: Service[]; release_command: string | null; deployment_id: string | null }>
   /** Throws `service_not_found` or `service_not_started`. */
@@ -79,7 +79,7 @@ export function createProjectServices(
           last_run: lastRuns.get(one.config.name),
         })
       })
-      // An app that is no service is listed for its additional ports.
+      // An app without services is listed for its further ports.
       const config = state.main?.config ?? (spec.ports.length > 0 ? createSingleAppService() : undefined)
       const main = config ? [presentMain(state, config, { url: toUrl(context.routes.getHost(spec)), ports: toPorts(config.name, spec.ports) })] : []
       return { services: [...main, ...services], release_command: state.release?.command.join(' ') ?? null, deployment_id: spec.deployment_id }

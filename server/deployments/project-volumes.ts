@@ -17,19 +17,19 @@ import { createVolumeUploads, type VolumeUploadOptions, type VolumeUploadResult 
 import { isCovered } from './written-files.ts'
 import { createWrittenFilesMonitor } from './written-files-monitor.ts'
 
-/** What features can do with the volumes of a project. Every function throws `volume_not_found` for an unknown name. */
+/** The functions for features: the volumes of a project. Every function throws `volume_not_found` for an unknown name. */
 export interface ProjectVolumes {
   list(environment: EnvironmentName): Promise<Volume[]>
   /** Files of production outside of volumes that are neither kept nor dismissed. */
   listUnsavedFiles(projectId: string): Promise<UnsavedFiles[]>
-  /** Whether a snapshot is of the files that an earlier version wrote at a path. */
+  /** Whether a snapshot contains the files that an earlier version wrote at a path. */
   hasSavedFiles(projectId: string, service: string, path: string, snapshotId: string): Promise<boolean>
-  /** What matters for adding a volume. Without a live version everything is possible. */
+  /** The facts that decide whether a volume can be added. Without a live version everything is allowed. */
   describeLive(environment: EnvironmentName): LiveMounts
   snapshot(environment: EnvironmentName, name: string): Promise<VolumeSnapshot>
   /** Throws `snapshot_not_found`. Resolves with the snapshot of the files that were replaced; null when the volume did not exist. */
   restore(environment: EnvironmentName, name: string, snapshotId: string): Promise<VolumeSnapshot | null>
-  /** A compressed tar stream; without a snapshot of the files as they are now. */
+  /** A compressed tar stream; without a snapshot the current files. */
   download(environment: EnvironmentName, name: string, snapshotId: string | undefined): Promise<AsyncIterable<Uint8Array>>
   /**
    * Replaces the files of a volume with those of an archive. `may_create`: also when no version has the volume yet. Throws `invalid_archive`,
@@ -89,7 +89,7 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
     return { environment_id, state, id, runtime_name: runtimeName, runtime: context.runtime(runtimeName), project_id: environment.project_id }
   }
 
-  /** A volume that the live version uses, or one of an earlier version, of which there may be snapshots alone. */
+  /** A volume of the live version, or one of an earlier version, which may have only snapshots. */
   const requireVolume = async (environment: EnvironmentName, name: string) => {
     const found = await locate(environment, name)
     const { state, id, runtime } = found
@@ -205,7 +205,7 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
       const snapshot = snapshotId === undefined ? await take(environment, name) : undefined
       const stream = await snapshots.download(id, snapshot?.id ?? snapshotId ?? '')
       if (!stream) throw snapshotNotFound()
-      // A snapshot that was taken for this download goes with it; open files can still be read.
+      // A snapshot made for this download is deleted; open files can still be read.
       if (snapshot) stream.once('close', () => void snapshots.remove(id, snapshot.id))
       return stream
     },
@@ -249,7 +249,7 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
 
 const toAdded = (row: ProjectVolumeRow | undefined): Volume['added'] => (row ? { service: row.service || null, path: row.path } : null)
 
-/** Which service has which volume where. */
+/** The mounts of each volume by service. */
 function listUses({ main, spec }: EnvironmentState): VolumeUse[] {
   const configs: ServiceConfig[] = [...(main ? [main.config] : []), ...spec.services.map(({ config }) => config)]
   return configs.flatMap((config) => config.volumes.map(({ name, ...use }) => ({ volume: name, service: config.name, ...use })))

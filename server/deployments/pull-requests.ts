@@ -10,14 +10,14 @@ export interface PullRequestSources {
   listContainedCommits(request: ContainedCommitsRequest, signal: AbortSignal): Promise<Set<string>>
 }
 
-/** What a check found about pull requests, each by its label. */
+/** The result of a check for pull requests, by label. */
 export interface PullRequestCheck {
   /** The head of every pull request that is watched, open or closed. */
   heads: Map<string, string>
   open: Set<string>
   /** Heads to deploy, the oldest pull request first. */
   changes: [label: string, commit_sha: string][]
-  /** Heads that are known from now on, without a deployment. */
+  /** Heads that are recorded without a deployment. */
   recorded: [label: string, commit_sha: string][]
   has_merge_refs: boolean
 }
@@ -36,7 +36,7 @@ export interface PullRequestFacts {
 const none = (): PullRequestCheck => ({ heads: new Map(), open: new Set(), changes: [], recorded: [], has_merge_refs: false })
 
 /**
- * Finds out which pull requests are open. Forges keep the refs of closed ones, so that a ref says little: a pull request counts as open from the first
+ * Determines which pull requests are open. Forges keep the refs of closed ones, so a ref alone is no proof: a pull request counts as open from the first
  * change of its head that is seen, until its ref disappears, its head is in the production branch, or the forge no longer publishes its merge.
  */
 export async function checkPullRequests(facts: PullRequestFacts, sources: PullRequestSources, signal: AbortSignal): Promise<PullRequestCheck> {
@@ -47,7 +47,7 @@ export async function checkPullRequests(facts: PullRequestFacts, sources: PullRe
   const has_merge_refs = (!facts.isFirst && watch.has_merge_refs === 1) || listed.some((one) => one.has_merge_ref)
   if (facts.isFirst || watch.knows_pull_requests === 0) return { ...none(), heads, recorded: [...heads], has_merge_refs }
 
-  // A merge ref appears some seconds after the head, so that a head without one is looked at again.
+  // A merge ref appears some seconds after the head, so a head without one is checked again.
   const candidates = listed.filter((one) => !has_merge_refs || one.has_merge_ref).map(({ number }) => createPullRequestLabel(number))
   const changed = candidates.filter((label) => known.get(label) !== heads.get(label))
   const hasPreview = new Set(previews.map(({ branch }) => branch))
@@ -67,13 +67,13 @@ export async function checkPullRequests(facts: PullRequestFacts, sources: PullRe
   }
 }
 
-/** The previews of pull requests to close so that another one has room: those that changed longest ago. */
+/** The previews of pull requests to close to make room for another one: the least recently changed. */
 export function findSurplusPreviews(previews: readonly PreviewRow[], next: string): string[] {
   const others = previews.filter(({ branch }) => parsePullRequestLabel(branch) !== undefined && branch !== next)
   const oldestFirst = others.toSorted((a, b) => a.updated_at.localeCompare(b.updated_at))
   return oldestFirst.slice(0, Math.max(0, others.length + 1 - limits.pull_requests.previews)).map(({ branch }) => branch)
 }
 
-/** Whether a deployment may be of a stranger’s code and must not get the project’s secrets and data. */
+/** Whether a deployment may contain untrusted code and must not get the project's secrets and data. */
 export const isRestricted = (tx: Tx, { project_id, target, branch }: Pick<DeploymentRow, 'project_id' | 'target' | 'branch'>): boolean =>
   isOfPullRequest({ target, branch }) && findWatch(tx, project_id).pull_request_secrets === 0

@@ -144,7 +144,7 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
     }
   }
 
-  /** The data of the environment may be being replaced. */
+  /** Work on the data of the environment may be running. */
   const waitForData = async (deployment: DeploymentRow, signal: AbortSignal): Promise<void> => {
     const change = context.dataChanges.get(getEnvironmentId(deployment))
     if (!change) return

@@ -57,11 +57,11 @@ export async function waitUntilReady(
 export interface PublicListener {
   project_id: string
   branch: string | null
-  /** undefined where the system does not tell. */
+  /** undefined where the system does not report it. */
   ports: number[] | undefined
 }
 
-/** The apps that run as processes of this machine, each with the ports that it listens on beyond loopback now. */
+/** The apps that run as processes of this machine, each with its current ports beyond loopback. */
 export function findPublicListeners(apps: Iterable<SupervisedApp>): Promise<PublicListener[]> {
   const running = [...apps].flatMap(({ spec, candidate }) => (candidate?.replica?.is_on_host ? [{ spec, replica: candidate.replica }] : []))
   return Promise.all(

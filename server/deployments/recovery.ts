@@ -109,7 +109,7 @@ async function recoverApps(context: DeploymentContext, supervisor: Supervisor, r
   }
 }
 
-/** Databases among them need their time. */
+/** Databases among them need time to stop. */
 const imageGrace_ms = 10_000
 
 const stopLeftover = ({ runtime, log }: DeploymentContext, name: RuntimeName, id: string, grace_ms: number): Promise<void> =>
@@ -131,7 +131,7 @@ async function recoverApp(
   const secrets = await readSecrets(context, project, deployment)
   const spec = createAppSpec({ context, deployment, project, secrets }, parseVersion(deployment.artifact))
   const adoptedIds = await supervisor.adoptServices(spec, existing)
-  // Images that a version that was being deployed had started instead of these: both have the same volumes.
+  // Images that an interrupted deployment had put in place of these: both have the same volumes.
   for (const one of existing)
     if (one.deployment_id === spec.environment_id && !adoptedIds.includes(one.id))
       await stopLeftover(context, deployment.runtime, one.id, imageGrace_ms)

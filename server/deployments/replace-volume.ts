@@ -14,7 +14,7 @@ export interface ReplacedVolume {
   project_id: string
 }
 
-/** What a volume had before, written before its files are replaced. */
+/** The previous state of a volume, written before its files are replaced. */
 interface ReplacementMark extends ReplacedVolume {
   /** Null: the volume did not exist. */
   snapshot_id: string | null
@@ -23,7 +23,7 @@ interface ReplacementMark extends ReplacedVolume {
 const getMarkFile = (dataDir: string, volumeId: string): string => join(dataDir, 'volume-snapshots', volumeId, 'replacing')
 
 /**
- * Replaces the files of a volume that nothing uses. A snapshot of the current files is taken first; they come back if the work fails, and at the next
+ * Replaces the files of a volume that is not in use. A snapshot of the current files is taken first. It is restored if the work fails, and at the next
  * start of the platform if the work was interrupted. Resolves with the snapshot; null when the volume did not exist.
  */
 export async function replaceVolume(context: ReplacementContext, volume: ReplacedVolume, work: () => Promise<void>): Promise<VolumeSnapshot | null> {
@@ -54,7 +54,7 @@ async function undoReplacement(context: ReplacementContext, { id, project_id, ru
   await rm(getMarkFile(context.data_dir, id), { force: true })
 }
 
-/** Before the apps of a runtime start: none may see half of the files. */
+/** Must run before the apps of a runtime start, so that none sees partly replaced files. */
 export async function undoInterruptedReplacements(context: ReplacementContext, runtime: RuntimeName): Promise<void> {
   for (const id of await readdir(join(context.data_dir, 'volume-snapshots')).catch((): string[] => [])) {
     const text = await readFile(getMarkFile(context.data_dir, id), 'utf8').catch(() => undefined)
@@ -69,7 +69,7 @@ export async function undoInterruptedReplacements(context: ReplacementContext, r
   }
 }
 
-/** Undefined for a file that was not written completely, before anything was replaced. */
+/** Undefined for an incompletely written file, from before anything was replaced. */
 function parseMark(text: string): ReplacementMark | undefined {
   try {
     return JSON.parse(text) as ReplacementMark

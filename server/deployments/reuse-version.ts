@@ -39,7 +39,7 @@ export function computeInputsDigest(run: DeploymentRun): string {
     .digest('hex')
 }
 
-/** Nothing without build secrets, as without apps, so that builds from before they existed stay equal. */
+/** Nothing without build secrets, or without apps, so that digests of earlier builds stay equal. */
 const listBuildSecrets = ({ secrets }: DeploymentRun): string[] => Object.keys(secrets.build_secrets).toSorted()
 
 export const getBuildSettings = ({ node_version, install_command, build_command, root_directory }: ProjectRow): BuildSettings => ({

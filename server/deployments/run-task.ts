@@ -6,7 +6,7 @@ import type { AppSpec } from './supervised-app.ts'
 export interface Task {
   /** Of the replica: `release`, or the name of a cron service. */
   name: string
-  /** The service in whose artifact and with whose variables it runs. */
+  /** The service whose artifact and variables it uses. */
   service: string
   command: string[] | null
 }
@@ -47,7 +47,7 @@ export async function runTask(
 }
 
 export interface AttachedTask {
-  /** Of the replica; no service has this name. */
+  /** The name of the replica; no service has this name. */
   name: string
   /** null: the main one. */
   service: string | null
@@ -56,10 +56,10 @@ export interface AttachedTask {
   terminal: TerminalSize | null
 }
 
-/** The dashboard's terminal is one of these, and the programs that people use understand it. */
+/** The type of the dashboard's terminal, which common terminal programs support too. */
 const terminalType = 'xterm-256color'
 
-/** Starts a command in the environment of a version, with the caller's input and output. Throws `StartFailure`. The caller stops it in any case. */
+/** Starts a command in the environment of a version, with the caller's input and output. Throws `StartFailure`. The caller must stop it. */
 export function startAttachedTask(
   context: DeploymentContext,
   spec: AppSpec,
@@ -73,7 +73,7 @@ export function startAttachedTask(
   return context.runtime(spec.runtime).startAttached({ ...start, variables, service, command, terminal, signal })
 }
 
-/** A replica next to those that serve: it has no host names and no health check. */
+/** A replica next to the serving ones, without host names and without a health check. */
 function prepareTask(spec: AppSpec, task: Pick<Task, 'name' | 'service'>, addresses: Record<string, string>) {
   const { artifact, request = plainRequest, variables, memory_mb, cpus } = findService(spec, task.service)
   if (!artifact || artifact.kind === 'static')
@@ -100,7 +100,7 @@ const plainRequest: Omit<ServiceRequest, 'name' | 'definition'> = {
   is_ready_image: false,
 }
 
-/** The main one has its name, or any where there are no services. */
+/** The main service has its own name, or any name if there are no services. */
 function findService(
   spec: AppSpec,
   name: string,

@@ -10,14 +10,14 @@ export interface ServiceSpec {
   config: ServiceConfig
   artifact: Artifact
   /**
-   * The deployment, for a service that was built: each version has its own replicas. The environment, for a ready image that depends on nothing that
+   * The deployment, for a built service, because each version has its own replicas. The environment, for a ready image that depends on nothing
    * was built: its replica and data are the same for all versions.
    */
   owner_id: string
   variables: Record<string, string>
   memory_mb: number
   cpus: number
-  /** How long it may take to become healthy, unless its own health check says so. */
+  /** The time until it must be healthy, unless its own health check has one. */
   health_timeout_s: number
   request: ServiceRequest
 }
@@ -66,7 +66,7 @@ export function createServiceSpecs(version: Version, options: ServiceOptions): {
         config,
         artifact,
         owner_id: environmentNames.has(config.name) ? options.environment_id : options.deployment_id,
-        // A ready image gets nothing of the project but what the file gives it.
+        // A ready image gets only the variables of the file, and nothing of the project.
         variables: config.source.kind === 'image' ? own : { ...options.variables, ...own },
         memory_mb: Math.min(config.memory_mb ?? options.memory_mb, options.memory_mb),
         cpus: Math.min(config.cpus ?? options.cpus, options.cpus),
@@ -88,7 +88,7 @@ const listConfigs = ({ main, services }: Version): ServiceConfig[] => [
   ...services.map(({ config }) => config),
 ]
 
-/** Ready images that depend on nothing that was built. They keep running while new versions of the others are deployed. */
+/** Ready images that depend on nothing that is built. They keep running while new versions of the others are deployed. */
 function findEnvironmentServices(version: Version): Set<string> {
   const configs = new Map(listConfigs(version).map((config) => [config.name, config]))
   const isOfEnvironment = (config: ServiceConfig, seen: readonly string[] = []): boolean =>
@@ -102,14 +102,14 @@ function findEnvironmentServices(version: Version): Set<string> {
   )
 }
 
-/** Equal for services that would run the same. */
+/** Equal for services with the same configuration. */
 const createDefinition = (config: ServiceConfig, artifact: Artifact, target: DeploymentTarget): string =>
   createHash('sha256')
     .update(
       JSON.stringify([
         config,
         ...(artifact.kind === 'image' ? [artifact.image, ...(artifact.id ? [artifact.id] : [])] : [artifact.directory]),
-        // Replicas from a time when previews had production's passwords are not taken over.
+        // Replicas from before previews had their own passwords are not adopted.
         ...(target === 'preview' ? ['own passwords'] : []),
       ]),
     )

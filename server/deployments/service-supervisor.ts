@@ -5,20 +5,20 @@ import type { AppSpec } from './supervised-app.ts'
 import { createSupervisedService, type ServiceContext, type SupervisedService } from './supervised-service.ts'
 import type { ServiceSpec } from './service-spec.ts'
 
-/** Keeps the services of live deployments running next to their main one. */
+/** Keeps the services of live deployments running. */
 export interface ServiceSupervisor {
   /**
-   * Makes the ready images of an environment those of this version: the one that is being deployed, and after a failure the live one again. Others leave
-   * images alone that this version has too, so that a live version that restarts or falls asleep meanwhile takes nothing away.
+   * Assigns the ready images of an environment to a version: the one being deployed, and after a failure the live one again. Other versions leave
+   * shared images alone, so that restarting the live version or putting it to sleep meanwhile does not affect them.
    */
   claim(spec: AppSpec): void
   /** Whether the ready images of an environment belong to a version. */
   isClaimed(environmentId: string): boolean
   /**
-   * Starts those services of a deployment that do not run, each after those that it depends on. Throws `StartFailure`.
+   * Starts the stopped services of a deployment, each after its dependencies. Throws `StartFailure`.
    */
   start(spec: AppSpec, phase: Phase, signal: AbortSignal, onOutput?: OutputListener): Promise<void>
-  /** Like `start`, next to a version that is live: never throws, and starts again what failed. Resolves after the first attempts. */
+  /** Like `start`, for a live version: never throws, and retries what failed. Resolves after the first attempts. */
   revive(spec: AppSpec, phase: Phase, signal: AbortSignal): Promise<void>
   /** Resolves when every built service has run for a moment; throws when one keeps exiting. */
   waitUntilSettled(spec: AppSpec, signal: AbortSignal): Promise<void>
@@ -26,7 +26,7 @@ export interface ServiceSupervisor {
   getAddresses(spec: AppSpec): Record<string, string>
   /** Stops a service and starts it again. Throws `StartFailure`. */
   restart(spec: AppSpec, name: string): Promise<void>
-  /** Stops the services that belong to this version alone. */
+  /** Stops the services that belong only to this version. */
   stopVersion(deploymentId: string, grace_ms?: number): Promise<void>
   /** Stops all services of a version, and the ready images of its environment unless they are another version's. */
   stop(spec: AppSpec): Promise<void>
@@ -34,15 +34,15 @@ export interface ServiceSupervisor {
   stopEnvironment(environmentId: string, grace_ms?: number): Promise<void>
   /** Stops the ready images of an environment if they are this version's. */
   stopImages(spec: AppSpec): Promise<void>
-  /** Stops the ready images of an environment that are neither as this version has them nor as the version to which they belong. */
+  /** Stops the ready images of an environment that match neither this version nor the version that owns them. */
   stopUnused(spec: AppSpec): Promise<void>
   freeze(spec: AppSpec): Promise<void>
-  /** Like `freeze`, without the images that another version has claimed: the version falls asleep. */
+  /** Like `freeze`, without the images that another version has claimed, because the version goes to sleep. */
   freezeOwn(spec: AppSpec): Promise<void>
   thaw(spec: AppSpec): Promise<void>
-  /** Takes over replicas that outlived the platform; returns their ids. */
+  /** Takes over replicas that survived the platform; returns their ids. */
   adopt(spec: AppSpec, existing: ExistingReplica[]): Promise<string[]>
-  /** Whether a built service uses the processor, so that its environment should not go to sleep. */
+  /** Whether a built service uses the CPU, so that its environment should stay awake. */
   isBusy(spec: AppSpec): Promise<boolean>
   find(spec: AppSpec, name: string): SupervisedService | undefined
   detach(): void
@@ -67,12 +67,12 @@ export function createServiceSupervisor(
   /** By owner: a deployment or an environment. */
   const owners = new Map<string, Map<string, SupervisedService>>()
   const closing = new AbortController()
-  /** The version to which the ready images belong, by environment. */
+  /** The version that owns the ready images, by environment. */
   const claims = new Map<string, AppSpec>()
   /** Services that are being stopped, by owner and name. Their successors wait. */
   const stopping = new Map<string, Promise<void>>()
 
-  /** Removes a service in the same tick, so that no later version takes over what is about to end. */
+  /** Removes a service synchronously, so that no later version takes over a stopping one. */
   const removeAndStop = (ownerId: string, name: string, grace_ms = stopGrace_ms): Promise<void> => {
     const owner = owners.get(ownerId)
     const service = owner?.get(name)
@@ -93,7 +93,7 @@ export function createServiceSupervisor(
 
   const listImages = ({ services, environment_id }: AppSpec): ServiceSpec[] => services.filter(({ owner_id }) => owner_id === environment_id)
 
-  /** A service as the version has it to which it belongs. */
+  /** A service with the configuration of the version that owns it. */
   const findClaimed = (app: AppSpec, { config, owner_id }: ServiceSpec): ServiceSpec | undefined => {
     const claim = claims.get(app.environment_id)
     if (!claim || claim.deployment_id === app.deployment_id || owner_id !== app.environment_id) return undefined
@@ -132,11 +132,11 @@ export function createServiceSupervisor(
       }),
     )
 
-  /** The service as this version needs it; a replica that runs something else is stopped first. */
+  /** The service as this version needs it; a replica with another configuration is stopped first. */
   const ensure = async (app: AppSpec, spec: ServiceSpec, keepsCrashed: boolean, onOutput?: OutputListener): Promise<SupervisedService> => {
     const { name } = spec.config
     for (;;) {
-      // Two containers with one volume, such as a database's, would break each other. Several callers may have waited.
+      // Two containers with one volume, such as a database's, would corrupt it. Several callers may have waited.
       await stopping.get(`${spec.owner_id} ${name}`)?.catch(() => {})
       if (stopping.has(`${spec.owner_id} ${name}`)) continue
       const existing = owners.get(spec.owner_id)?.get(name)
@@ -215,7 +215,7 @@ export function createServiceSupervisor(
         const service = await ensure(app, spec, false, onOutput)
         await service.thaw()
         await service.start(signal).catch((error: unknown) => {
-          // Stopped meanwhile by the version that has claimed it.
+          // The version that has claimed it stopped it meanwhile.
           if (!findClaimed(app, spec)) throw error
         })
       })

@@ -61,13 +61,13 @@ export interface DeploymentService {
   enqueue(request: EnqueueRequest): Promise<{ deployment_id: string; source: SourceKind }>
   /** `select` runs in the same transaction, and its result is returned. */
   enqueue<T>(request: EnqueueRequest, select: (tx: Tx, deploymentId: string) => T): Promise<{ deployment_id: string; source: SourceKind; result: T }>
-  /** Enqueues in the caller's transaction; the caller must call `begin` after the commit. */
+  /** Enqueues in the caller's transaction, whose commit notifies the queue. */
   enqueueInTransaction(tx: Tx, request: EnqueueRequest & { source: { of: string } }): string
 
   /** Throws `runtime_not_isolated` where `enqueue` would, for requests that must be rejected before any other work. */
   requireIsolation(tx: Tx, project: ProjectRow): void
 
-  /** Workers, ready images and cron services next to the main one. */
+  /** Workers, ready images and cron services. */
   services: ProjectServices
   volumes: ProjectVolumes
   /** Copies of production's data for branches. */
@@ -137,7 +137,7 @@ export interface DeploymentService {
   /** Removes builds and sources of all projects beyond the number to keep. */
   prune(): Promise<void>
 
-  /** Requeues running deployments and closes the service. Apps of the runtimes in the argument are stopped, too. */
+  /** Requeues running deployments and closes the service. Apps of these runtimes are stopped, too. */
   close(stopProject: readonly RuntimeName[]): Promise<void>
 }
 
@@ -248,7 +248,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
       steps.map(({ name }) => name),
     )
     if (deployment.source === 'git' && deployment.branch !== null) deleteSkippedPushes(tx, project.id, deployment.branch)
-    // By the creation time of the deployment, which the preview stores as its last push.
+    // Uses the creation time of the deployment, which the preview stores as its last push.
     if (deployment.target === 'preview') upsertPreview(tx, project, deployment.branch ?? '', deployment.created_at)
     else updateProject(tx, project.id, { stopped_at: null })
     recomputeProjectStatus(tx, project.id, now())

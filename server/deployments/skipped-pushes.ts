@@ -16,12 +16,12 @@ export interface PushFilterOptions extends Pick<DeploymentServiceOptions, 'store
   listChangedFiles(request: ChangedFilesRequest, signal: AbortSignal): Promise<ChangedFiles | undefined>
 }
 
-/** These files say what is watched and built, so that their changes always count. */
+/** These files define what is watched and built, so their changes always count. */
 const configFiles = ['homeport.yaml', 'homeport.yml']
 
 /**
- * Whether a push changes nothing that the project watches; it is then recorded and not deployed. Compared are the commits that is deployed and that is
- * pushed, so that skipped and force-pushed commits in between make no difference. A push that cannot be compared is deployed.
+ * Whether a push changes nothing in the watch paths; it is then recorded and not deployed. The deployed commit is compared with the
+ * pushed one, so that skipped and force-pushed commits in between make no difference. A push that cannot be compared is deployed.
  */
 export async function skipUnaffectedPush(push: BranchPush, options: PushFilterOptions, signal: AbortSignal): Promise<boolean> {
   const { store, clock, log } = options
@@ -57,7 +57,7 @@ export async function skipUnaffectedPush(push: BranchPush, options: PushFilterOp
   })
 }
 
-/** What a push is compared with; undefined when it is deployed, or not, regardless of its files. */
+/** The commit to compare a push with; undefined if the decision does not depend on files. */
 function findComparison(tx: Tx, push: BranchPush): { project: ProjectRow; base: DeploymentRow; from: string } | undefined {
   const project = findProject(tx, push.project_id)
   if (!project || parseWatchPaths(project.watch_paths).length === 0 || decidePush(tx, push).kind !== 'deploy') return undefined

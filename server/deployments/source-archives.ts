@@ -13,7 +13,7 @@ const getArchiveFolder = (dataDir: string, projectId: string): string => join(da
 export const getArchiveFile = (dataDir: string, projectId: string, deploymentId: string): string =>
   join(getArchiveFolder(dataDir, projectId), deploymentId)
 
-/** The copy of a folder as it was at its deployment. */
+/** The copy of a folder as of its deployment. */
 export const getSnapshotFolder = (dataDir: string, deploymentId: string): string => join(dataDir, 'sources', deploymentId)
 
 /** The stored copy that a source uses or, while it is fetched, creates. */

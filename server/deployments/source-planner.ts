@@ -16,12 +16,12 @@ import { listProjectServices } from './declared-services.ts'
 import { linkedRepository } from './deployment-row.ts'
 import { readCredentials } from './variables.ts'
 
-/** What a plan takes from the project, or from its defaults. */
+/** The settings of the project that a plan uses, or the defaults. */
 export interface SourcePlanRequest extends Pick<DescribeOptions, 'variables' | 'health_path'> {
   settings: BuildSettings
-  /** Chosen for this plan. */
+  /** Selected for this plan. */
   apps?: readonly string[] | undefined
-  /** Those of the project, unless others are chosen or the source has a configuration file. */
+  /** The apps of the project, unless others are selected or the source has a configuration file. */
   project_apps?: readonly string[]
   managed?: readonly ManagedName[]
 }

@@ -27,7 +27,7 @@ export interface AppSpec {
   target: DeploymentTarget
   branch: string | null
   runtime: RuntimeName
-  /** Of the app that answers requests; null when the version has none. */
+  /** The service that answers requests; null if the version has none. */
   artifact: Artifact | null
   /** The name of the service that answers requests; null for a version without services. */
   main_service: string | null
@@ -92,7 +92,7 @@ export interface SupervisedApp {
   stopController: AbortController
   always_warm: boolean
   sleep: SleepState | null
-  /** When a service was last seen at work while no one visited, by the monotonic clock. */
+  /** When a service was last seen active without visits, by the monotonic clock. */
   busy_at: number
   /** Time of the last thaw, by the monotonic clock. */
   thawed_at: number

@@ -25,7 +25,7 @@ export type ServiceStatus = 'starting' | 'running' | 'completed' | 'crashed' | '
 
 export type ServiceContext = Pick<DeploymentContext, 'runtime' | 'pause' | 'clock' | 'log' | 'scheduleCleanup'>
 
-/** What a service needs from those that supervise it. */
+/** The functions that a service needs from its supervisor. */
 export interface ServiceHooks {
   runtime: RuntimeName
   project_id: string
@@ -41,18 +41,18 @@ export interface SupervisedService {
   readonly spec: ServiceSpec
   readonly status: ServiceStatus
   readonly replica: Replica | null
-  /** Where it answers HTTP; null when nothing has asked. */
+  /** The address where it answers HTTP; null if that was not checked. */
   readonly endpoint: Endpoint | null
   /** By the monotonic clock; null while it does not run. */
   readonly running_since: number | null
-  /** Unexpected exits since it was started on purpose. */
+  /** Unexpected exits since it was last started deliberately. */
   readonly exits: number
   readonly last_exit: ReplicaExit | null
   /** Starts it and resolves once it is ready; concurrent callers wait for the same start. Throws when the first start fails. */
   start(signal: AbortSignal): Promise<void>
   /**
-   * Starts it next to a version that is live: after a failure it is started again like after an exit. Resolves after the first attempt. Does nothing for
-   * one that has crashed or is being started again.
+   * Starts it for a live version: a failure is retried like an exit. Resolves after the first attempt. Does nothing for a crashed service,
+   * or one that is being restarted.
    */
   revive(signal: AbortSignal): Promise<void>
   /** Takes over a replica of a previous run of the platform; false when it no longer exists. */
@@ -148,7 +148,7 @@ export function createSupervisedService(context: ServiceContext, spec: ServiceSp
     recentExits = [...recentExits.filter((at) => now - at < limits.restart.within_ms), now]
   }
 
-  /** From the same moment on, others wait for this start instead of beginning one. */
+  /** From this moment on, other callers wait for this start instead of starting another. */
   const startAgain = (after?: Promise<void>): void => {
     starting = Promise.resolve(after)
       .then(restart)
@@ -215,7 +215,7 @@ export function createSupervisedService(context: ServiceContext, spec: ServiceSp
       } catch (error) {
         if (signal.aborted || stopController.signal.aborted) return
         context.log.warn('service_restart_failed', { service: config.name, error })
-        // Another caller of the same start may have been here.
+        // Another caller of the same start may have done this already.
         if (replica || starting) return
         if ((await runtime.probe()).available) recordExit()
         if (!replica && !starting) startAgain()
@@ -258,7 +258,7 @@ export function createSupervisedService(context: ServiceContext, spec: ServiceSp
   }
 }
 
-/** Resolves once the service is ready, with the address at which it answers HTTP, if it was asked. */
+/** Resolves once the service is ready, with the address at which it answers HTTP, if that was checked. */
 async function waitUntilReady(
   context: ServiceContext,
   spec: ServiceSpec,
@@ -304,7 +304,7 @@ async function waitUntilReady(
   }
 }
 
-/** The sentences of a failed start speak of “the app”. */
+/** The messages of a failed start refer to “the app”. */
 function nameService(error: unknown, name: string): unknown {
   if (!(error instanceof BuildFailure) || error.message.includes(`“${name}”`)) return error
   const Failure = error instanceof CommandFailure ? CommandFailure : StartFailure

@@ -21,12 +21,12 @@ export interface EnvironmentState {
   services: Map<string, SupervisedService>
 }
 
-/** A live app that does nothing while its successor starts. */
+/** A live app that is frozen while its successor starts. */
 export interface HeldApp {
   spec: AppSpec
   /** The id of the replica of a service; null when it has none. */
   findReplica(service: string): string | null
-  /** The app continues, and gets the requests that waited. */
+  /** Resumes the app, which then receives the waiting requests. */
   resume(): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export interface Supervisor {
   waitUntilServing(candidate: Candidate, signal: AbortSignal, onNote: (line: string) => void, onOutput?: OutputListener): Promise<Candidate>
   /** Stops a candidate that will not be promoted. */
   stopCandidate(candidate: Candidate): Promise<void>
-  /** Runs a command once in the environment of a version that has no traffic yet, next to its ready images. */
+  /** Runs a command once in the environment of a version without traffic, with access to its ready images. */
   runTask(spec: AppSpec, task: Task, onLine: OutputListener, signal: AbortSignal): Promise<ReplicaExit>
   /** Starts the services that depend on the main one, and waits until all services have run for a moment. */
   finishServices(spec: AppSpec, signal: AbortSignal, onOutput?: OutputListener): Promise<void>
@@ -51,7 +51,7 @@ export interface Supervisor {
    */
   promote(candidate: Candidate): { commit(): Promise<void>; revert(): Promise<void> }
   /**
-   * Stops the live app of a slot when the candidate cannot start next to it, because both listen on one fixed port; visitors wait. Returns undefined
+   * Stops the live app of a slot when the candidate cannot run at the same time, because both listen on one fixed port; visitors wait. Returns undefined
    * when the app has no fixed port.
    */
   stopForFixedPort(spec: AppSpec): Promise<{ listen_port: number; resume(): Promise<void> } | undefined>
@@ -74,11 +74,11 @@ export interface Supervisor {
   stopAll(runtimes: readonly RuntimeName[]): Promise<void>
   /** Takes over replicas of services that outlived the platform; returns their ids. */
   adoptServices(spec: AppSpec, existing: ExistingReplica[]): Promise<string[]>
-  /** What is live in an environment. */
+  /** The live version of an environment. */
   findEnvironment(environmentId: string): EnvironmentState | undefined
   /**
-   * Starts the ready images of an environment of which nothing is live, and keeps them running until `releaseImages`. If they run already, the version
-   * that they belong to stays. Throws `StartFailure`.
+   * Starts the ready images of an environment without a live version, and keeps them running until `releaseImages`. If they run already, they stay with
+   * their version. Throws `StartFailure`.
    */
   holdImages(spec: AppSpec, signal: AbortSignal): Promise<EnvironmentState>
   releaseImages(environmentId: string): Promise<void>
@@ -90,17 +90,17 @@ export interface Supervisor {
   wakeService(spec: AppSpec, name: string, signal: AbortSignal): Promise<string>
   /** Wakes an environment that sleeps; resolves once it runs. */
   wakeEnvironment(spec: AppSpec, signal: AbortSignal): Promise<void>
-  /** Does work while the environment is frozen: it keeps its memory and its requests wait. */
+  /** Runs work while the environment is frozen: it keeps its memory and its requests wait. */
   freezeWhile<T>(spec: AppSpec, work: () => Promise<T>): Promise<T>
-  /** Does work while nothing of the environment runs; afterwards it is started again, and requests wait for that. */
+  /** Runs work while the environment is stopped; afterwards it is restarted, and requests wait for that. */
   stopWhile<T>(spec: AppSpec, work: () => Promise<T>): Promise<T>
   /**
-   * Freezes what is live in an environment until its next version replaces it or `resume`; requests wait for either. Undefined when nothing is live.
+   * Freezes the live version of an environment until its next version replaces it or `resume`; requests wait for either. Undefined without a live version.
    */
   holdLive(spec: AppSpec): Promise<HeldApp | undefined>
-  /** Runs a cron service once, in the environment that is live; wakes it first. */
+  /** Runs a cron service once, in the live version of the environment; wakes it first. */
   runCron(spec: AppSpec, service: ServiceSpec, signal: AbortSignal): Promise<ReplicaExit>
-  /** Starts a one-off command in the environment that is live; wakes its services first. Throws `StartFailure`. */
+  /** Starts a one-off command in the live version of the environment; wakes its services first. Throws `StartFailure`. */
   startAttached(spec: AppSpec, task: AttachedTask, signal: AbortSignal): Promise<AttachedReplica>
   /** Whether this deployment's app is supervised: it is live or restarting. */
   isSupervising(deploymentId: string): boolean

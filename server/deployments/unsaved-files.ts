@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import { limits } from '../contract/limits.ts'
 import type { UnsavedFilesRow } from '../store/volume-tables.ts'
 
-/** Files that look like data, as what a volume could keep: a folder, or one file. */
+/** Groups files that look like data into paths that a volume could keep: a folder, or a single file. */
 export type FoundFiles = Pick<UnsavedFilesRow, 'path' | 'kind' | 'is_file' | 'files' | 'bytes'>
 
 const dataFolders = new Set('attachments avatars data .data database databases db files media sqlite storage upload uploads'.split(' '))
@@ -15,7 +15,7 @@ export function findUnsavedFiles(written: WrittenFiles, mounts: readonly string[
     if (mounts.some((mount) => isWithin(path, mount))) continue
     const dataFolder = findDataFolder(path, written.app_folder)
     const folder = dataFolder ?? findNewFolder(path, written)
-    // A volume at a folder with files of the build would hide those of later versions, so that such a file is kept alone.
+    // A volume at a folder with files of the build would hide those of later versions, so only the file itself is kept.
     const kept = folder ?? (is_database ? path : undefined)
     if (kept === undefined) continue
     const kind = is_database ? 'database' : dataFolder === undefined ? 'files' : 'uploads'
@@ -41,7 +41,7 @@ const strongest = (a: FoundFiles['kind'], b: FoundFiles['kind']) => (kinds.index
 
 export const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(folder === '/' ? folder : `${folder}/`)
 
-/** The first folder of a path that has the name of one for data; the app's own folder may have such a name. */
+/** The first folder of a path with the name of a data folder; the app's own folder may have such a name. */
 function findDataFolder(path: string, appFolder: string): string | undefined {
   const root = isWithin(path, appFolder) && appFolder !== '/' ? appFolder : ''
   const segments = path.slice(root.length + 1).split('/')
@@ -49,7 +49,7 @@ function findDataFolder(path: string, appFolder: string): string | undefined {
   return index < 0 ? undefined : `${root}/${segments.slice(0, index + 1).join('/')}`
 }
 
-/** The highest folder of a path that the build did not have. */
+/** The highest folder of a path that the build did not create. */
 function findNewFolder(path: string, { new_folders, app_folder }: WrittenFiles): string | undefined {
   let highest: string | undefined
   for (let folder = posix.dirname(path); folder !== '/' && folder !== app_folder && new_folders.has(folder); folder = posix.dirname(folder))

@@ -12,12 +12,12 @@ import { readRegistryAccess } from './registry-access.ts'
 export interface DeploymentSecrets {
   /** The project's own variables for the target; the more specific environment overrides both. */
   variables: Record<string, string>
-  /** Those that are mounted into builds of a Dockerfile. */
+  /** Variables that are mounted into builds of a Dockerfile. */
   build_secrets: Record<string, string>
   mask: SecretMask
   /** Services that the project has without a configuration file. */
   managed_services: ManagedServices['names']
-  /** With what images are pulled. */
+  /** The registry credentials for pulling images. */
   registries: RegistryAccess
   /** Notes about the variables for the deployment's log. */
   notes: string[]
@@ -39,7 +39,7 @@ export async function readSecrets(
   })
   const variables: Record<string, string> = {}
   for (const row of rows) variables[row.key] = context.sealer.unseal({ table: 'env_vars', column: 'sealed_value', row: row.id }, row.sealed_value)
-  // The row of the target comes last and decides.
+  // The row of the target comes last and takes precedence.
   const isBuildSecret = new Map(rows.map((row) => [row.key, row.is_build_secret === 1]))
   const credentials = readCredentials(context, project)
   const database = restricted ? { variables: {}, secrets: [], note: null } : await context.databases.variablesFor(project.id, target, branch, runtime)
@@ -89,7 +89,7 @@ export const getServiceUrl = (
 const restrictionNote =
   'This is a pull request: it gets the variables of previews that are not sensitive, and no database and volumes of the project.'
 
-/** A variable that is meant for previews alone and that everyone may read. */
+/** A variable for previews only that is not sensitive. */
 const isForStrangers = (row: { environment: string | null; is_sensitive: 0 | 1; is_write_only: 0 | 1 }): boolean =>
   row.environment === 'preview' && row.is_sensitive === 0 && row.is_write_only === 0
 

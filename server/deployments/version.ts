@@ -28,7 +28,7 @@ export function formatVersion(version: Version): string {
   return JSON.stringify((isSimple ? main.artifact : { kind: 'services', ...version }) satisfies StoredVersion)
 }
 
-/** Every artifact once; services with the same build share theirs. */
+/** Each artifact once, because services with the same build share theirs. */
 export function listArtifacts({ main, services }: Version): Artifact[] {
   const all = [...(main ? [main.artifact] : []), ...services.map(({ artifact }) => artifact)]
   return [...new Map(all.map((artifact) => [JSON.stringify(artifact), artifact])).values()]

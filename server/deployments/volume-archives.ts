@@ -8,10 +8,10 @@ import type { Runtime } from '../runtime/runtime.ts'
 import type { DeploymentContext } from './context.ts'
 import type { Supervisor } from './supervisor.ts'
 
-/** Every volume begins with the id of its project. */
+/** The id of every volume starts with the id of its project. */
 const projectPrefix = 'prj_'
 
-/** Writes every volume of every project as `{runtime}/{volume}.tar` below a folder, each of one moment. */
+/** Writes every volume of every project as `{runtime}/{volume}.tar` below a folder, each as of one moment. */
 export async function writeVolumeArchives(
   context: DeploymentContext,
   supervisor: Supervisor,
@@ -46,7 +46,7 @@ export async function writeVolumeArchives(
   return { names, left_out }
 }
 
-/** Creates a volume of a backup; false when it exists already, because an app has used it since. */
+/** Creates a volume from a backup; false if it exists already, because an app has used it since. */
 export async function restoreVolume(runtimes: Record<RuntimeName, Runtime>, runtimeName: string, id: string, archive: Readable): Promise<boolean> {
   const projectId = /^prj_[0-9a-z]+/.exec(id)?.[0]
   if (!isRuntimeName(runtimeName) || projectId === undefined) throw new Error('The archive names no runtime or project.')

@@ -17,7 +17,7 @@ export interface VolumeSnapshots {
   list(volumeId: string): Promise<VolumeSnapshot[]>
   /** Undefined when the volume does not exist. */
   save(runtime: Runtime, volumeId: string, reason: VolumeSnapshot['reason']): Promise<VolumeSnapshot | undefined>
-  /** Keeps files from elsewhere, as a tar stream, as a snapshot of a volume that may not exist yet. */
+  /** Stores files from a tar stream as a snapshot of a volume that may not exist yet. */
   store(volumeId: string, reason: VolumeSnapshot['reason'], archive: Readable): Promise<void>
   has(volumeId: string, snapshotId: string): Promise<boolean>
   /** Replaces the files of a volume; false when the snapshot does not exist. */
@@ -58,7 +58,7 @@ export function createVolumeSnapshots(dataDir: string): VolumeSnapshots {
 
   const describe = async ({ id, reason, path, bytes }: StoredSnapshot): Promise<VolumeSnapshot> => {
     const { size, ctime, mtime } = await stat(path)
-    // A folder has the time of the volume's own one; its own time is that of its name.
+    // A folder has the time of the volume's folder, so the time in its name is used.
     return { id, reason, bytes: bytes ?? size, created_at: (bytes === null ? mtime : ctime).toISOString() }
   }
 

@@ -16,7 +16,7 @@ import type { EnvironmentState, Supervisor } from './supervisor.ts'
 export interface UploadTarget extends ReplacedVolume {
   name: string
   environment_id: string
-  /** The live version that has the volume; undefined when none has it. */
+  /** The live version that uses the volume; undefined if none does. */
   live: EnvironmentState | undefined
 }
 
@@ -39,9 +39,9 @@ export interface VolumeUploads {
   upload(target: UploadTarget, archive: AsyncIterable<Uint8Array>, options: VolumeUploadOptions): Promise<VolumeUploadResult>
 }
 
-/** Checks at the same time: one check keeps a core busy. */
+/** Concurrent checks: one check keeps a core busy. */
 const maxConcurrentChecks = 2
-/** Left free on the disk of the data folder. */
+/** Bytes left free on the disk of the data folder. */
 const reserved_bytes = 512 * 2 ** 20
 
 export function createVolumeUploads(context: DeploymentContext, supervisor: Supervisor): VolumeUploads {
@@ -74,7 +74,7 @@ export function createVolumeUploads(context: DeploymentContext, supervisor: Supe
     return replaceVolume(context, target, async () => {
       if (!(await runtime.removeVolume(target.id)))
         throw new Problem('volume_in_use', `A command or another version uses “${target.name}”. Wait until it has ended, then upload again.`)
-      // The archive is complete, so that a client that disconnects changes nothing.
+      // From here the archive is complete, so a client that disconnects changes nothing.
       await runtime.importVolume(target.id, target.project_id, received.open(owner, new AbortController().signal))
     })
   }

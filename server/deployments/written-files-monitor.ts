@@ -4,7 +4,7 @@ import { getEnvironmentId } from './supervised-app.ts'
 import type { Supervisor } from './supervisor.ts'
 
 const interval_ms = 60_000
-/** How long a version has been seen live when its files are inspected; after the last one, each time that long again. */
+/** The times after a version became live at which its files are inspected; after the last one, at the same interval. */
 const ages_ms = [1, 10, 60, 6 * 60].map((minutes) => minutes * 60_000)
 
 interface Watched {
@@ -15,7 +15,7 @@ interface Watched {
   inspected_at: number
 }
 
-/** Looks now and then for files that the live versions of production wrote outside of volumes. A version without visits is not looked at again. */
+/** Inspects the live versions of production for files outside of volumes from time to time. A version without visits is not inspected again. */
 export function createWrittenFilesMonitor(context: DeploymentContext, supervisor: Pick<Supervisor, 'findEnvironment' | 'inspectFiles'>) {
   const { clock, store, log } = context
   const watched = new Map<string, Watched>()

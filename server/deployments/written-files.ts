@@ -21,16 +21,16 @@ export interface InspectedApp {
 }
 
 export interface WrittenFilesInspector {
-  /** Reports files that look like data and are outside of volumes, once per path. Resolves with the number of reports that are open. */
+  /** Reports files that look like data and are outside of volumes, once per path. Resolves with the number of open reports. */
   inspect(app: InspectedApp): Promise<number>
   /**
-   * Reports them, and saves them in snapshots, before the replicas end. `successor` is the version that replaces them, whose volumes have their files
-   * already. Never throws.
+   * Reports them, and saves them in snapshots, before the replicas end. `successor` is the version that replaces them, whose volumes already have
+   * their files. Never throws.
    */
   saveBeforeEnd(app: InspectedApp, successor: AppSpec | null): Promise<void>
 }
 
-/** A save that takes longer is given up, because a deployment waits for it. */
+/** A save that takes longer is aborted, because a deployment waits for it. */
 const saveTimeout_ms = 120_000
 
 export function createWrittenFilesInspector(context: DeploymentContext, note: (spec: AppSpec, line: string) => void): WrittenFilesInspector {
@@ -43,7 +43,7 @@ export function createWrittenFilesInspector(context: DeploymentContext, note: (s
     const folders = new Set<string>()
     for (const { name, service, artifact, replica } of listParts(spec)) {
       if (goesOn(spec, name, successor)) continue
-      // As processes, services with one build have one folder.
+      // In the process runtime, services with the same build share one folder.
       if (artifact.kind === 'static' || (artifact.kind === 'bundle' && folders.has(artifact.directory))) continue
       if (artifact.kind === 'bundle') folders.add(artifact.directory)
       const owner = { replica_id: findReplica(replica), artifact }
@@ -126,7 +126,7 @@ export function createWrittenFilesInspector(context: DeploymentContext, note: (s
       if (spec.target === 'preview') return
       try {
         for (const { row, owner } of await report(spec, await find(app, successor))) {
-          // What writes to the files waits while they are read; stopping thaws it.
+          // Writers are frozen while the files are read; stopping thaws them.
           if (owner.replica_id !== null)
             await context
               .runtime(spec.runtime)
@@ -153,7 +153,7 @@ function listParts(spec: AppSpec): { name: string; service: string; replica: str
   return [...main, ...services.map(({ config: { name }, artifact: own }) => ({ name, service: name, replica: name, artifact: own }))]
 }
 
-/** Whether a ready image of the environment keeps running when the version is replaced, and with it its files. */
+/** Whether a ready image of the environment, and with it its files, keeps running when the version is replaced. */
 const goesOn = (spec: AppSpec, name: string, successor: AppSpec | null): boolean => {
   const image = spec.services.find(({ config, owner_id }) => config.name === name && owner_id === spec.environment_id)
   const next = successor?.services.find(({ config, owner_id }) => config.name === name && owner_id === spec.environment_id)
@@ -169,7 +169,7 @@ const listMounts = (spec: AppSpec, service: string): string[] =>
     .filter(({ name }) => name === service)
     .flatMap(({ volumes }) => volumes.map(({ path }) => posix.resolve(appFolder, path)))
 
-/** Whether reports at this path are settled by the volumes of a version. */
+/** Whether the volumes of a version cover the reports at this path. */
 export const isCovered = (spec: AppSpec, { service, path }: Pick<UnsavedFilesRow, 'service' | 'path'>): boolean =>
   listMounts(spec, service === '' ? (spec.main_service ?? 'web') : service).some((mount) => isWithin(path, mount))
 

@@ -8,9 +8,9 @@ export type DnsAnswer =
   /** The name exists, with records of other types. */
   | { state: 'no_record' }
   | { state: 'no_name' }
-  /** No resolver answered. */
+  /** No resolver responded. */
   | { state: 'silent'; code: string }
-  /** A resolver answered with an error. */
+  /** A resolver responded with an error. */
   | { state: 'refused'; code: string }
 
 export interface DnsResult {

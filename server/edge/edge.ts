@@ -80,7 +80,7 @@ export type Route = RouteOwner &
      * route to change.
      */
     | { kind: 'asleep' }
-    /** A development server of this machine: nothing is cached and nothing is counted. `host_header`: the name by which it is addressed. */
+    /** A development server of this machine: nothing is cached and nothing is counted. `host_header`: the host that it receives. */
     | { kind: 'development'; host: string; port: number; host_header: HostHeader }
     /** A status page of the edge. `starting` holds requests until the route changes. */
     | { kind: 'page'; page: 'not_deployed' | 'building' | 'starting' | 'stopped' | 'crashed' | 'failed' | 'no_web_service' | 'dev_starting' }

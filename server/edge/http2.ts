@@ -41,7 +41,7 @@ export function createHttp2Acceptor(edge: EdgeContext): Http2Acceptor {
 
   /**
    * `offersWebSockets`: on a stream (RFC 8441). Chromium ends every HTTP/2 connection when an address of this machine changes, which each container
-   * that starts or stops causes, but continues with HTTP/1.1. The sockets of a development server would lose edits, so they get their own connections.
+   * that starts or stops causes, but keeps HTTP/1.1 connections. A development server would lose edits, so its sockets get separate connections.
    */
   function createAcceptingServer(offersWebSockets: boolean): Http2Server {
     const accepting = createServer({

@@ -180,7 +180,7 @@ export function createRouter(
   }
 }
 
-/** Requests to a development server are no visits of the project. */
+/** Requests to a development server do not count as visits of the project. */
 const uncounted: Pick<MetricsCollector, 'forProject'> = { forProject: () => ({ recordResponse() {}, recordBytes() {} }) }
 
 const noRequests: ReadonlySet<() => void> = new Set()

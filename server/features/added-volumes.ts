@@ -76,7 +76,7 @@ export function createAddedVolumeHandlers(
 
 const pickServiceAndPath = ({ service, path }: { service: string; path: string }) => ({ service, path })
 
-/** Folders of the system, and of Homeport itself. A volume there would hide what the container needs. */
+/** Folders of the system, and of Homeport itself. A volume there would hide files that the container needs. */
 const reserved = ['bin', 'boot', 'dev', 'etc', 'homeport', 'lib', 'lib64', 'proc', 'run', 'sbin', 'sys']
 
 const invalidPath = (message: string): Problem => new Problem('invalid_input', message, { issues: [{ path: 'path', message }] })

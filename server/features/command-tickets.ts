@@ -7,7 +7,7 @@ import { hashSecret, newSecret } from '../lib/token.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { Caller } from './context.ts'
 
-/** A one-off command whose client has shown its ticket. */
+/** A one-off command whose client has presented its ticket. */
 export interface ClaimedCommand {
   caller: Caller
   project: Pick<ProjectRow, 'id' | 'slug'>
@@ -33,7 +33,7 @@ interface PendingCommand {
   timer: Timer
 }
 
-/** Each prepared command has a ticket, valid once and for a short time, with which its WebSocket attaches. */
+/** Each prepared command has a ticket, valid once and for a short time, with which its WebSocket connects. */
 export function createCommandTickets({ clock, deployments }: { clock: Clock; deployments: Pick<DeploymentService, 'commands'> }): CommandTickets {
   const pending = new Map<string, PendingCommand>()
   /** Prepared and running commands, by account. */

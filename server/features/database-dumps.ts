@@ -15,7 +15,7 @@ export function createDatabaseDumpHandlers(deps: FeatureDeps): Pick<OperationHan
   const { databases, dumps } = deps
   const { db } = deps.store
 
-  /** The database that a request is about: PostgreSQL's, or that of a managed service. */
+  /** The database of a request: PostgreSQL's, or that of a managed service. */
   const openSource = async (project: ProjectRow, service: string): Promise<DumpSource> => {
     if (service === '') return createPostgresDumpSource(databases.open(await requireDatabase(deps, project.id)))
     const rows = await db.read((tx) => listManagedServices(tx, project.id))

@@ -98,8 +98,8 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
 }
 
 /**
- * Throws when a name has a project already, or was bought by another account, itself or a name above it; what the account
- * bought itself is returned. Whose it is, is told to those alone who may see it.
+ * Throws if a name belongs to a project already, or was bought by another account, itself or a parent of it; the caller's own purchase
+ * is returned. The owner is named only to callers who may see the domain.
  */
 export function requireAvailableHostname(
   tx: Tx,

@@ -108,7 +108,7 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
     async updateProjectEnvVar({ env_var: { id, project_id } }, { body }) {
       const { value, is_sensitive, is_write_only, is_build_secret } = body
       await db.write((tx) => {
-        // The list has an empty value for a write-only variable, which may come back.
+        // The list has an empty value for a write-only variable, which a client may send back.
         const keepsValue = value === undefined || (value === '' && findEnvVar(tx, project_id, id)?.is_write_only === 1)
         updateEnvVar(tx, id, {
           ...(keepsValue ? {} : { sealed_value: deps.sealer.seal(encryptionContextOf(id), value) }),

@@ -40,7 +40,7 @@ async function* readLog(logs: LogStore, stream: string, format: Format = 'text')
   }
 }
 
-/** Steps have no line of their own: the lines of each follow it. */
+/** Steps have no lines of their own: the lines of each step follow it. */
 function formatRecord(json: string): string {
   const record = JSON.parse(json) as Pick<BuildLogLine, 'ts'> & Partial<Pick<BuildLogLine, 'line'> & Pick<RuntimeStateEvent, 'state' | 'exit_code'>>
   if (record.line !== undefined) return `${record.ts}  ${stripVTControlCharacters(record.line)}\n`

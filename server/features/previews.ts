@@ -35,7 +35,7 @@ export function createPreviewHandlers(deps: FeatureDeps): PreviewHandlers {
           preview_databases: toFlag(body.preview_databases),
           pull_requests: toFlag(body.pull_requests),
           pull_request_secrets: toFlag(body.pull_request_secrets),
-          // Those that are there at the first check afterwards get a preview with their next commit.
+          // Branches that exist at the next check get a preview with their next commit.
           ...(body.pull_requests === false ? { knows_pull_requests: 0 as const } : {}),
         } as const
         if (body.pull_requests === true) deps.deployments.requireIsolation(tx, project)

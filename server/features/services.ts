@@ -8,7 +8,7 @@ import { parseCursor } from './projects.ts'
 
 type ServiceHandlers = Pick<OperationHandlers, 'listServices' | 'restartService' | 'streamServiceLog' | 'listCronRuns' | 'runCronService'>
 
-/** The environment that a request names; the production branch names production. */
+/** The environment in a request; the production branch means production. */
 export const toEnvironment = (project: ProjectRow, branch: string | undefined) => ({
   project_id: project.id,
   branch: branch === project.repo_branch ? undefined : branch,

@@ -23,7 +23,7 @@ import { listProjectIdsOfAccount } from '../store/projects.ts'
 
 type UserHandlers = Pick<OperationHandlers, 'listUsers' | 'addUser' | 'verifyUser' | 'removeUser' | 'addTeamMember' | 'removeTeamMember'>
 
-/** People of the instance. The API server has checked that the caller is its owner. */
+/** Users of the instance. The API server has checked that the caller is its owner. */
 export function createUserHandlers(deps: FeatureDeps): UserHandlers {
   const { db } = deps.store
   const now = () => isoTime(deps.clock.now())

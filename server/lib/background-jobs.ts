@@ -1,6 +1,6 @@
 import type { Log } from './log.ts'
 
-/** Work that no one waits for. Each job has a name for the log, and none outlives `close`. */
+/** Background jobs. Each has a name for the log, and none outlives `close`. */
 export interface BackgroundJobs {
   /** Starts a job. A failure is logged as `job_failed` with the job's name and the fields of `subject`. */
   start(name: string, subject: Record<string, unknown>, work: () => Promise<unknown>): void

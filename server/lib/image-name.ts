@@ -28,13 +28,13 @@ export function normalizeRegistryHost(text: string): string | undefined {
   return host.length <= 253 && hostPattern.test(host) ? toCanonicalHost(host) : undefined
 }
 
-/** Official images of Docker Hub, which everyone can pull. */
+/** Official images of Docker Hub, which anyone can pull. */
 export function isOfficialImage(image: string): boolean {
   const path = image.replace(/^(?:docker\.io|index\.docker\.io)\//, '').replace(/^library\//, '')
   return getRegistryHost(image) === dockerHub && !path.includes('/')
 }
 
-/** Whether the tag is one that is moved to newer images, such as `latest`: it has no digit, and the name has no digest. */
+/** Whether the tag moves to newer images, such as `latest`: it has no digit, and the name has no digest. */
 export function hasMovingTag(image: string): boolean {
   if (image.includes('@')) return false
   const tag = /:([\w.-]+)$/.exec(image.slice(image.lastIndexOf('/') + 1))?.[1] ?? 'latest'

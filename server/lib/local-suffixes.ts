@@ -1,4 +1,4 @@
-/** Suffixes reserved for local use, which no one can register (RFC 6761, RFC 8375, and ICANN's `.internal`). */
+/** Suffixes reserved for local use, which cannot be registered (RFC 6761, RFC 8375, and ICANN's `.internal`). */
 export const localSuffixes = ['test', 'internal', 'home.arpa'] as const
 
 /** Whether a name has one of these suffixes. */

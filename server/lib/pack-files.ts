@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { PassThrough, type Readable } from 'node:stream'
 
-/** A tar stream of these files of a folder, which are named without links. */
+/** A tar stream of these files of a folder. None of them is a symlink. */
 export function packFiles(folder: string, names: readonly string[]): Readable {
   const child = spawn('tar', ['-C', folder, '-cf', '-', ...names], { stdio: ['ignore', 'pipe', 'pipe'] })
-  // Read from now on: Node discards what no one has read when the program ends.
+  // Reading starts here, because Node discards unread output when the program ends.
   const archive = child.stdout.pipe(new PassThrough(), { end: false })
   let text = ''
   child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()))

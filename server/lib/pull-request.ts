@@ -1,6 +1,6 @@
 /**
- * The label that a pull request has instead of a branch, `pull/12`. A branch of the repository with such a name is treated like a pull request, so
- * that no name gives a stranger's code more than others have.
+ * The label of a pull request in place of a branch, `pull/12`. A branch of the repository with such a name is treated like a pull request, so
+ * that no branch name gives untrusted code more access.
  */
 export const createPullRequestLabel = (number: number): string => `pull/${number}`
 
@@ -10,16 +10,16 @@ export function parsePullRequestLabel(branch: string | null): number | undefined
   return digits === undefined ? undefined : Number(digits)
 }
 
-/** Whether the code of a deployment may be a stranger's. Production is what the project chose. */
+/** Whether the code of a deployment may be untrusted. The project itself chose the code of production. */
 export const isOfPullRequest = ({ target, branch }: { target: 'production' | 'preview'; branch: string | null }): boolean =>
   target === 'preview' && parsePullRequestLabel(branch) !== undefined
 
-/** Where forges publish the head of a pull request: GitHub, Gitea and Forgejo; GitLab; Bitbucket Server. */
+/** The ref of a pull request's head at a forge: GitHub, Gitea and Forgejo; GitLab; Bitbucket Server. */
 export const listPullRequestRefs = (number: number | '*'): string[] => [
   `refs/pull/${number}/head`,
   `refs/merge-requests/${number}/head`,
   `refs/pull-requests/${number}/from`,
 ]
 
-/** GitHub publishes the result of a merge, while a pull request is open. */
+/** GitHub publishes the result of a merge while a pull request is open. */
 export const mergeRefPattern = 'refs/pull/*/merge'

@@ -5,7 +5,7 @@ export const parseWatchPaths = (json: string): string[] => JSON.parse(json) as s
 export const formatWatchPaths = (patterns: readonly string[]): string => JSON.stringify(patterns)
 
 /**
- * A predicate that says whether a changed file counts. Patterns are those of .gitignore, but the last one that matches the file decides, also below a
+ * A predicate that says whether a changed file counts. Patterns are those of .gitignore, but the last matching one decides, also below a
  * folder that matches: `apps/web` with `!**\/*.md` is everything in the folder except Markdown. A list that begins with an exclusion begins with all files.
  */
 export function createWatchPathMatcher(patterns: readonly string[]): (path: string) => boolean {

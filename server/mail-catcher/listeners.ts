@@ -17,11 +17,11 @@ interface ListenerOptions {
 }
 
 const loopback = '127.0.0.1'
-/** RFC 863, discard: nothing listens there. */
+/** The discard port (RFC 863), on which nothing listens. */
 const unusedPort = 9
 
 /**
- * The addresses on which the mail catcher listens: loopback, and that of this machine in the network of the containers. All have one port, which stays
+ * The addresses on which the mail catcher listens: loopback, and this machine's address in the network of the containers. All have the same port, which
  * the same over restarts, because containers that keep running have it in their variables.
  */
 export function createListeners({ data_dir, instance_id, log, runtimes, findHostAddress, handlers }: ListenerOptions) {
@@ -45,7 +45,7 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
     const opened = open.get(loopback)
     if (opened) return opened.port
     const saved = await readPort(portFile)
-    // The range is neither that of other services nor that of clients.
+    // The range is used neither by other services nor for client ports.
     const derived = 10_000 + (createHash('sha256').update(`mail ${instance_id}`).digest().readUInt16BE(0) % 10_000)
     const port = await listen(loopback, saved ?? derived).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') throw error
@@ -91,7 +91,7 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
         }
       }),
 
-    /** Opens what can be opened now. */
+    /** Opens every address that is available now. */
     async ensureAll(): Promise<void> {
       failure = await inOrder(listenOnLoopback).then(
         () => null,
@@ -100,7 +100,7 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
           return 'The mail catcher cannot open a port on this machine. The log of the instance has the reason.'
         },
       )
-      // A runtime that is not available, or has no network, has no apps that could send.
+      // A runtime that is not available, or has no network, has no apps that could send mail.
       for (const runtime of runtimes) await inOrder(() => ensure(runtime, false)).catch(() => {})
     },
 

@@ -88,7 +88,7 @@ export function createMailCatcher(options: MailCatcherOptions) {
   const parse = (source: Buffer) => limitParsing(closing.signal, () => parseMessage(source))
   const findRow = (projectId: string, id: string) => db.read((tx) => findMailMessage(tx, projectId, id))
 
-  /** A message that a backup did not include has a row alone. */
+  /** A message that a backup did not include has only a row. */
   const readSource = async (projectId: string, id: string): Promise<{ row: MailMessageRow; source: Buffer } | undefined> => {
     const row = await findRow(projectId, id)
     const source = row && (await files.read(projectId, id))
@@ -104,7 +104,7 @@ export function createMailCatcher(options: MailCatcherOptions) {
   }
 
   return {
-    /** Listens if a project has its mail caught. Failures are logged, and tried again with the next deployment and every hour. */
+    /** Listens if a project uses the catcher. Failures are logged, and retried with the next deployment and every hour. */
     async start(): Promise<void> {
       const rows = await db.read((tx) => listMailMessageIds(tx))
       const known = new Set(rows.map(({ project_id, id }) => `${project_id}/${id}`))

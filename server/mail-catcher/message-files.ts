@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { mailLimits } from '../contract/mail.ts'
 import { ReceiveError } from './smtp-listener.ts'
 
-/** The messages as they were received: a file for each, in a folder for each project. Names are ids of this instance. */
+/** The messages as received: a file for each, in a folder for each project. Names are ids of this instance. */
 export function createMessageFiles(data_dir: string) {
   const folder = join(data_dir, 'mail')
   const folderOf = (projectId: string) => join(folder, projectId)
@@ -21,7 +21,7 @@ export function createMessageFiles(data_dir: string) {
       try {
         for await (const chunk of content) {
           bytes += chunk.length
-          // The rest is read and dropped, because the sender does not listen before the end.
+          // The rest is read and dropped, because the sender reads no reply before the end.
           if (bytes <= mailLimits.message_bytes) await file.write(chunk)
         }
         await file.close()

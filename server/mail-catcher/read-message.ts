@@ -1,7 +1,7 @@
 import type { Attachment, ParsedMail } from 'mailparser'
 import { mailLimits, type MailMessageDetails } from '../contract/mail.ts'
 
-/** Parses a message. Never throws for what a message contains. */
+/** Parses a message. Never throws because of its content. */
 export async function parseMessage(source: Buffer): Promise<ParsedMail> {
   const { simpleParser } = await import('mailparser')
   return simpleParser(source, { skipTextToHtml: true, maxHtmlLengthToParse: mailLimits.shown_html })
@@ -36,7 +36,7 @@ export async function presentMessage(mail: ParsedMail): Promise<Pick<MailMessage
 
 export const readAttachment = (mail: ParsedMail, index: number): Buffer | undefined => listFiles(mail)[index]?.content
 
-/** Without images that the text shows, which are part of it. */
+/** Without images that the text displays, because they are part of it. */
 const listFiles = (mail: ParsedMail): Attachment[] => mail.attachments.filter(({ related }) => !related)
 
 const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text)
@@ -45,14 +45,14 @@ const cut = (text: string, length: number): string => (text.length > length ? `$
 const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'"
 
 /**
- * A document of what a message may show: no scripts, forms, frames or remote content. Styles are kept, because the frame has no origin, runs no
- * scripts and reaches no network.
+ * The parts of a message that may be shown, as a document: no scripts, forms, frames or remote content. Styles are kept, because the frame has no
+ * origin, runs no scripts and cannot access the network.
  */
 async function createDocument(html: string): Promise<string> {
   const { default: sanitize } = await import('sanitize-html')
   const body = sanitize(html, {
     allowedTags: [...sanitize.defaults.allowedTags, 'img', 'style', 'center', 'font', 'title', 'del', 'ins'],
-    // For `style`, which can do no more here than styles can.
+    // Permits `style`, which cannot do more here than other styles.
     allowVulnerableTags: true,
     allowedAttributes: {
       '*': ['style', 'class', 'id', 'dir', 'lang', 'align', 'valign', 'width', 'height', 'bgcolor', 'color', 'border', 'title'],
@@ -67,7 +67,7 @@ async function createDocument(html: string): Promise<string> {
     allowedSchemesByTag: { img: ['data'] },
     allowProtocolRelative: false,
     parseStyleAttributes: false,
-    // A relative address would be one of the dashboard.
+    // A relative URL would refer to the dashboard.
     transformTags: { a: (tagName, { href = '', ...attribs }) => ({ tagName, attribs: { ...attribs, ...toLink(href) } }) },
   })
   return `<!doctype html><html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><style>html{background:#fff;color:#111;font:14px/1.5 sans-serif}body{margin:16px;overflow-wrap:anywhere}img{max-width:100%;height:auto}</style></head><body>${body}</body></html>`

@@ -26,14 +26,14 @@ export interface SmtpListener {
 
 /** Listens on one address. Rejects when the port is taken or the address is not one of this machine. */
 export async function listenForMail(host: string, port: number, handlers: SmtpHandlers): Promise<SmtpListener> {
-  // Loaded with the first project that has its mail caught.
+  // Loaded when the first project uses the catcher.
   const { SMTPServer: Server } = await import('smtp-server')
   const server = new Server(createServerOptions(handlers))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {
       server.off('error', reject)
-      // Broken connections of clients.
+      // Errors of broken client connections.
       server.on('error', () => {})
       resolve()
     })

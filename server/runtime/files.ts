@@ -11,7 +11,7 @@ export function resolveInside(root: string, path: string): string {
   return full
 }
 
-/** Whether a path is a folder or is inside of it. */
+/** Whether a path is a folder or inside it. */
 export const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(folder + sep)
 
 /** An id as a safe path segment. */
@@ -32,11 +32,11 @@ export async function moveFolder(from: string, to: string, signal?: AbortSignal)
   }
 }
 
-/** The folder in `bundles/` of a build: each service of a deployment that is built has its own. */
+/** The folder of a build in `bundles/`: each built service of a deployment has its own. */
 export const getBundleName = ({ deployment_id, service }: { deployment_id: string; service?: string | null }): string =>
   toPathSegment(service ? `${deployment_id}.${service}` : deployment_id)
 
-/** The id under which the caches of a build are kept. */
+/** The id under which the caches of a build are stored. */
 export const getCacheOwner = ({ project_id, is_untrusted }: { project_id: string; is_untrusted?: boolean }): string =>
   is_untrusted ? getUntrustedOwner(project_id) : project_id
 
@@ -75,7 +75,7 @@ export async function copyFolder(from: string, to: string, { signal, isUrgent = 
   })
 }
 
-/** Copies a folder by sharing its blocks; false, and nothing is left, where the file system cannot. */
+/** Copies a folder by sharing its blocks; false, and nothing is left, if the file system cannot. */
 export async function cloneFolder(from: string, to: string): Promise<boolean> {
   if (platform() !== 'linux') return false
   await rm(to, { recursive: true, force: true, maxRetries: 5 })

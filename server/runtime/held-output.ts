@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import type { Clock } from '../lib/clock.ts'
 
-/** The output of a program that is read no faster than its reader wants it. */
+/** The output of a program, read no faster than its reader consumes it. */
 export interface HeldOutput {
   stream: Readable
-  /** The program has ended: the output ends with its source, or after a second of silence, because another process may hold the source open. */
+  /** Called when the program has exited: the output ends with its source, or after a second of silence, because another process may hold the source open. */
   endWhenSilent(): void
 }
 
@@ -38,7 +38,7 @@ export function createHeldOutput(source: Readable, clock: Clock): HeldOutput {
   })
   source.pause()
   source.once('end', end).once('close', end)
-  // The read error of a terminal whose programs have ended.
+  // The read error of a terminal whose programs have exited.
   source.once('error', end)
   const checkSilence = () => {
     if (isOver) return

@@ -1,6 +1,6 @@
-/** With what the images of a project may be pulled. */
+/** The registry credentials of a project. */
 export interface RegistryAccess {
-  /** The project's own, each for its host alone. */
+  /** The project's own, each only for its host. */
   logins: RegistryLogin[]
   /** The project belongs to the user of this machine, whose `docker login` it may use. */
   uses_docker_login: boolean
@@ -11,7 +11,7 @@ export interface RegistryLogin {
   host: string
   username: string
   password: string
-  /** Takes the place of user name and password. */
+  /** Replaces user name and password. */
   identity_token?: string
   origin: 'project' | 'docker_login'
 }

@@ -41,7 +41,7 @@ export interface DockerOptions {
   home?: string
   /** Replaces the search: addresses such as `unix:///var/run/docker.sock`. */
   candidates?: string[]
-  /** The names of the edge that containers of a project resolve; none if it is not to be reached at this address of this machine. */
+  /** The edge's hostnames that containers of a project resolve; none if the edge is not reachable at this address of this machine. */
   listEdgeHosts?: ListEdgeHosts
   /** The environment of credential helpers. */
   environment?: Record<string, string>

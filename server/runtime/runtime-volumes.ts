@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { VolumeEntry } from '../contract/volumes.ts'
 
-/** What a runtime does with the volumes of environments. */
+/** Operations of a runtime on the volumes of environments. */
 export interface RuntimeVolumes {
   /** The volumes whose id starts with `prefix`; `bytes` is null when the size is unknown. */
   listVolumes(prefix: string): Promise<{ id: string; bytes: number | null }[]>
@@ -13,18 +13,18 @@ export interface RuntimeVolumes {
   importVolume(id: string, projectId: string, archive: Readable): Promise<void>
 
   /**
-   * Replaces the files of the volume `to`, which no replica may use, by a copy of another volume's, or creates it. Shares blocks where the file system
+   * Replaces the files of the volume `to`, which no replica may use, with a copy of another volume's, or creates it. Shares blocks if the file system
    * can. False when `from` does not exist; nothing was changed then.
    */
   copyVolume(from: string, to: string, projectId: string, signal: AbortSignal): Promise<boolean>
 
   /**
-   * Copies the files of a volume to a new folder of this machine that shares their blocks. Resolves with their size; undefined, and nothing was
-   * written, where that is not possible.
+   * Copies the files of a volume to a new folder of this machine that shares their blocks. Resolves with their size; undefined, with nothing
+   * written, if that is not possible.
    */
   cloneVolume(id: string, folder: string): Promise<number | undefined>
 
-  /** Replaces the files of a volume, which no replica may use, by those of such a folder; false, and nothing was changed, where that is not possible. */
+  /** Replaces the files of a volume, which no replica may use, with those of such a folder; false, with nothing changed, if that is not possible. */
   restoreClone(id: string, folder: string): Promise<boolean>
 
   /**
@@ -33,7 +33,7 @@ export interface RuntimeVolumes {
    */
   listVolumeFolder(id: string, path: string): Promise<{ entries: VolumeEntry[]; is_complete: boolean } | undefined>
 
-  /** A file of a volume; undefined when there is none. Links are not followed. The caller reads or destroys `content`. */
+  /** A file of a volume; undefined if it does not exist. Symlinks are not followed. The caller reads or destroys `content`. */
   readVolumeFile(id: string, path: string): Promise<{ bytes: number; content: Readable } | undefined>
 
   /** Removes one volume, if it exists; false when a replica uses it. */

@@ -70,21 +70,21 @@ export interface Runtime extends RuntimeVolumes {
   usage(replicaId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
 
   /**
-   * The files that an app created or changed outside of volumes since its build, without those that `written-paths.ts` leaves out. The work is bounded,
+   * The files that an app created or changed outside of volumes since its build, except those that `written-paths.ts` excludes. The work is bounded,
    * and links are not followed. Undefined when the owner has no files.
    */
   listWrittenFiles(owner: WrittenFilesOwner): Promise<WrittenFiles | undefined>
 
   /**
-   * The files that an app has at a path outside of volumes, as a tar stream for `importVolume`: the content of a folder, or a file with those that
-   * SQLite has next to it. Undefined when nothing is there, or when the path has a link in it. The replica should be frozen.
+   * The files that an app has at a path outside of volumes, as a tar stream for `importVolume`: the content of a folder, or a file with the additional
+   * files of SQLite. Undefined if nothing exists there, or if the path contains a symlink. The replica should be frozen.
    */
   exportWrittenFiles(owner: WrittenFilesOwner, path: string, isFile: boolean): Promise<Readable | undefined>
 
   /** Removes a project's caches of dependencies and frameworks. */
   removeProjectCaches(projectId: string): Promise<void>
 
-  /** Removes them for a project that continues, whose next builds use no results of earlier ones. It must not be building. */
+  /** Removes the caches of a project that continues to exist, whose next builds use no results of earlier ones. It must not be building. */
   clearBuildCache(projectId: string): Promise<void>
 
   /** Removes an artifact (image, bundle) and other resources of the deployment; no error if they no longer exist. */
@@ -96,24 +96,24 @@ export interface Runtime extends RuntimeVolumes {
 
 export interface BuildRequest {
   project_id: string
-  /** The source may be a stranger's, so that this build shares no cache with those of the project. */
+  /** The source may be untrusted, so this build shares no cache with those of the project. */
   is_untrusted?: boolean
   deployment_id: string
   /** Distinguishes builds of one deployment: the name of a service; null for the main one. */
   service?: string | null
   /** The source: a folder that belongs to this deployment alone. The runtime may change or move it; the caller removes the rest. */
   folder: string
-  /** Another build of the deployment needs the folder as it is. */
+  /** Another build of the deployment needs the unchanged folder. */
   keeps_folder?: boolean
   plan: BuildPlan
   /** Decrypted variables of the target environment. Must never be in an image layer, an argument or a log. */
   variables: Record<string, string>
-  /** Those of the variables that RUN steps of a Dockerfile may mount as secrets. */
+  /** The variables that RUN steps of a Dockerfile may mount as secrets. */
   build_secrets: Record<string, string>
   memory_mb: number
   /** Cores of the CPU; null: all. */
   cpus: number | null
-  /** Uses no results of earlier builds of the project; its own replace them in the caches. */
+  /** Uses no results of earlier builds of the project; its results replace them in the caches. */
   skips_cache: boolean
   registries: RegistryAccess
   signal: AbortSignal
@@ -144,7 +144,7 @@ export interface Build {
 export type Artifact =
   /** A static site: a folder of files that the edge serves. */
   | { kind: 'static'; directory: string; spa_fallback: boolean; bytes: number }
-  /** `docker`: an image by name. `id`: of a ready image, because its name may be given to another image later. */
+  /** `docker`: an image by name. `id`: of a ready image, because its name may be moved to another image. */
   | { kind: 'image'; image: string; id?: string; port: number | null; bytes: number }
   /** `process`: a folder with all files and the start command. `variables` are set by the framework; variables of the project override them. */
   | {
@@ -189,20 +189,20 @@ export interface AttachedRequest extends Omit<StartRequest, keyof ReplicaObserve
   terminal: TerminalSize | null
 }
 
-/** A running one-off command. Nothing is read ahead: a caller that does not read its output stops it. */
+/** A running one-off command. Nothing is buffered: a caller that does not read its output blocks it. */
 export interface AttachedReplica {
   id: string
   input: Writable
-  /** Of a terminal: everything. */
+  /** For a terminal: everything. */
   stdout: Readable
   stderr: Readable | null
-  /** Nothing happens without a terminal, and after the exit. */
+  /** No effect without a terminal, and after the exit. */
   resize(size: TerminalSize): Promise<void>
   /** The exit. The output may have more to read. */
   exited: Promise<ReplicaExit>
 }
 
-/** What makes a replica one of several services. */
+/** The properties of a replica that is one of several services. */
 export interface ServiceRequest {
   name: string
   /** Replace those of the artifact; null keeps them. A command without an entrypoint keeps the image's entrypoint. */
@@ -223,7 +223,7 @@ export interface ServiceRequest {
   health_command: { command: string[]; timeout_s: number } | null
   /** A ready image may change users when it starts, as official images do; an app that was built here may not. */
   is_ready_image: boolean
-  /** Opaque; `list` returns it, so that the caller recognizes a replica that still is what it should be. */
+  /** Opaque; `list` returns it, so that the caller recognizes a replica whose configuration is still current. */
   definition: string
 }
 
@@ -332,7 +332,7 @@ export class ReplicaCommandError extends Error {
 
 export class StartFailure extends BuildFailure {}
 
-/** What has the files that an app wrote: its replica, or where replicas have none of their own, its artifact. */
+/** The owner of the files that an app wrote: its replica, or, if replicas have none, its artifact. */
 export interface WrittenFilesOwner {
   replica_id: string | null
   artifact: Artifact

@@ -1,4 +1,4 @@
-/** The segments of a path in a volume; none for the volume itself. Throws for a path that could leave it, which the contract refuses before. */
+/** The segments of a path in a volume; empty for the volume itself. Throws for a path that could leave it, which the contract has already refused. */
 export function splitVolumePath(path: string): string[] {
   const segments = path === '' ? [] : path.split('/')
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..' || segment.includes('\0')))

@@ -13,14 +13,14 @@ export interface WrittenFiles {
   files: { path: string; bytes: number | null; is_database: boolean }[]
   /** The folder of the app, which has files of the build. */
   app_folder: string
-  /** The folders of these files that the build did not have. */
+  /** The folders of these files that the build did not create. */
   new_folders: ReadonlySet<string>
   is_complete: boolean
   /** Folders that the image declares as volumes and that have files, without those where the replica has a volume. `bytes` is null for a large one. */
   image_volumes?: { path: string; files: number; bytes: number | null }[]
 }
 
-/** Of a database file of SQLite: the file itself, and what belongs to it. */
+/** For an SQLite database: the file itself, and its additional files. */
 export const databaseSuffixes = ['', '-wal', '-shm', '-journal'] as const
 
 /** Folders of dependencies, caches, logs and temporary files, at any depth. */
@@ -32,10 +32,10 @@ const systemFolders =
   )
 const ignoredFiles = /\.(?:log|pid|sock|socket|lock|tmp|swp|part|pyc|map)$|-(?:wal|shm|journal)$|\.log\.\d+$/i
 
-/** Whether a folder is one whose files are never data. Hidden folders are, but for `.data`. */
+/** Whether the files of a folder are never data. Hidden folders count, except `.data`. */
 export const isIgnoredFolder = (name: string): boolean => ignoredFolders.has(name.toLowerCase()) || (name.startsWith('.') && name !== '.data')
 
-/** Whether a file outside of volumes is looked at. A path with control characters cannot be a volume. */
+/** Whether a file outside of volumes is inspected. A path with control characters cannot be a volume. */
 export function isWrittenPath(path: string): boolean {
   if (/\p{Cc}/u.test(path) || systemFolders.some((folder) => path === folder || path.startsWith(`${folder}/`))) return false
   const segments = path.slice(1).split('/')
@@ -43,7 +43,7 @@ export function isWrittenPath(path: string): boolean {
   return !segments.some(isIgnoredFolder) && !ignoredFiles.test(name) && !(name.startsWith('.') && !isDatabasePath(name))
 }
 
-/** Files of other kinds are not opened to see whether they are databases. */
+/** Other files are not opened to check for a database. */
 const plainFiles = /\.(?:png|jpe?g|gif|webp|avif|svg|ico|mp[34]|webm|ogg|wav|pdf|zip|gz|tgz|json|txt|md|csv|html?|css|[cm]?js|tsx?|xml|ya?ml)$/i
 export const mayBeDatabase = (path: string): boolean => isDatabasePath(path) || !plainFiles.test(path)
 

@@ -25,9 +25,9 @@ export interface ArchiveReadOptions {
   openRange(from: number, to?: number): AsyncGenerator<Buffer>
   /** Must be called for all unpacked bytes; throws ArchiveError when the limit is exceeded. */
   countBytes(bytes: number, entry: string | null): void
-  /** Hard links are entries. Without this, an archive with one is rejected. */
+  /** Allows hard links as entries. Without it, an archive with one is rejected. */
   allows_hard_links?: boolean
-  /** Without this, the limit of sources. */
+  /** Without it, the limit of sources applies. */
   max_entries?: number
   signal: AbortSignal
 }

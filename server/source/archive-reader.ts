@@ -4,15 +4,15 @@ import { readTar } from './archive-tar.ts'
 import { ArchiveError } from './archive-tree.ts'
 import { readZip } from './archive-zip.ts'
 
-/** Limits of what an archive unpacks to. */
+/** Limits for the unpacked content of an archive. */
 export interface ArchiveLimits extends Pick<ArchiveReadOptions, 'allows_hard_links' | 'max_entries'> {
   unpacked_bytes: number
-  /** Unpacked bytes for each byte of the archive, checked from `ratio_from_bytes` on: a small archive cannot be a bomb. */
+  /** Unpacked bytes per byte of the archive, enforced from `ratio_from_bytes` on, because a small archive cannot be a bomb. */
   ratio: number
   ratio_from_bytes: number
 }
 
-/** Writes an archive to a new file. Throws ArchiveError at the first bytes of a file that is no archive. */
+/** Writes an archive to a new file. Throws ArchiveError at the first bytes of a file that is not an archive. */
 export async function saveArchive(chunks: AsyncIterable<Uint8Array>, file: string): Promise<number> {
   const handle = await open(file, 'wx', 0o600)
   let bytes = 0
@@ -43,7 +43,7 @@ function detectFormat(head: Buffer): 'zip' | 'tar' {
   throw new ArchiveError(null, 'The file is neither a .zip nor a .tar.gz archive.')
 }
 
-/** The entries of a .zip or .tar.gz, in order, each as the archive declares it. `onBytes` gets the unpacked bytes so far. */
+/** The entries of a .zip or .tar.gz, in order, each as declared by the archive. `onBytes` gets the unpacked bytes so far. */
 export async function* readArchiveEntries(
   file: string,
   { unpacked_bytes, ratio, ratio_from_bytes, ...options }: ArchiveLimits,

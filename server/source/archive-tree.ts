@@ -12,7 +12,7 @@ export class ArchiveError extends Problem {
 /** `link` is a symbolic link. */
 export type EntryKind = 'file' | 'folder' | 'link' | 'hard_link'
 
-/** What an archive may contain, apart from what none may. */
+/** What an archive may contain, beyond what is always forbidden. */
 export interface ArchiveRules {
   max_entries: number
   /** Names that are left out, in lower case. */
@@ -93,7 +93,7 @@ export function createArchiveTree({ max_entries, excluded, has_top_folder, requi
     existing.is_entry ||= node.is_entry
   }
 
-  /** A hard link is another name of a file that the archive has before it. */
+  /** A hard link is another name of a file that comes earlier in the archive. */
   const requireEarlierFile = (name: string, target: string): void => {
     const node = nodes.get(toKey(splitEntryPath(target, 'file').join('/')))
     if (node?.kind !== 'file' && node?.kind !== 'hard_link')

@@ -24,7 +24,7 @@ export interface ArchiveQuarantine {
   receive(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<ReceivedArchive>
 }
 
-/** Checks at the same time: one check keeps a core busy. */
+/** Concurrent checks: one check keeps a core busy. */
 const maxConcurrentChecks = 2
 /** A file up to this size is written while the next ones are read, several at a time. */
 const smallFile_bytes = 64 * 1024

@@ -8,7 +8,7 @@ import type { GitCredentials } from './source.ts'
 
 export interface ChangedFilesRequest extends Pick<GitSource, 'url' | 'allow_local' | 'branch'> {
   credentials: GitCredentials
-  /** The commits to compare. `to` is on the branch; `from` may be on none since a force push. */
+  /** The commits to compare. `to` is on the branch; `from` may be on none after a force push. */
   from: string
   to: string
 }
@@ -23,7 +23,7 @@ export interface ChangedFiles {
 const noLog = { line: () => undefined, note: () => undefined }
 
 /**
- * The files that differ between two commits. Only folders are fetched where the server can leave out the contents of files. Undefined when the commits
+ * The files that differ between two commits. Only trees are fetched if the server can omit the contents of files. Undefined when the commits
  * cannot be compared, such as after a force push that removed one of them.
  */
 export async function listChangedFiles(request: ChangedFilesRequest, host: GitHost, signal: AbortSignal): Promise<ChangedFiles | undefined> {
@@ -50,7 +50,7 @@ export async function listChangedFiles(request: ChangedFilesRequest, host: GitHo
         ...refs,
       )
     if (!(await run('init', '--quiet', '--bare', '--template=', '--initial-branch=homeport'))) return undefined
-    // A server that gives out only the heads of branches may still have both commits among the last ones of this branch.
+    // A server that serves only the heads of branches may still have both commits among the last ones of this branch.
     if (!(await fetch(1, from, to)) && !(await fetch(100, `refs/heads/${branch}`))) return undefined
     const differences = await git(['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to, '--'])
     const description = await git(['log', '-1', '--format=%s', to, '--'])

@@ -9,7 +9,7 @@ import { classifyGitFailure, maskCredentials } from './git-failure.ts'
 import { runGit, type GitResult } from './run-git.ts'
 import { SourceError, type GitCredentials, type SourceFetchOptions } from './source.ts'
 
-/** The machine's side of running git. */
+/** The machine's configuration for running git. */
 export interface GitHost {
   environment: Environment
   /** Measures how long git prints no output. */
@@ -105,7 +105,7 @@ async function fetchCommit(connection: GitRepositoryConnection, sha: string): Pr
 
 const isMissingRef = (run: GitResult): boolean => /couldn't find remote ref|Remote branch .* not found/i.test(run.stderr)
 
-/** Of a pull request, which has a label instead of a branch. */
+/** For a pull request, whose label replaces the branch. */
 function otherRefs({ branch }: GitRepositoryConnection): string[] {
   const number = parsePullRequestLabel(branch)
   return number === undefined ? [] : listPullRequestRefs(number)

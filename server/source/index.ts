@@ -28,7 +28,7 @@ export interface SourceFetcher {
   listBranches(request: ListBranchesRequest, signal: AbortSignal): Promise<Map<string, string>>
   /** The newest pull requests that the forge publishes, open and closed. Throws SourceError. */
   listPullRequests(request: ListBranchesRequest, signal: AbortSignal): Promise<PullRequestHead[]>
-  /** Those of the commits that are among the last ones of a branch. Throws SourceError. */
+  /** Those of the given commits that are among the last ones of a branch. Throws SourceError. */
   listContainedCommits(request: ContainedCommitsRequest, signal: AbortSignal): Promise<Set<string>>
   /** The files that differ between two commits; undefined when they cannot be compared. */
   listChangedFiles(request: ChangedFilesRequest, signal: AbortSignal): Promise<ChangedFiles | undefined>

@@ -45,7 +45,7 @@ export async function listPullRequests(request: ListBranchesRequest, host: GitHo
     .map(([number, commit_sha]) => ({ number, commit_sha, has_merge_ref: merges.has(number) }))
 }
 
-/** Those of the commits that are among the last ones of a branch. */
+/** Those of the given commits that are among the last ones of a branch. */
 export async function listContainedCommits(request: ContainedCommitsRequest, host: GitHost, signal: AbortSignal): Promise<Set<string>> {
   const temporary = await realpath(await mkdtemp(join(tmpdir(), 'homeport-contained-')))
   try {

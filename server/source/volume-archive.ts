@@ -13,10 +13,10 @@ export interface ReceivedFiles {
   /** Unpacked. */
   bytes: number
   files: number
-  /** Whether the archive has an entry for the volume's own folder, as a download of a volume has. */
+  /** Whether the archive has an entry for the volume's own folder, like a downloaded volume. */
   has_root: boolean
   /**
-   * The files as a tar stream, with modes, links and owners. `owner`: that of all files instead of the archive's. Bits that change the user of a
+   * The files as a tar stream, with modes, links and owners. `owner` replaces the owner of all files. Bits that change the user of a
    * program (setuid, setgid) are removed.
    */
   open(owner: FileOwner | undefined, signal: AbortSignal): Readable
@@ -28,7 +28,7 @@ export interface FileOwner {
   gid: number
 }
 
-/** A volume keeps files of any name, where the file system of this machine does. */
+/** A volume may contain files of any name that the file system of this machine supports. */
 const rules: ArchiveRules = {
   max_entries: limits.volume_upload.entries,
   excluded: new Set(),
@@ -101,14 +101,14 @@ async function writeEntry(tar: Pack, entry: ArchiveEntry, path: string, owner: F
   else tar.entry(header)
 }
 
-/** Without the empty and `.` segments that an archive may have. */
+/** Without the empty and `.` segments that an archive may contain. */
 const normalizeName = (name: string): string =>
   name
     .split('/')
     .filter((part) => part !== '' && part !== '.')
     .join('/')
 
-/** The owner of the folder that a tar stream, such as that of a volume, has as its first entry. Ends the stream. */
+/** The owner of the folder that is the first entry of a tar stream, such as that of a volume. Ends the stream. */
 export async function readRootOwner(archive: Readable): Promise<FileOwner | undefined> {
   const tar = extract()
   archive.once('error', (error) => tar.destroy(error)).pipe(tar)

@@ -51,7 +51,7 @@ export interface DatabaseCopyReader {
   all<R>(sql: string, ...parameters: unknown[]): R[]
 }
 
-/** Reads a copy that nothing writes to. The file is not changed. */
+/** Reads a copy that is not written to. The file is not changed. */
 export function readDatabaseCopy<R>(path: string, read: (copy: DatabaseCopyReader) => R): R {
   const raw = new Sqlite(path, { readonly: true })
   try {
@@ -64,7 +64,7 @@ export function readDatabaseCopy<R>(path: string, read: (copy: DatabaseCopyReade
   }
 }
 
-/** What a backup says of the database that it holds. */
+/** The content of a database, as a backup describes it. */
 export function summarizeDatabaseCopy(path: string) {
   return readDatabaseCopy(path, ({ schemaVersion: schema_version, all }) => {
     const count = (table: string) => all<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)[0]?.n ?? 0

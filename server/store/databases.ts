@@ -23,7 +23,7 @@ export const listReadyDatabases = all(() =>
 
 export const findDatabaseByName = first((dbName: string) => tables.selectFrom('databases').selectAll().where('db_name', '=', dbName))
 
-/** After a restore there is nothing on another server. */
+/** For a restore, after which no other server has data of this database. */
 export const moveDatabase = run((dbName: string, driver: RuntimeName, version: PostgresVersion) =>
   tables.updateTable('databases').set({ driver, version, upgrading_to: null, previous_version: null }).where('db_name', '=', dbName),
 )

@@ -12,7 +12,7 @@ export const findDeploymentById = first((id: string) => tables.selectFrom('deplo
 
 export const hasDeployment = exists((id: string) => tables.selectFrom('deployments').select('id').where('id', '=', id))
 
-/** What is not finished. */
+/** Unfinished deployments. */
 const openStatuses = ['queued', 'building', 'deploying'] as const
 
 export interface DeploymentFilter {
@@ -235,7 +235,7 @@ const selectPushBase = (projectId: string, target: DeploymentTarget) =>
     .orderBy('seq', 'desc')
     .limit(1)
 
-/** The deployment that a push to production, or to the branch of a preview, is compared with: the one under way, else the current one. */
+/** The deployment to compare a push with, to production or to the branch of a preview: the running one, else the current one. */
 export const findProductionPushBase = first((projectId: string) => selectPushBase(projectId, 'production'))
 export const findPreviewPushBase = first((projectId: string, branch: string) => selectPushBase(projectId, 'preview').where('branch', '=', branch))
 
@@ -250,12 +250,12 @@ export const listPreviewDeployments = all((projectId: string, branch: string) =>
     .orderBy('seq', 'desc'),
 )
 
-/** The ids that are deployments of the project. */
+/** Those of the ids that are deployments of the project. */
 export function filterKnownDeploymentIds(tx: Tx, projectId: string, ids: readonly string[]): Set<string> {
   return new Set(ids.filter((id) => findDeployment(tx, projectId, id) !== undefined))
 }
 
-/** What the deployments of a project built, as far as it is kept. */
+/** The stored build results of a project's deployments. */
 export const listStoredVersions = all((projectId: string) =>
   tables.selectFrom('deployments').select('artifact').where('project_id', '=', projectId).where('artifact', 'is not', null),
 )
@@ -290,7 +290,7 @@ export function finishSteps(tx: Tx, deploymentId: string, to: 'failed' | 'cancel
   skipPendingSteps(tx, deploymentId)
 }
 
-/** Those of both targets first, so that those of one overwrite them. */
+/** Variables for both targets come first, so that those of one override them. */
 export const listEnvVarsForTarget = all((projectId: string, target: DeploymentTarget) =>
   tables
     .selectFrom('env_vars')
@@ -342,7 +342,7 @@ export function deleteProjectRows(tx: Tx, projectId: string): string[] {
   return deployments
 }
 
-/** All deployments of a project, without what they were built from and to. */
+/** All deployments of a project, without their sources and build results. */
 export const listDeploymentsOfProject = all((projectId: string) =>
   tables.selectFrom('deployments').select(['id', 'project_id', 'target', 'branch', 'runtime']).where('project_id', '=', projectId),
 )
@@ -356,5 +356,5 @@ export const hasArtifacts = exists((runtime: RuntimeName) =>
 )
 
 const listOwnersOfLogs = all(() => tables.selectFrom('deployments').select('id').union(tables.selectFrom('projects').select('id')))
-/** The ids that a log may belong to. */
+/** The ids that a log may have. */
 export const listLogOwnerIds = (tx: Tx): string[] => listOwnersOfLogs(tx).map((row) => row.id)

@@ -162,7 +162,7 @@ export function createLogStore(db: SqliteDatabase): LogStore {
     },
   }
 
-  /** Pragmas are no queries, so kysely has none. */
+  /** Pragmas are not queries, so kysely does not support them. */
   function freeBytes(): number {
     const [pages, size] = [db.raw.pragma('freelist_count', { simple: true }), db.raw.pragma('page_size', { simple: true })]
     return Number(pages) * Number(size)

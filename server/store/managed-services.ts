@@ -4,7 +4,7 @@ import type { Sealer } from './sealer.ts'
 import type { Tx } from './store.ts'
 import type { ManagedServiceRow } from './managed-tables.ts'
 
-/** Those that were removed, or that previews alone have, as well. */
+/** Including removed ones. */
 export const listManagedServices = all((projectId: string) =>
   tables.selectFrom('managed_services').selectAll().where('project_id', '=', projectId).orderBy('name'),
 )

@@ -2,7 +2,7 @@ import type { Generated } from 'kysely'
 
 /** The rows of managed services, of caught mail and of registries. */
 
-/** A service from a preset. One that was removed keeps its password, because its data does. */
+/** A service from a preset. A removed one keeps its password, because its data needs it. */
 export interface ManagedServiceRow {
   project_id: string
   /** The name of the preset and of the service. */
@@ -22,7 +22,7 @@ export interface RegistryRow {
   created_at: string
 }
 
-/** The user of the mail catcher that a project has. */
+/** The mail catcher's user of a project. */
 export interface MailboxRow {
   project_id: string
   is_enabled: 0 | 1
@@ -34,7 +34,7 @@ export interface MailMessageTable extends Omit<MailMessageRow, 'seq'> {
   seq: Generated<number>
 }
 
-/** A caught message; its text is a file. */
+/** A caught message, whose text is in a file. */
 export interface MailMessageRow {
   seq: number
   id: string
@@ -48,7 +48,7 @@ export interface MailMessageRow {
   received_at: string
 }
 
-/** The own copy of the data that a branch has. */
+/** A branch's own copy of the data. */
 export interface ForkRow {
   project_id: string
   branch: string

@@ -2,7 +2,7 @@ import { all, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
 import type { ProjectVolumeRow, UnsavedFilesRow } from './volume-tables.ts'
 
-/** Those that were removed as well. */
+/** Including removed ones. */
 export const listProjectVolumes = all((projectId: string) =>
   tables.selectFrom('project_volumes').selectAll().where('project_id', '=', projectId).orderBy('name'),
 )
@@ -15,7 +15,7 @@ export const updateProjectVolume = run((projectId: string, name: string, removed
   tables.updateTable('project_volumes').set({ removed_at }).where('project_id', '=', projectId).where('name', '=', name),
 )
 
-/** In the order in which they were found, with those that were dismissed. */
+/** In the order of their discovery, including dismissed ones. */
 export const listUnsavedFiles = all((projectId: string) =>
   tables.selectFrom('unsaved_files').selectAll().where('project_id', '=', projectId).orderBy('found_at').orderBy('id'),
 )

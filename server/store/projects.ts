@@ -180,7 +180,7 @@ const listOfAccount = all((account: string) =>
 )
 export const listProjectIdsOfAccount = (tx: Tx, account: string): string[] => idsOf(listOfAccount(tx, account))
 
-/** The row of a project even when it was deleted and waits to be cleaned up. */
+/** The row of a project, even a deleted one that waits for its clean-up. */
 export const findProjectOrDeleted = first((id: string) => tables.selectFrom('projects').selectAll().where('id', '=', id))
 
 const recordProjectRequest = run((id: string, at: string) => tables.updateTable('projects').set({ last_request_at: at }).where('id', '=', id))

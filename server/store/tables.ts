@@ -68,11 +68,11 @@ export interface WatchRow {
   previews: 0 | 1
   preview_databases: 0 | 1
   pull_requests: 0 | 1
-  /** Pull requests get what other previews get: all preview variables, a database, volumes. */
+  /** Pull requests get the same as other previews: all preview variables, a database, volumes. */
   pull_request_secrets: 0 | 1
-  /** The pull requests that were there when the setting was switched on are stored. */
+  /** The pull requests that existed when the setting was turned on are recorded. */
   knows_pull_requests: 0 | 1
-  /** The forge publishes merge refs, so that a pull request without one is closed. */
+  /** The forge publishes merge refs, so a pull request without one is closed. */
   has_merge_refs: 0 | 1
   /** The repository whose branches are stored. A different one is checked as if for the first time. */
   repo_url: string | null
@@ -81,13 +81,13 @@ export interface WatchRow {
   message: string | null
 }
 
-/** The last push to a branch that was not deployed, because it changes nothing that the project watches. */
+/** The last push to a branch that was not deployed, because it changes nothing in the watch paths. */
 export interface SkippedPushRow {
   project_id: string
   branch: string
   commit_sha: string
   commit_message: string
-  /** The deployment whose commit was compared. */
+  /** The deployment whose commit it was compared with. */
   base_id: string
   /** How many files differ from that commit; none of them matches. */
   changed_files: number

@@ -1,4 +1,4 @@
-/** A volume that was added to a project. One that was removed keeps its row, so that its name and data are used again. */
+/** A volume that was added to a project. A removed one keeps its row, so that its name and data are reused. */
 export interface ProjectVolumeRow {
   project_id: string
   name: string
@@ -8,7 +8,7 @@ export interface ProjectVolumeRow {
   path: string
   /** Whether `path` is one file, which is kept alone. */
   is_file: 0 | 1
-  /** The snapshot with which it begins; null for the files of the live version. */
+  /** The snapshot with which it starts; null for the files of the live version. */
   begins_with: string | null
   created_at: string
   removed_at: string | null
@@ -25,7 +25,7 @@ export interface UnsavedFilesRow {
   is_file: 0 | 1
   files: number
   bytes: number | null
-  /** The name of the volume that keeps them, or that would. */
+  /** The name of the volume that keeps them, or would keep them. */
   volume: string
   found_at: string
   dismissed_at: string | null

@@ -26,17 +26,17 @@ const variants = [
 
 /** In the default tier each story runs in one of the variants, so that each variant has some; in the full tier in all. */
 const stories: [name: string, variant: 0 | 1 | 2 | 3, tell: (teller: StoryContext) => Promise<void>][] = [
-  ['first run to live address', 1, completeFirstRun],
-  ['broken build to fixed', 2, fixBrokenBuild],
-  ['rollback', 3, rollBackDeployment],
-  ['environment change to redeploy', 0, changeEnvironment],
-  ['database to psql', 1, connectWithPsql],
-  ['domain bought offline', 0, buyDomain],
-  ['preview opened', 3, openPreview],
-  ['cache purged', 2, purgeCache],
-  ['terminal opened and left', 2, useTerminal],
-  ['token minted and revoked', 3, createAndRevokeToken],
-  ['local to remote and back', 1, promoteAndPull],
+  ['complete the first run and open the live address', 1, completeFirstRun],
+  ['fix a broken build', 2, fixBrokenBuild],
+  ['roll back a deployment', 3, rollBackDeployment],
+  ['change the environment and redeploy', 0, changeEnvironment],
+  ['connect to a database with psql', 1, connectWithPsql],
+  ['buy a domain offline', 0, buyDomain],
+  ['open a preview', 3, openPreview],
+  ['purge the cache', 2, purgeCache],
+  ['open a terminal and leave it', 2, useTerminal],
+  ['create and revoke a token', 3, createAndRevokeToken],
+  ['promote to another instance and pull back', 1, promoteAndPull],
 ]
 
 for (const [index, { colorScheme, width, has_bridge, hand }] of variants.entries()) {

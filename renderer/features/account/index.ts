@@ -1,2 +1,2 @@
-/** What other features may use. */
+/** The parts that other features may use. */
 export { OneTimeLinkDialog } from './member-dialogs.tsx'

@@ -1,3 +1,3 @@
-/** What other features may use. */
+/** The parts that other features may use. */
 export { Dumps } from './dumps.tsx'
 export { DeleteDumpDialog } from './delete-dump-dialog.tsx'

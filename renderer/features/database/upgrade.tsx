@@ -12,7 +12,7 @@ import styles from './page.module.css'
 
 type Action = 'upgrade' | 'revert' | 'finish'
 
-/** The upgrade to a newer major version, and the data from before it. Hidden when there is neither. */
+/** The upgrade to a newer major version, and the data from before it. Hidden if neither exists. */
 export function UpgradeDatabase({ slug, onRedeploying }: { slug: string; onRedeploying: (deploymentId: string | null) => void }) {
   const { data } = useDatabaseUpgrade(slug)
   const [action, setAction] = useState<Action | null>(null)

@@ -82,7 +82,7 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
       </div>
       {!isLoading && <SkippedPushes slug={slug} />}
       {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
-      {/* The placeholder is its own element, because the list may begin further down. */}
+      {/* Placeholder in a separate element, because the list may begin further down. */}
       <section key={isLoading ? 'loading' : 'list'} className="card" aria-label="Deployments" hidden={error !== null && !data}>
         {isLoading && <SkeletonRows rows={8} height={deploymentRowHeight} />}
         {!isLoading && deployments.length > 0 && (

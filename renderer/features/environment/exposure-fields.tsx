@@ -1,7 +1,7 @@
 import { useCapabilities } from '../../api/capabilities.ts'
 import { SwitchField } from '../../components/field.tsx'
 
-/** Who gets the value of a variable. */
+/** Who can read the value of a variable. */
 export interface Exposure {
   is_sensitive: boolean
   is_write_only: boolean
@@ -18,7 +18,7 @@ export function ExposureFields({
   onChange: (change: Partial<Exposure>) => void
   /** For several variables at once. */
   isForAll?: boolean
-  /** The variable is write-only already, which cannot be undone. */
+  /** The variable is already write-only, which cannot be undone. */
   isFixed?: boolean
 }) {
   const { has_instance_api } = useCapabilities()

@@ -191,7 +191,7 @@ interface OmittedKeys {
   write_only: string[]
 }
 
-/** Which variables a downloaded file does not have. */
+/** The variables that a downloaded file does not contain. */
 function OmittedNotice({ unrepresentable, write_only, onDismiss }: OmittedKeys & { onDismiss: () => void }) {
   if (unrepresentable.length + write_only.length === 0) return null
   return (

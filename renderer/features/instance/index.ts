@@ -1,4 +1,4 @@
-/** What other features may use. */
+/** The parts that other features may use. */
 export { InstanceHeader } from './instance-header.tsx'
 export { RecoveryNotice } from './recovery-notice.tsx'
 export { RuntimeReport } from './runtime-report.tsx'

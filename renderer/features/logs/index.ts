@@ -1,4 +1,4 @@
-/** What other features may use. */
+/** The parts that other features may use. */
 export type { LogLine } from './log-line.ts'
 export { LogPanel } from './log-panel.tsx'
 export { createLogStore } from './log-store.ts'

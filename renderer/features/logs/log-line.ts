@@ -6,7 +6,7 @@ export interface LogLine {
   text: string
   source: LogSource
   ts: string | null
-  /** The step of a build, or the deployment that a running app belongs to. */
+  /** The step of a build, or the deployment of a running app. */
   group: string | null
   /** Its number, from 1, for as long as the store lives. */
   number: number
@@ -14,6 +14,6 @@ export interface LogLine {
   width?: number | undefined
   lower?: string | undefined
   level?: LogLevel | undefined
-  /** An indented line belongs to the last one before it in its stream that is not. */
+  /** An indented line belongs to the last unindented line before it in its stream. */
   continues?: LogLine | undefined
 }

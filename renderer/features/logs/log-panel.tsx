@@ -171,7 +171,7 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
   )
 }
 
-/** Downloads every line that the platform keeps, however many there are. */
+/** Downloads every stored line, regardless of how many are loaded. */
 function WholeLogMenu({ download, file }: { download: (format: LogFormat) => LoadFile; file: string }) {
   const [received_bytes, setReceived] = useState<number | null>(null)
   const save = async (format: LogFormat) => {

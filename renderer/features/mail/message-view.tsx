@@ -82,7 +82,7 @@ function Message({ slug, message, onDeleted }: { slug: string; message: MailMess
   )
 }
 
-/** A name from a message has no folder and no control characters. */
+/** A file name from a message, without folders and control characters. */
 const toFileName = (name: string): string => sanitizeForDisplay(name.replace(/^.*[\\/]/, '')) || 'attachment'
 
 function MessageParts({ message: { subject, html, text, headers } }: { message: MailMessageDetails }) {
@@ -98,7 +98,7 @@ function MessageParts({ message: { subject, html, text, headers } }: { message: 
         <SegmentedControl label="Part of the message" value={part} choices={parts} onChange={setPart} />
       </div>
       {part === 'html' && html !== null && (
-        // Without scripts and origin; the policy in the document allows no requests. A link opens its own window.
+        // Without scripts and origin; the policy in the document allows no requests. A link opens a new window.
         <iframe
           className={styles.frame}
           title={`Message “${sanitizeForDisplay(subject)}”`}

@@ -4,16 +4,16 @@ import { frameworkName } from '../../lib/frameworks.ts'
 import styles from './plan.module.css'
 
 interface AppChoiceProps {
-  /** Where the choice is kept without a file: in the settings of a project, or of the one that is created. */
+  /** Where the selection is stored without a file: in the settings of a project, or of the one to be created. */
   isSaved: boolean
   apps: readonly SourceApp[]
   choice: PlanChoice
-  /** Whether the root of the repository is an app as well. */
+  /** Whether the root of the repository is also an app. */
   hasRootApp: boolean
   onChoose: (choice: PlanChoice) => void
 }
 
-/** The apps of a repository with several. One becomes the root directory, several become services of one project. */
+/** The apps of a monorepo. One becomes the root directory, several become services of one project. */
 export function AppChoice({ isSaved, apps, choice, hasRootApp, onChoose }: AppChoiceProps) {
   const chosen = choice.apps
   const toggle = (directory: string) => {

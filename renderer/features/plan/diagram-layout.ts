@@ -18,12 +18,12 @@ export interface Diagram {
   rows: number
 }
 
-/** Places visitors, services and volumes in columns: what depends on another service is to the left of it. */
+/** Arranges visitors, services and volumes in columns: a service is to the left of its dependencies. */
 export function layOutDiagram(services: readonly PlannedService[], builds: readonly PlannedBuild[]): Diagram {
   const columns = new Map(services.map((service) => [service.name, service.is_public ? 1 : 0]))
   const hasVisitors = services.some(({ is_public }) => is_public)
   const first = hasVisitors ? 1 : 0
-  // Plans have no cycles, so that this ends after one pass per service.
+  // Plans have no cycles, so this ends after one pass per service.
   for (let pass = 0; pass < services.length; pass++)
     for (const { name, depends_on } of services)
       for (const dependency of depends_on)

@@ -11,7 +11,7 @@ interface Row {
   origin: string
 }
 
-/** Every fact of a plan with where it comes from. */
+/** Every fact of a plan with its origin. */
 export function FactsTable({ plan }: { plan: PlannedSource }) {
   const rows = listRows(plan)
   const hasServices = plan.services.length > 1
@@ -43,7 +43,7 @@ export function FactsTable({ plan }: { plan: PlannedSource }) {
 function listRows({ services, builds, facts }: PlannedSource): Row[] {
   const groups = services.map((service) => ({
     service: service.name,
-    // The facts of a build that several services share are shown with the first of them.
+    // The facts of a shared build are shown with the first of its services.
     facts: [...(builds.find((build) => build.services[0] === service.name)?.facts ?? []), ...service.facts],
   }))
   return [...groups, { service: 'All', facts }].flatMap(({ service, facts: found }) =>

@@ -1,3 +1,3 @@
-/** What other features may use. */
+/** The parts that other features may use. */
 export { ProjectPlan } from './project-plan.tsx'
 export { SourcePlanView } from './source-plan-view.tsx'

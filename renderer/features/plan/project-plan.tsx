@@ -7,7 +7,7 @@ import { Button } from '../../components/button.tsx'
 import { SourcePlanView } from './source-plan-view.tsx'
 import styles from './plan.module.css'
 
-/** What the first deployment of a project will do. A chosen app becomes the root directory of the project, several become its services. */
+/** What the first deployment of a project will do. A selected app becomes the root directory of the project, several become its services. */
 export function ProjectPlan({ project }: { project: Project }) {
   const { slug } = project
   const { data: more } = useProjectSettings(slug)

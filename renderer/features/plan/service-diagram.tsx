@@ -10,7 +10,7 @@ const icons = { visitors: Users, web: Globe, worker: Cpu, cron: Clock, image: Co
 const xOf = ({ column }: DiagramNode) => column * (node.width + node.column_gap)
 const yOf = ({ row }: DiagramNode) => row * (node.height + node.row_gap)
 
-/** Services, images and volumes with their connections. The facts below say the same in words. */
+/** Services, images and volumes with their connections. The facts below contain the same as text. */
 export function ServiceDiagram({ services, builds }: { services: readonly PlannedService[]; builds: readonly PlannedBuild[] }) {
   const { nodes, edges, columns, rows } = useMemo(() => layOutDiagram(services, builds), [services, builds])
   const width = columns * node.width + (columns - 1) * node.column_gap

@@ -19,7 +19,7 @@ interface SourcePlanViewProps {
   onChoose: (choice: PlanChoice) => void
 }
 
-/** The plan of a source: problems first, then services, facts with their origin, and the file that says the same. */
+/** The plan of a source: problems first, then services, facts with their origin, and the equivalent configuration file. */
 export function SourcePlanView({ source, choice, onChoose }: SourcePlanViewProps) {
   const { data: plan, error, isPending, isPlaceholderData, refetch } = useSourcePlan(source, choice)
   if (error) return <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />

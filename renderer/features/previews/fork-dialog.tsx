@@ -10,7 +10,7 @@ import { HelpLink } from '../../components/help-link.tsx'
 import { describeData } from './describe-data.ts'
 import styles from './previews.module.css'
 
-/** Asks for the branch, and says what it gets and what is replaced. */
+/** Asks for the branch, and shows what is copied and what is replaced. */
 export function ForkDialog({
   slug,
   branch: initialBranch,

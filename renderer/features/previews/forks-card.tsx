@@ -12,7 +12,7 @@ import { describeData } from './describe-data.ts'
 import { ForkDialog } from './fork-dialog.tsx'
 import styles from './previews.module.css'
 
-/** Branches with their own copy of production's data. Hidden where production has no data. */
+/** Branches with their own copy of production's data. Hidden if production has no data. */
 export function ForksCard({ project, previews }: { project: Project; previews: Preview[] }) {
   const { data } = useForks(project.slug)
   const [copiedBranch, setCopiedBranch] = useState<string | null>(null)

@@ -1,3 +1,3 @@
-/** What other features may use. */
+/** The parts that other features may use. */
 export { SkippedPushes } from './skipped-pushes.tsx'
 export { PreviewRows } from './preview-rows.tsx'

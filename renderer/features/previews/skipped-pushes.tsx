@@ -6,7 +6,7 @@ import { RelativeTime } from '../../components/time.tsx'
 import { firstLine, shortenSha } from '../../lib/format.ts'
 import styles from './previews.module.css'
 
-/** Pushes that were not deployed, because they change nothing in the watch paths. Nothing without such a push. */
+/** Pushes that were not deployed, because they change nothing in the watch paths. Renders nothing without any. */
 export function SkippedPushes({ slug }: { slug: string }) {
   const skipped = useWatching(slug).data?.skipped ?? []
   const [, navigate] = useLocation()

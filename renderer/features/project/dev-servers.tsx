@@ -14,7 +14,7 @@ const badges: Record<DevSession['status'], StatusBadgeData> = {
   running: { label: 'Development server', shape: 'disc', tone: 'cold' },
 }
 
-/** The development servers that have addresses of the project now; renders nothing without any. */
+/** The active development servers with addresses of the project; renders nothing without any. */
 export function DevServers({ slug }: { slug: string }) {
   const { data: servers } = useDevServers(slug)
   return servers?.map((server) => <DevServer key={server.id} slug={slug} server={server} />)

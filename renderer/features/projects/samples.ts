@@ -7,7 +7,7 @@ export interface Sample {
   name: string
   title: string
   about: string
-  /** The features that it shows. */
+  /** The features that it demonstrates. */
   shows: string
 }
 

@@ -12,7 +12,7 @@ export interface StoredPromotion {
   done: Omit<PromotionProgress, 'archive'>
   steps_done: PromotionStepName[]
   is_given_up: boolean
-  /** Missing in what an earlier version of the dashboard has stored. */
+  /** Missing in the data of an earlier version of the dashboard. */
   not_carried?: PromotionReportLine[]
 }
 

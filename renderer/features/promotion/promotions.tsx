@@ -115,7 +115,7 @@ function PromotionCard({ promotion }: { promotion: Promotion }) {
 
 const outcomes = ['not_carried', 'kept', 'carried'] as const
 
-/** What was carried, what was not and why; what needs attention first. */
+/** The report of a promotion; entries that need attention come first. */
 function PromotionReport({ lines }: { lines: PromotionReportLine[] }) {
   return outcomes.map((outcome) => {
     const own = lines.filter((line) => line.outcome === outcome)

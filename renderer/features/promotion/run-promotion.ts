@@ -74,7 +74,7 @@ function createPromotion({
   const { put, remove } = usePromotions.getState()
   const key = promotionKey(from.id, request.from.slug)
   const done: PromotionProgress = stored?.done ?? {}
-  // The source was held by the closed page.
+  // The closed page held the source in memory.
   const wasDone = (name: string) => name !== 'source' && stored?.steps_done.some((one) => one === name)
   let controller = new AbortController()
   let promotion: Promotion = {
@@ -146,7 +146,7 @@ function createPromotion({
         updateStep(index, { state: 'done', note })
         if (project) upsertProject(to.cache, project)
         if (deployment) upsertDeployment(to.cache, (started = deployment))
-        // The source is sent, so that a cancelation that comes later has nothing to stop.
+        // The source is sent now, so a later cancelation has no upload to stop.
         if (!started || index + 1 < promotion.steps.length) controller.signal.throwIfAborted()
       }
       if (done.deployment_id !== undefined) complete(done.deployment_id)
@@ -165,11 +165,11 @@ function createPromotion({
   const complete = (id: string) => {
     delete done.archive
     finish()
-    // What a step reports replaces what was expected.
+    // The report of a step replaces the expected one.
     const report = (done.report ?? []).reduce(putReportLine, notCarried)
     update({ state: 'done', deployment_id: id, report })
     const projectPath = `${instanceBasePath(from.id)}/projects/${request.from.slug}`
-    // A user who is on another page meanwhile stays there.
+    // A user who has opened another page stays there.
     if (location.pathname !== projectPath && !location.pathname.startsWith(`${projectPath}/`)) return
     if (report.length === 0) remove(key)
     navigate(`${instanceBasePath(to.id)}/projects/${request.to.slug}/deployments/${encodeURIComponent(id)}`)

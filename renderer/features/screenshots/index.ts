@@ -1,3 +1,3 @@
-/** What other features may use. */
+/** The parts that other features may use. */
 export { DeviceFrames } from './device-frames.tsx'
 export { Thumbnail } from './thumbnail.tsx'

@@ -9,7 +9,7 @@ import { DeploymentStatusCard } from '../deployments/index.ts'
 import { ServiceDumps } from './service-dumps.tsx'
 import styles from './services.module.css'
 
-/** Services that a project gets with a click. Hidden on an instance without them. */
+/** Services that a project gets with a click. Hidden on an instance without support. */
 export function ManagedServices({ slug }: { slug: string }) {
   const { data } = useManagedServices(slug)
   const [startedId, setStartedId] = useState<string | null>(null)

@@ -11,7 +11,7 @@ import { ManagedServices } from './managed-services.tsx'
 import { ServiceRow } from './service-row.tsx'
 import styles from './services.module.css'
 
-/** The services of a project: what runs next to the app, or on a schedule. */
+/** The services of a project other than the app, including scheduled ones. */
 export default function ServicesPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`Services · ${project?.name ?? slug}`)

@@ -4,7 +4,7 @@ import { type DumpTarget, useDumps } from '../../api/databases.ts'
 import { useProject } from '../../api/projects.ts'
 import { Dumps } from '../database/index.ts'
 
-/** Dumps of a managed service that has them in SQL, while it is added or has some. */
+/** SQL dumps of a managed service, while it is added or dumps exist. */
 export function ServiceDumps({ slug, service: { name, label, is_added } }: { slug: string; service: ManagedService }) {
   const dumped = dumpedServices.find((one) => one === name)
   return dumped ? <DumpsOf slug={slug} service={{ name: dumped, label }} canRestore={is_added} /> : null

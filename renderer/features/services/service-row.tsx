@@ -12,7 +12,7 @@ import { safeWebUrl } from '../../lib/safe-web-url.ts'
 import { serviceBadge } from './service-badge.ts'
 import styles from './services.module.css'
 
-/** One service: what it is, where it answers, how it is doing, and what can be done with it. */
+/** One service: its kind, address, status and actions. */
 export function ServiceRow({ slug, branch, service }: { slug: string; branch: string | null; service: Service }) {
   const { name, kind, status, restarts, last_exit_code } = service
   const environment = branch === null ? '' : `&branch=${encodeURIComponent(branch)}`

@@ -199,7 +199,7 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
   )
 }
 
-/** What the form edits. */
+/** The fields of the form. */
 function editableSettings({
   name,
   repo_url,
@@ -215,7 +215,7 @@ function editableSettings({
   return { name, repo_url, repo_branch, root_directory, node_version, install_command, build_command, memory_limit_mb, always_warm, caching_enabled }
 }
 
-/** Not shown where the instance has none. */
+/** Hidden if the instance does not have these settings. */
 const noMoreSettings: ProjectSettings = {
   health_path: limits.health_path.default,
   health_timeout_s: limits.health_timeout_s.default,

@@ -14,7 +14,7 @@ import styles from './registries.module.css'
 
 type OpenDialog = { name: 'add' } | { name: 'remove'; registry: Registry }
 
-/** Credentials for images of private registries. Hidden on an instance without them. */
+/** Credentials for images of private registries. Hidden on an instance without support. */
 export function RegistriesSection({ slug }: { slug: string }) {
   const { data } = useRegistries(slug)
   const [open, setOpen] = useState<OpenDialog | null>(null)

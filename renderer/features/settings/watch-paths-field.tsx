@@ -10,7 +10,7 @@ interface WatchPathsFieldProps {
   error: string | undefined
 }
 
-/** The files whose changes deploy a push. For an app in a folder, that folder is offered. */
+/** The files whose changes deploy a push. For an app in a folder, that folder is suggested. */
 export function WatchPathsField({ rootDirectory, value, onChange, error }: WatchPathsFieldProps) {
   const folder = rootDirectory.trim().replace(/^(\.\/)+|\/+$/g, '')
   const isOffered = value.trim() === '' && folder !== '' && folder !== '.'

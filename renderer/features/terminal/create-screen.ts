@@ -15,14 +15,14 @@ export interface TerminalScreen {
   onResize(handler: (size: TerminalSize) => void): void
   /** Sends keys as if they were typed. */
   type(keys: string): void
-  /** No input any more; the output can still be read and copied. */
+  /** Disables input; the output can still be read and copied. */
   end(): void
   focus(): void
   dispose(): void
 }
 
 const scrollback_lines = 10_000
-/** As the other texts of the dashboard. */
+/** The same font as other monospaced text of the dashboard. */
 const minimumContrast = 4.5
 
 export function createScreen(element: HTMLElement): TerminalScreen {
@@ -54,7 +54,7 @@ export function createScreen(element: HTMLElement): TerminalScreen {
     write: (output) => new Promise((resolve) => terminal.write(output, resolve)),
     onInput(handler) {
       terminal.onData((text) => handler(encoder.encode(text)))
-      // Reports of the mouse, as one byte a character.
+      // Mouse reports, as one byte per character.
       terminal.onBinary((text) => handler(Uint8Array.from(text, (character) => character.charCodeAt(0))))
     },
     onResize(handler) {
@@ -77,7 +77,7 @@ export function createScreen(element: HTMLElement): TerminalScreen {
   }
 }
 
-/** Leaves to the browser what is not for the shell: Escape, then Tab moves the focus on, and the usual keys copy and paste. */
+/** Leaves keys to the browser that are not for the shell: Escape, then Tab moves the focus, and the usual keys copy and paste. */
 function createKeyFilter(terminal: Terminal): (event: KeyboardEvent) => boolean {
   let isAfterEscape = false
   return (event) => {

@@ -14,7 +14,7 @@ interface Props {
   onOpen(): void
 }
 
-/** What a shell is, or why there is none here. */
+/** Explains what a shell is, or why there is none here. */
 export function Introduction({ target, canOpen, onOpen }: Props) {
   const { has_terminal } = useCapabilities()
   if (!has_terminal) return <NoTerminal target={target} />
@@ -45,7 +45,7 @@ export function Introduction({ target, canOpen, onOpen }: Props) {
   )
 }
 
-/** Requests to another instance go through this one, which passes no WebSockets on: a ticket of the other instance is valid only there. */
+/** Requests to another instance go through this one, which forwards no WebSockets: a ticket of the other instance is valid only there. */
 function NoTerminal({ target: { slug, branch, service } }: { target: CommandTarget }) {
   const { has_instance_api } = useCapabilities()
   const remote = useRemoteInstance()
@@ -68,5 +68,5 @@ function NoTerminal({ target: { slug, branch, service } }: { target: CommandTarg
   )
 }
 
-/** The names come from the address of the page, and the command is pasted into a shell. */
+/** The names come from the URL of the page, and the command is pasted into a shell. */
 const quote = (name: string): string => (/^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`)

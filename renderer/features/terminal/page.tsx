@@ -82,7 +82,7 @@ export default function TerminalPage({ slug }: { slug: string }) {
   )
 }
 
-/** How the shell is doing, and how to leave it. */
+/** The status of the shell, and how to leave it. */
 function ShellFooter({ state }: { state: ShellState }) {
   const error = state.name === 'failed' ? state.error : null
   return (

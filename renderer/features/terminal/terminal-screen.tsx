@@ -6,7 +6,7 @@ import { createScreen, type TerminalScreen } from './create-screen.ts'
 import type { ShellState } from './shell-state.ts'
 import styles from './terminal.module.css'
 
-/** Keys that the keyboard of a phone does not have. */
+/** Keys that a phone keyboard does not have. */
 const touchKeys = [
   { label: 'Esc', keys: '\x1b' },
   { label: 'Tab', keys: '\t' },
@@ -19,12 +19,12 @@ const touchKeys = [
 interface Props {
   target: CommandTarget
   isRunning: boolean
-  /** Aborted: the shell has to end; its output stays. */
+  /** When aborted, the shell must end; its output stays. */
   signal: AbortSignal
   onState(state: ShellState): void
 }
 
-/** A shell from its start to its end. A separate chunk, because the emulator is larger than the rest of the page. */
+/** A shell from start to end. A separate chunk, because the emulator is larger than the rest of the page. */
 export default function TerminalScreenView({ target, isRunning, signal, onState }: Props) {
   const client = useClient()
   const element = useRef<HTMLDivElement>(null)

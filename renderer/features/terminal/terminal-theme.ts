@@ -2,7 +2,7 @@ import type { ITheme } from '@xterm/xterm'
 
 const ansiColors = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const
 
-/** The colors of the design tokens as they apply to an element now. */
+/** The current colors of the design tokens for an element. */
 export function readTerminalTheme(element: HTMLElement): ITheme {
   const probe = document.createElement('span')
   element.append(probe)
@@ -32,7 +32,7 @@ export function readTerminalTheme(element: HTMLElement): ITheme {
   return theme
 }
 
-/** Calls back when the theme of the page or of the system changes. Returns how to stop that. */
+/** Calls back when the theme of the page or of the system changes. Returns a function that unsubscribes. */
 export function watchTheme(onChange: () => void): () => void {
   const system = window.matchMedia('(prefers-color-scheme: dark)')
   const observer = new MutationObserver(onChange)

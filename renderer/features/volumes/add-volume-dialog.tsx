@@ -6,7 +6,7 @@ import { ProblemView } from '../../components/feedback.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { useForm } from '../../lib/use-form.ts'
 
-/** Keeps the files at a path of the app from now on. */
+/** Adds a volume at a path of the app. */
 export function AddVolumeDialog({ slug, onClose, onAdded }: { slug: string; onClose: () => void; onAdded: (deploymentId: string | null) => void }) {
   const { data } = useServices(slug, null)
   const services = data?.services.filter(({ kind, is_main }) => kind !== 'cron' || is_main) ?? []

@@ -8,7 +8,7 @@ import { ProblemView } from '../../components/feedback.tsx'
 import { formatBytes, formatDateTime } from '../../lib/format.ts'
 import styles from './volumes.module.css'
 
-/** Keeps a path for which there are files of an earlier version, too: asks with which of them its volume begins. */
+/** Adds a volume at a path. If files of an earlier version were saved, the user selects the files with which it starts. */
 export function KeepFilesDialog({
   slug,
   report: { path, service, size_bytes },

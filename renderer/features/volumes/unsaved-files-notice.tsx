@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { UnsavedFilesCard } from './unsaved-files-card.tsx'
 import { VolumeDeployment } from './volume-deployment.tsx'
 
-/** For the overview of a project: the files that are not kept, and the deployment that keeps them. */
+/** On the overview of a project: the unsaved files, and the deployment that keeps them. */
 export function UnsavedFilesNotice({ slug }: { slug: string }) {
   const [startedId, setStartedId] = useState<string | null>(null)
   return (

@@ -17,7 +17,7 @@ interface Props {
   onClose: () => void
 }
 
-/** Replaces the files of a volume with those of an archive, chosen or dropped. */
+/** Replaces the files of a volume with those of an archive, selected or dropped. */
 export function UploadArchiveDialog({ slug, branch, name, isInUse, onClose }: Props) {
   const showToast = useUi((state) => state.showToast)
   const [selection, setSelection] = useState<File | string | null>(null)

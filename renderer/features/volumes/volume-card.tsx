@@ -23,7 +23,7 @@ interface VolumeScope {
   branch: string | null
 }
 
-/** One volume: its size, who uses it where, its snapshots, and what can be done with them. */
+/** One volume: its size, its mounts, its snapshots and its actions. */
 export function VolumeCard({ slug, branch, volume, onDeployed }: VolumeScope & { volume: Volume; onDeployed: (id: string | null) => void }) {
   const { name, size_bytes, used_by, snapshots, added } = volume
   const [open, setOpen] = useState<OpenDialog | null>(null)

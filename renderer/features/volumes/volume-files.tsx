@@ -16,11 +16,11 @@ interface Props {
   slug: string
   branch: string | null
   name: string
-  /** The folder; empty for that of the volume. */
+  /** The folder; empty for the root of the volume. */
   path: string
 }
 
-/** The files in a folder of a volume, as they are now. */
+/** The current files in a folder of a volume. */
 export function VolumeFiles({ slug, branch, name, path }: Props) {
   const { data, error, refetch } = useVolumeFiles(slug, branch, name, path)
   const segments = path === '' ? [] : path.split('/')

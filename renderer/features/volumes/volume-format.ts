@@ -11,7 +11,7 @@ export const snapshotReasonLabels: Record<VolumeSnapshot['reason'], string> = {
 export const volumeFilename = (slug: string, name: string, time: string): string =>
   `${slug}-${name}-${time.slice(0, 16).replace('T', '-').replace(':', '')}.tar.gz`
 
-/** The page with the files of a folder of a volume. */
+/** The page that lists a folder of a volume. */
 export function volumeFilesPath(slug: string, branch: string | null, name: string, path = ''): string {
   const params = new URLSearchParams({ ...(branch !== null && { branch }), volume: name, ...(path !== '' && { path }) })
   return `/projects/${slug}/volumes?${params.toString()}`

@@ -1,8 +1,8 @@
-/** Characters that mean something to a shell. */
+/** Characters with a meaning for a shell. */
 const shellSyntax = /[$&|;<>()`"'\\*?[\]{}~#!\n\r]|(^|\s)\w+=/
 
 /**
- * A command as arguments. Plain words are split; text with the syntax of a shell is run by one, which becomes the program with `exec` where the
+ * A command as arguments. Plain words are split. Text with shell syntax is run by a shell, which is replaced by the program with `exec` if the text
  * text is a single command.
  */
 export function parseCommand(text: string): string[] {

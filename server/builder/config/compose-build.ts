@@ -8,7 +8,7 @@ import type { ServiceDraft } from './service-draft.ts'
 import { inspectPath, resolveInside } from './source-paths.ts'
 import { quote, type YamlMap, type YamlNode } from './yaml-tree.ts'
 
-/** Reads `build` and `image`: what is built, or which ready image is taken. */
+/** Reads `build` and `image`: a service that is built, or a ready image. */
 export async function readComposeSource(draft: ServiceDraft, service: YamlMap, label: string, context: ValueContext): Promise<void> {
   const build = service.entries.get('build')
   const image = service.entries.get('image')

@@ -2,7 +2,7 @@ import type { ConfigContext } from './service-draft.ts'
 import { explainNearest } from './nearest-name.ts'
 import { quote, type YamlMap } from './yaml-tree.ts'
 
-/** What a key that is not read means: `note` has no effect here, `reject` must not be ignored. The text says why. */
+/** The meaning of a key that is not read: `note` has no effect here, `reject` must not be ignored. The text gives the reason. */
 export type KeyRule = { note: string } | { reject: string; hint: string }
 
 const note = (text: string): KeyRule => ({ note: text })

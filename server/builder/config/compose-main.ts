@@ -8,7 +8,7 @@ const backingImages =
 
 export const isBacking = ({ draft: { config } }: ComposeService): boolean => config.source.kind === 'image' && backingImages.test(config.source.image)
 
-/** Names that files give to the service in front, best first. */
+/** Names that such files give to the front service, best first. */
 const frontNames = ['web', 'proxy', 'nginx', 'caddy', 'gateway', 'app', 'frontend', 'front', 'www', 'site', 'webapp', 'ui', 'client', 'server']
 
 /** Decides which services have an address, and which of them has the project's: `web`, else the one that publishes port 80, else by name and order. */

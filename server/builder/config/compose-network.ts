@@ -38,7 +38,7 @@ export function readNetworks(root: YamlMap, context: ValueContext): Set<string> 
   return names
 }
 
-/** The other names of a service: its host name, its container's name, aliases and links to it. */
+/** The aliases of a service: its host name, its container's name, aliases and links to it. */
 export function addServiceNetworks(
   { config }: ServiceDraft,
   service: YamlMap,

@@ -10,7 +10,7 @@ export interface PublishedPort {
   at: Position
 }
 
-/** Ports of protocols other than HTTP, by which published files make databases and queues reachable. */
+/** Ports of other protocols than HTTP, on which published files make databases and queues reachable. */
 const otherProtocols = new Set([
   21, 22, 23, 25, 53, 110, 143, 389, 465, 587, 636, 853, 993, 995, 1025, 1433, 1521, 1883, 2181, 2375, 2376, 2379, 2380, 2525, 3306, 3478, 4222, 5060,
   5432, 5433, 5671, 5672, 6379, 6380, 6432, 7000, 7001, 7687, 8883, 9042, 9092, 9093, 9094, 9300, 11211, 26257, 27017, 27018, 29092, 33060, 50000,
@@ -69,7 +69,7 @@ function createPort(
   const range = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(target)
   const port = Number(range?.[1] ?? 0)
   if (port < 1 || port > 65_535 || !['tcp', 'udp', 'sctp'].includes(protocol.toLowerCase())) {
-    // A variable without a value is the better explanation.
+    // A missing variable is the better explanation.
     if (readText(node.kind === 'map' ? valueOf(node, 'target') : node, label, context) === undefined) return undefined
     const text = node.kind === 'scalar' ? node.text : target
     context.log.reject(node.at, `${label}: ${quote(text)} is not a port.`, 'Write a port as "8080:80", or as a map with target and published.')

@@ -14,7 +14,7 @@ import { quote, type YamlMap, type YamlNode } from './yaml-tree.ts'
 
 export interface ComposeService {
   draft: ServiceDraft
-  /** The HTTP ports that it publishes, best first. */
+  /** The HTTP ports that the service publishes, best first. */
   ports: PublishedPort[]
 }
 
@@ -114,7 +114,7 @@ function readMount(item: YamlNode, label: string, context: ComposeContext): Moun
     log.reject(item.at, `${label} has no source.`, 'Add source: with a path of the source.')
     return undefined
   }
-  // A bind of a name is a path relative to the file.
+  // A bind mount by name is a path relative to the file.
   const path = kind === 'bind' && source !== null && !/^[./~\\]|^[A-Za-z]:/.test(source) ? `./${source}` : source
   return { kind, source: path, target, is_read_only: readBoolean(valueOf(item, 'read_only'), label, context) ?? false, at: item.at }
 }

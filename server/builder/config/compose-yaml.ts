@@ -69,7 +69,7 @@ const isReady = ({ draft }: ComposeService): boolean => draft.config.source.kind
 const appFiles =
   /^(Dockerfile|package\.json|index\.html|go\.mod|requirements\.txt|pyproject\.toml|Pipfile|Gemfile|composer\.json|pom\.xml|build\.gradle(\.kts)?|Cargo\.toml|mix\.exs|deno\.jsonc?|.+\.(csproj|sln))$/
 
-/** Whether the file only starts what the app needs on a developer's machine: databases and tools, but not the app, which is next to it. */
+/** Whether the file only starts what the app needs on a developer's machine: databases and tools, but not the app itself. */
 async function isForDevelopment(services: readonly ComposeService[], source: SourceFolder): Promise<boolean> {
   if (services.length === 0 || !services.every((service) => isReady(service) && (service.ports.length === 0 || isBacking(service)))) return false
   return (await source.list('.')).some((name) => appFiles.test(name))

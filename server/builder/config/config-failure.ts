@@ -1,6 +1,6 @@
 import { DetectFailure } from '../detect-failure.ts'
 
-/** Something in a file that cannot be used: where it is, why, and what to do. Each part is a sentence. */
+/** A part of a file that cannot be used: its position, the reason and the fix. Each is a sentence. */
 export interface ConfigProblem {
   /** From 1; null for the file as a whole. */
   line: number | null
@@ -10,7 +10,7 @@ export interface ConfigProblem {
   hint: string
 }
 
-/** A file of the source says something that cannot be used. All problems of the file are collected, in the order of their lines. */
+/** A file of the source has parts that cannot be used. All problems of the file are collected, in the order of their lines. */
 export class ConfigFailure extends DetectFailure {
   readonly file: string
   readonly problems: readonly ConfigProblem[]
@@ -50,7 +50,7 @@ export class ConfigLog {
     )
     if (!isKnown && this.problems.length < maxProblems) this.problems.push({ line: at?.line ?? null, column: at?.column ?? null, message, hint })
   }
-  /** Something that has no effect here, or that is read in another way than a user may expect. */
+  /** A part without effect here, or with another meaning than a user may expect. */
   note(at: Position | null, text: string): void {
     const key = `${at?.line}:${withoutService(text)}`
     if (this.#noted.has(key) || this.notes.length >= maxNotes) return

@@ -25,7 +25,7 @@ export function findLines(file: string, text: string): Record<string, number> {
   return Object.fromEntries(lines)
 }
 
-/** Such as `compose.yaml line 12`: the line of the first of these keys that the file has, else the file. */
+/** Such as `compose.yaml line 12`: the line of the first of these keys that is in the file, else the file. */
 export function formatOrigin(file: string, lines: Record<string, number>, ...paths: string[]): string {
   const line = paths.map((path) => lines[path]).find((found) => found !== undefined)
   return line === undefined ? file : `${file} line ${line}`

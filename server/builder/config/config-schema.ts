@@ -14,10 +14,10 @@ const keysByPath: [path: string, keys: string[]][] = [
   ['release', ['service', 'command']],
 ]
 
-/** Settings of the API that a source cannot set, because they say where the source is, or whose it is. */
+/** Settings of the API that a source cannot set, because they name the source, or its owner. */
 const outsideSettings = new Set(['name', 'slug', 'repo_url', 'repo_branch'])
 
-/** What the parts of zod's issues that are read here have in common. */
+/** The common part of the zod issues that are read here. */
 interface SchemaIssue {
   code?: string
   path: PropertyKey[]
@@ -28,7 +28,7 @@ interface SchemaIssue {
   expected?: string
 }
 
-/** The file by its schema; each problem is in the log with its position. null: it has problems. */
+/** Validates the file against its schema; each problem is logged with its position. null: it has problems. */
 export function validateHomeportYaml(root: YamlNode, log: ConfigLog): HomeportYaml | null {
   if (root.kind === 'scalar' && root.value === null) return {}
   if (root.kind !== 'map') {
@@ -44,7 +44,7 @@ export function validateHomeportYaml(root: YamlNode, log: ConfigLog): HomeportYa
   return null
 }
 
-/** Replaces an issue of a union by those of the alternative that the author meant. */
+/** Replaces an issue of a union by those of the alternative that the author most likely meant. */
 function flatten(issues: readonly SchemaIssue[], base: readonly PropertyKey[]): SchemaIssue[] {
   return issues.flatMap((issue) => {
     const path = [...base, ...issue.path]

@@ -9,7 +9,7 @@ import { quote, type YamlNode } from './yaml-tree.ts'
 
 export interface NamedValue {
   name: string
-  /** null: the name stands without a value, which passes on the project's variable. */
+  /** null: the name has no value and passes on the project's variable. */
   value: string | null
   at: Position
 }
@@ -83,7 +83,7 @@ function setTemplate(config: ServiceConfig, name: string, parts: ServiceConfig['
   config.environment_templates[name] = parts
 }
 
-/** Adds the variables of a file of the source. The project's variables of the same names win, because the file is a default that everyone can read. */
+/** Adds the variables of a file of the source. Project variables of the same names override them, because anyone with the source can read it. */
 export async function addEnvironmentFile(
   config: ServiceConfig,
   path: string,
@@ -108,7 +108,7 @@ export async function addEnvironmentFile(
   }
 }
 
-/** PORT belongs to the platform: a value in the file says on which port the service listens. */
+/** PORT belongs to the platform: a value in the file is the port on which the service listens. */
 export function takePort(config: ServiceConfig): void {
   const text = config.environment['PORT']
   delete config.environment['PORT']

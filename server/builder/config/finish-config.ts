@@ -6,7 +6,7 @@ import type { ConfigContext, ServiceDraft } from './service-draft.ts'
 import { explainNearest } from './nearest-name.ts'
 import { quote } from './yaml-tree.ts'
 
-/** Decides what depends on all services: which one is main, what each is, and whether their dependencies exist and have an order. */
+/** Decides what depends on all services: which one is main, the kind of each, and whether their dependencies exist and can be ordered. */
 export function finishServices(drafts: readonly ServiceDraft[], main: ServiceDraft | null, context: ConfigContext): ServiceConfig[] {
   const names = drafts.map(({ config }) => config.name)
   const taken = new Set(names)
@@ -30,7 +30,7 @@ export function finishServices(drafts: readonly ServiceDraft[], main: ServiceDra
   return drafts.map(({ config }) => config)
 }
 
-/** An additional port has an address with the name of its service, which another service may have. */
+/** A further port has an address with the name of its service, which may be taken by another service. */
 function finishPorts({ config, at }: ServiceDraft, drafts: readonly ServiceDraft[], { log }: ConfigContext): void {
   const ports = [...new Set(config.ports)].filter((port) => port !== config.port)
   delete config.ports

@@ -12,7 +12,7 @@ interface FormatOptions {
   build_notes?: ReadonlyMap<string, readonly string[]>
 }
 
-/** A homeport.yaml that says what `config` says. */
+/** A homeport.yaml with the same meaning as `config`. */
 export function formatHomeportYaml(source: ProjectConfig, { schema_url, build_notes = new Map() }: FormatOptions): string {
   const config = nameMain(source)
   const volumes = [...new Set(config.services.flatMap((service) => service.volumes.map(({ name }) => name)))]
@@ -42,7 +42,7 @@ export function formatHomeportYaml(source: ProjectConfig, { schema_url, build_no
   return document.toString({ lineWidth: 0, singleQuote: false })
 }
 
-/** The main service is named web where the file could not tell otherwise which one it is. Its old name still leads to it. */
+/** The main service is named web where the file does not name a main service. Its old name stays as an alias. */
 function nameMain(config: ProjectConfig): ProjectConfig {
   const { main, services } = config
   const others = services.filter(({ name, port, is_public, kind }) => name !== main && kind !== 'cron' && (port !== null || is_public))
@@ -89,7 +89,7 @@ function formatService(service: ServiceConfig, isMain: boolean): Record<string, 
     entrypoint: service.entrypoint && formatCommand(service.entrypoint),
     command: service.command && formatCommand(service.command),
     working_dir: service.working_directory,
-    // A port makes a built service answer HTTP, which a worker does not.
+    // A port would make a built service answer HTTP, which a worker does not.
     port: service.kind === 'worker' ? null : service.port,
     public: isMain ? (service.is_public ? null : false) : service.is_public ? true : null,
     ports: service.ports,
@@ -131,7 +131,7 @@ const formatSeconds = (seconds: number | undefined): string | null => (seconds =
 
 const isShell = (command: readonly string[]): boolean => command.length === 3 && command[0] === '/bin/sh' && command[1] === '-c'
 
-/** Text where it reads back as the same words, else a list. */
+/** Text if it parses to the same words, else a list. */
 function formatCommand(command: readonly string[]): string | string[] {
   const text = isShell(command) ? (command[2] ?? '') : command.join(' ')
   return isDeepStrictEqual(parseCommand(text), command) ? text : [...command]

@@ -102,7 +102,7 @@ export const createPathCheck = (path: string, timeout_s?: number, interval_s?: n
   ...(interval_s !== undefined && { interval_s }),
 })
 
-/** The time that a file of another platform gives a new version, within what is possible here. */
+/** The time that a file of another platform allows for a new version, within the limits here. */
 export const limitHealthTimeout = (seconds: number): number =>
   Math.min(Math.max(Math.round(seconds), limits.health_timeout_s.min), limits.health_timeout_s.max)
 

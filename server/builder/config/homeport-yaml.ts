@@ -71,7 +71,7 @@ export async function readDevSetting(source: SourceFolder): Promise<{ file: stri
   return { file: found.name, command: toCommand(isMap ? dev.command : dev) ?? [], port: (isMap ? dev.port : undefined) ?? null }
 }
 
-/** `x-` keys hold parts that anchors use elsewhere, as in compose. */
+/** `x-` keys contain parts that anchors reuse, as in compose. */
 function removeExtensions(root: YamlNode): void {
   const services = findEntry(root, 'services')?.value
   const maps = [root, ...(services?.kind === 'map' ? [services, ...[...services.entries.values()].map(({ value }) => value)] : [])]
@@ -163,7 +163,7 @@ async function readBuild(
   }
 }
 
-/** What only makes sense with, or without, a schedule. */
+/** Fields that only make sense with, or without, a schedule. */
 function checkSchedule(service: HomeportService, label: string, at: (key: string) => Position, log: ConfigLog): void {
   if (service.schedule === undefined) {
     if (service.time_zone !== undefined) log.reject(at('time_zone'), `${label}.time_zone needs a schedule.`, 'Add schedule, or remove time_zone.')

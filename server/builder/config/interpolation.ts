@@ -3,7 +3,7 @@ import type { TemplatePart, VariablePart } from '../../contract/environment-temp
 /** A text with variables in compose's notation, parsed: `$NAME`, `${NAME}`, `${NAME:-default}`, and `$$` for a dollar sign. */
 export interface ParsedTemplate {
   parts: TemplatePart[]
-  /** Variables that must be set: `${NAME:?}`. */
+  /** Required variables: `${NAME:?}`. */
   required: string[]
 }
 
@@ -92,7 +92,7 @@ export function asPlainText(parts: readonly TemplatePart[]): string | null {
   return text
 }
 
-/** Puts the values of a `.env` file into a template as defaults: the project's variable of the same name still wins. */
+/** Puts the values of a `.env` file into a template as defaults: a project variable of the same name still overrides them. */
 export function addDefaults(parts: readonly TemplatePart[], defaults: ReadonlyMap<string, string>): TemplatePart[] {
   return parts.flatMap((part): TemplatePart[] => {
     if (typeof part === 'string') return [part]

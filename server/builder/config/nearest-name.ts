@@ -1,4 +1,4 @@
-/** The known name that differs least from `name`, if it is close enough to be a typing error. */
+/** The known name that is closest to `name`, if it is close enough to be a typing error. */
 export function findNearestName(name: string, known: Iterable<string>): string | undefined {
   let nearest: string | undefined
   let least = Math.max(1, Math.ceil(name.length / 3)) + 1

@@ -4,7 +4,7 @@ import { addDefaults, asPlainText, parseTemplate } from './interpolation.ts'
 import type { ConfigContext } from './service-draft.ts'
 import { quote, type YamlEntry, type YamlMap, type YamlNode } from './yaml-tree.ts'
 
-/** Values of a file in which text may have variables of its `.env`. */
+/** Values of a file whose text may contain variables of its `.env`. */
 export interface ValueContext extends ConfigContext {
   /** The `.env` of the source. */
   defaults: ReadonlyMap<string, string>
@@ -43,12 +43,12 @@ export function readText(node: YamlNode | undefined, label: string, context: Val
   return undefined
 }
 
-/** Takes the default of each variable that has one. */
+/** Uses the default of each variable that has one. */
 export function withDefaults(parts: readonly TemplatePart[]): TemplatePart[] {
   return parts.flatMap((part): TemplatePart[] => {
     if (typeof part === 'string') return [part]
     if (part.operator === '-' || part.operator === ':-') return withDefaults(part.word)
-    // Nothing sets the variable, so the text for one that is set is left out.
+    // Nothing sets the variable, so the text for a set variable is left out.
     return part.operator === null ? [part] : []
   })
 }

@@ -8,7 +8,7 @@ import { inspectPath, resolveInside } from './source-paths.ts'
 import { quote, type YamlMap, type YamlNode } from './yaml-tree.ts'
 
 /**
- * Files of other platforms. What has no meaning here is a note, not a problem: such a file was written for a platform that still reads it.
+ * Files of other platforms. Parts without a meaning here are notes, not problems, because the file was written for a platform that still reads it.
  */
 export interface PlatformFile extends ConfigContext {
   file: string
@@ -34,7 +34,7 @@ export function addService(name: string, at: Position, context: PlatformFile): S
   return draft
 }
 
-/** The name of a process as the name of a service; null when nothing of it is left. */
+/** The name of a process as the name of a service; null when no valid character is left. */
 export function toServiceName(text: string): string | null {
   const name = text
     .toLowerCase()
@@ -83,7 +83,7 @@ export function numberOf(node: YamlNode | undefined, min: number, max: number): 
   return Number.isInteger(value) && value >= min && value <= max ? value : undefined
 }
 
-/** The items of a list that are texts, or the one text. */
+/** The strings in a list, or the single string. */
 export function textsOf(node: YamlNode | undefined): string[] {
   return (node?.kind === 'list' ? node.items : node ? [node] : []).flatMap((item) => textOf(item) ?? [])
 }
@@ -92,12 +92,12 @@ export function mapOf(node: YamlNode | undefined): YamlMap | undefined {
   return node?.kind === 'map' ? node : undefined
 }
 
-/** The maps of a list of tables, or the one table. */
+/** The maps in a list of tables, or the single table. */
 export function mapsOf(node: YamlNode | undefined): YamlMap[] {
   return (node?.kind === 'list' ? node.items : node ? [node] : []).flatMap((item) => mapOf(item) ?? [])
 }
 
-/** Notes every key that is not read. `silent` keys say nothing about how an app runs. */
+/** Notes every key that is not read. `silent` keys do not affect how an app runs. */
 export function noteOthers(map: YamlMap, read: readonly string[], silent: readonly string[], context: PlatformFile, label = ''): void {
   for (const { key, at, value } of map.entries.values()) {
     const isEmpty = (value.kind === 'scalar' && value.value === null) || (value.kind === 'list' && value.items.length === 0)
@@ -105,12 +105,12 @@ export function noteOthers(map: YamlMap, read: readonly string[], silent: readon
   }
 }
 
-/** Adds variables that hold unless the project sets them. */
+/** Adds variables that apply unless the project sets them. */
 export function addDefaultVariables(drafts: readonly ServiceDraft[], name: string, value: string): void {
   for (const { config } of drafts) config.environment_templates[name] = [{ variable: name, operator: '-', word: value === '' ? [] : [value] }]
 }
 
-/** A Dockerfile that a file names; null, and a note, when the source does not have it. */
+/** The Dockerfile that a file names; null, and a note, if it is not in the source. */
 export async function findNamedDockerfile(path: string, at: Position, context: PlatformFile): Promise<string | null> {
   const resolved = resolveInside(path.replace(/^\.?\//, ''), at, 'Dockerfile', context)
   if (resolved === undefined) return null

@@ -7,7 +7,7 @@ import { parseCommand } from './command.ts'
 import { checkSize, parseYaml, quote } from './yaml-tree.ts'
 import { addService, finishPlatformFile, openPlatformFile, toServiceName } from './platform-file.ts'
 
-/** A Procfile: `web` answers requests, `release` runs before traffic, all others are workers. An app.json next to it adds variables and numbers. */
+/** A Procfile: `web` answers requests, `release` runs before traffic, all others are workers. An app.json adds variables and replica counts. */
 export async function readProcfileConfig(file: string, text: string, source: SourceFolder): Promise<ProjectConfig> {
   const context = openPlatformFile(file, source)
   const { log } = context
@@ -21,7 +21,7 @@ export async function readProcfileConfig(file: string, text: string, source: Sou
     if (name === 'release') release = parseCommand(command)
     else if (service === null || context.services.some(({ config }) => config.name === service))
       log.reject(at, `${quote(name)} is not a valid name of a process.`, 'Give each process a unique name of letters and digits.')
-    // The build has the command of web already.
+    // The build already contains the command of web.
     else addService(service, at, context).config.command = service === 'web' ? null : parseCommand(command)
   }
   if (context.services.length > maxServices) log.reject(null, `The file has more than ${maxServices} processes.`, 'Split the project.')

@@ -27,8 +27,8 @@ const readers: { files: string[]; read: ConfigReader }[] = [
 ]
 
 /**
- * What a source says about its services. Only reads files; runs no commands. Throws ConfigFailure (a DetectFailure) with every line that cannot be
- * used.
+ * The services of a source, from its configuration file. Only reads files; runs no commands. Throws ConfigFailure (a DetectFailure) with every line
+ * that cannot be used.
  */
 export async function readProjectConfig(folder: string): Promise<ProjectConfig> {
   const source = await openSourceFolder(folder)

@@ -2,7 +2,7 @@ import type { ProjectConfig, ServiceConfig } from '../../contract/project-config
 import type { SourceFolder } from '../source-folder.ts'
 import type { ConfigLog, Position } from './config-failure.ts'
 
-/** What the readers of one file share while they read it. */
+/** The context that the readers of one file share. */
 export interface ConfigContext {
   source: SourceFolder
   log: ConfigLog
@@ -15,9 +15,9 @@ export interface ConfigContext {
 export interface ServiceDraft {
   config: ServiceConfig
   at: Position
-  /** `public` of the file; null when it does not say. */
+  /** `public` in the file; null when it is not set. */
   wants_public: boolean | null
-  /** Whether its port answers HTTP even without an address. A port that a compose file only exposes may speak anything. */
+  /** Whether its port answers HTTP even without an address. A port that a compose file only exposes may use any protocol. */
   speaks_http: boolean
   depends_on_at: Map<string, Position>
 }
@@ -47,7 +47,7 @@ function createService(name: string): ServiceConfig {
   }
 }
 
-/** The service of a source that says nothing about services. */
+/** The service of a source without a configuration file. */
 export const createWebService = (): ServiceConfig => ({ ...createService('web'), kind: 'web', is_public: true })
 
 export const createDraft = (name: string, at: Position): ServiceDraft => ({

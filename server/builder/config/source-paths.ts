@@ -21,7 +21,7 @@ export function resolveInside(path: string, at: Position, label: string, { log }
   return undefined
 }
 
-/** What a path of the source is. A link that leaves the source is a problem, and undefined. */
+/** The kind of a path in the source. A link that leaves the source is a problem, and undefined. */
 export async function inspectPath(
   path: string,
   at: Position,
@@ -38,7 +38,7 @@ export async function inspectPath(
   }
 }
 
-/** The text of a file of the source; null when there is none, undefined (and a problem) when it must not be read. */
+/** The text of a file of the source; null when it does not exist, undefined (and a problem) when it must not be read. */
 export async function readSourceFile(path: string, at: Position, label: string, context: ConfigContext): Promise<string | null | undefined> {
   const resolved = resolveInside(path, at, label, context)
   if (resolved === undefined) return undefined

@@ -2,7 +2,7 @@ import { parse, TomlError } from 'smol-toml'
 import { ConfigFailure, type ConfigLog, type Position } from './config-failure.ts'
 import { checkSize, type YamlMap, type YamlNode } from './yaml-tree.ts'
 
-/** Parses TOML into the same tree as YAML. Its parser tells no positions, so keys are found in the text, in their order. */
+/** Parses TOML into the same tree as YAML. The TOML parser reports no positions, so keys are searched in the text, in their order. */
 export function parseToml(text: string, log: ConfigLog): YamlMap {
   checkSize(text, log)
   let table: unknown
@@ -18,7 +18,7 @@ export function parseToml(text: string, log: ConfigLog): YamlMap {
   return tree.kind === 'map' ? tree : { kind: 'map', at: tree.at, size: 1, entries: new Map() }
 }
 
-/** Finds keys from where the last one was found, and from the beginning when there is none after it. */
+/** Searches keys from the position of the last one, and from the beginning if there is none after it. */
 class KeyFinder {
   /** Lines by each word in them that may be a key. */
   readonly #lines = new Map<string, number[]>()

@@ -17,7 +17,7 @@ export interface MountInput {
 
 const modes = new Set(['ro', 'rw', 'z', 'Z', 'cached', 'delegated', 'consistent', 'nocopy'])
 
-/** Parses `SOURCE:TARGET[:MODE]` or `TARGET`. undefined, with a problem, when it is neither. */
+/** Parses `SOURCE:TARGET[:MODE]` or `TARGET`. undefined, with a problem, for anything else. */
 export function parseMount(text: string, at: Position, label: string, { log }: ConfigContext): MountInput | undefined {
   const parts = text.split(':')
   const hint = 'Write NAME:/path or NAME:/path:ro for a volume, and ./path:/path for files of the source.'
@@ -38,7 +38,7 @@ export function parseMount(text: string, at: Position, label: string, { log }: C
 
 const hostPathHint = 'An app sees no path of this machine. Use a volume (NAME:/path), or add the files to the source.'
 const engineSocket = /(^|\/)(docker|podman|containerd|crio|buildkitd)\.sock$/
-/** These tell a container the machine's time zone. */
+/** Files that set the time zone of a container. */
 const clockFiles = new Set(['/etc/localtime', '/etc/timezone'])
 const forbiddenTargets = /^\/(proc|sys|dev)(\/|$)/
 

@@ -30,7 +30,7 @@ export interface YamlScalar {
   text: string
 }
 
-/** A configuration file of a real project has a few kilobytes; the largest known have 40. */
+/** Configuration files of real projects have a few kilobytes; the largest known have 40. */
 const maxFile_characters = 200_000
 const maxNodes = 20_000
 const maxDepth = 60
@@ -177,7 +177,7 @@ const toLineAndColumn = (at: Position | null) => ({ line: at?.line ?? null, colu
 
 const toSentence = (message: string): string => `${message.replace(/\s+/g, ' ').replace(/[.:]*\s*$/, '')}.`
 
-/** A name of the file in a message, shortened and without control characters. */
+/** A name from the file for a message, shortened and without control characters. */
 export function quote(text: string): string {
   const clean = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')
   return `“${clean.length > 80 ? `${clean.slice(0, 80)}…` : clean}”`
@@ -197,7 +197,7 @@ export function toPlainValue(node: YamlNode, known = new Map<YamlNode, unknown>(
   return value
 }
 
-/** The position of a path in the tree; of its last part that exists. */
+/** The position of a path in the tree, or of its last existing part. */
 export function findPosition(root: YamlNode, path: readonly PropertyKey[]): Position {
   let node = root
   let at = root.at

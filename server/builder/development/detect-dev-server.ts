@@ -8,7 +8,7 @@ import { devScripts, devTools, type DevTool } from './dev-tools.ts'
 import { languageServers } from './language-servers.ts'
 
 /**
- * Finds the development server of a folder. Only reads files. Null: none was found. A `command` of the user's own is described by what it runs.
+ * Finds the development server of a folder. Only reads files. Null: none was found. A user's own `command` is described by the tool that it runs.
  */
 export async function detectDevServer(folder: string, command: readonly string[] = []): Promise<DevServerPlan | null> {
   const source = await openSourceFolder(folder)
@@ -17,7 +17,7 @@ export async function detectDevServer(folder: string, command: readonly string[]
   if (setting) return { ...describeCommand(setting.command, setting.file), port: setting.port }
   const names = new Set(await source.list('.'))
   const ofNode = await detectNode(source, names)
-  // Rails, Laravel and others have a package.json for their assets alone.
+  // Rails, Laravel and others have a package.json only for their assets.
   const isOnlyAssets = names.has('Gemfile') || names.has('artisan') || names.has('manage.py') || names.has('mix.exs')
   if (ofNode && !isOnlyAssets) return ofNode
   for (const detect of languageServers) {
@@ -61,7 +61,7 @@ async function detectNode(source: SourceFolder, names: ReadonlySet<string>): Pro
   }
 }
 
-/** A script `dev` is taken as it is; of the others only one that runs a development server, because `start` is often for production. */
+/** A script `dev` is used as it is; another script only if it runs a development server, because `start` is often for production. */
 function findScript({ scripts }: Manifest): { name: string; script: string; tool: DevTool | undefined } | undefined {
   for (const name of devScripts) {
     const script = scripts[name]
@@ -72,7 +72,7 @@ function findScript({ scripts }: Manifest): { name: string; script: string; tool
   return undefined
 }
 
-/** Arguments are added to the end of a script, which must be the tool, and not a program that starts several others. */
+/** Arguments are appended to a script, so it must be the tool itself, and not a program that starts several others. */
 function takesArguments(script: string, { pattern }: DevTool): boolean {
   const last = script.split(/&&|;/).at(-1) ?? ''
   return pattern.test(last) && !/[|&]|\b(?:concurrently|npm-run-all|run-[ps]|wireit|turbo)\b/.test(last)

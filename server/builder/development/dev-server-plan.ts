@@ -6,8 +6,8 @@ export interface DevServerPlan {
   environment: Record<string, string>
   /** Whether it is addressed as `localhost:PORT`, or by the address that the browser shows. */
   host_header: 'localhost' | 'public'
-  /** The port on which the source says that it listens; null: the one it is given. */
+  /** The port in the source's configuration; null: the server uses the assigned one. */
   port: number | null
-  /** What was found, for the terminal. */
+  /** The detected tool, for the terminal. */
   explanation: string
 }

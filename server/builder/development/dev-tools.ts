@@ -1,4 +1,4 @@
-/** How a tool of Node is told its port, and by which name it is addressed. */
+/** How a Node tool gets its port, and which host header it accepts. */
 export interface DevTool {
   framework: string
   label: string
@@ -7,14 +7,14 @@ export interface DevTool {
   /** Added to the script; `{port}` is the port. */
   arguments: string[]
   environment?: Record<string, string>
-  /** `localhost` unless the tool needs the address that the browser shows. */
+  /** `localhost` unless the tool needs the host that the browser sends. */
   host_header?: 'public'
 }
 
 const viteArguments = ['--port', '{port}', '--strictPort', '--host', '127.0.0.1']
 const portOption = ['--port', '{port}']
 
-/** The traps of each tool are in the comment above it. Those that come first are found first, because several of them run Vite. */
+/** The pitfalls of each tool are in the comment above it. The first match wins, and several tools run Vite, so Vite comes late. */
 export const devTools: DevTool[] = [
   // Next.js: `allowedDevOrigins` refuses foreign origins; *.localhost is known, and Server Actions compare Origin with X-Forwarded-Host.
   {
@@ -78,5 +78,5 @@ export const devTools: DevTool[] = [
   { framework: 'node', label: 'Node', pattern: /\bnode\s+.*--watch|\btsx\s+(?:.*\s)?(?:watch|--watch)\b|\bnodemon\b|\bts-node-dev\b/, arguments: [] },
 ]
 
-/** The names under which scripts that start a development server are found, the usual one first. */
+/** The names of scripts that start a development server, the usual one first. */
 export const devScripts = ['dev', 'start:dev', 'develop', 'dev:web', 'serve', 'start']

@@ -17,7 +17,7 @@ const plan = (framework: string, label: string, command: string[], explanation: 
   ...more,
 })
 
-/** The interpreter of the folder's virtual environment, as its developers run it. */
+/** The interpreter of the folder's virtual environment, as its developers use it. */
 async function findPython(source: SourceFolder, names: ReadonlySet<string>): Promise<string[]> {
   for (const folder of ['.venv', 'venv', 'env'])
     for (const program of ['bin/python', 'Scripts/python.exe'])
@@ -28,7 +28,7 @@ async function findPython(source: SourceFolder, names: ReadonlySet<string>): Pro
   return ['python3']
 }
 
-/** The interpreter is a link out of the folder, which the folder does not follow. */
+/** The interpreter is a symlink out of the folder, which `SourceFolder` does not follow. */
 async function hasProgram(source: SourceFolder, path: string): Promise<boolean> {
   const folder = path.slice(0, path.lastIndexOf('/'))
   return (await source.list(folder)).includes(path.slice(folder.length + 1))

@@ -1,12 +1,12 @@
 import { dockerfile, type Language, startWith, unprivileged } from './language.ts'
 
-/** Bun: the start script runs bun, or there is a lock file of bun and a program that uses its API. Other apps with such a lock file run on Node. */
+/** Bun: the start script runs bun, or there is a bun lock file and a program that uses its API. Other apps with such a lock file run on Node. */
 export const bun: Language = async (app) => {
   const lock = ['bun.lock', 'bun.lockb'].find((name) => app.names.includes(name))
   const manifest = await app.read('package.json')
   const scripts = parseScripts(manifest)
   const entry = ['index.ts', 'server.ts', 'src/index.ts', 'src/server.ts', 'index.js']
-  // A bun among the dependencies is started by Node's tools.
+  // An app with bun as a dependency is started by Node's tools.
   if (manifest === null || /"bun"\s*:/.test(manifest)) return null
   const usesBun = /^bun\s(?!.*(--watch|--hot|\bdev\b))/.test(scripts.start ?? '')
   if (!usesBun && !(lock !== undefined && scripts.start === undefined && (await readsBunApi(app.read, entry)))) return null

@@ -38,7 +38,7 @@ export const dotnet: Language = async (app) => {
       build,
       start,
       start_directory: app.target.output,
-      // A newer .NET runs an app of an older one.
+      // A newer .NET runs an app for an older one.
       variables: { DOTNET_ROLL_FORWARD: 'Major', DOTNET_CLI_TELEMETRY_OPTOUT: '1', DOTNET_NOLOGO: '1' },
     },
   }

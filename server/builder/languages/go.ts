@@ -20,7 +20,7 @@ export const go: Language = async (app) => {
     dockerfile: dockerfile(
       `FROM golang:${version}-bookworm AS build`,
       'WORKDIR /src',
-      // The part of the standard library that a web app needs is compiled once for all apps.
+      // The parts of the standard library that a web app needs are compiled once for all apps.
       'RUN go build net/http',
       install === null ? null : [`COPY ${app.names.includes('go.sum') ? 'go.mod go.sum' : 'go.mod'} ./`, `RUN ${install}`],
       'COPY . .',
@@ -42,7 +42,7 @@ export const go: Language = async (app) => {
   }
 }
 
-/** A small system with certificates and time zones, for programs that carry everything else. */
+/** A small system with certificates and time zones, for statically linked programs. */
 export const runtimeStage = [
   'FROM debian:bookworm-slim',
   'COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt',

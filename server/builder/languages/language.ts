@@ -35,7 +35,7 @@ export interface LanguageBuild {
   framework: string
   explanation: string[]
   dockerfile: string
-  /** Patterns of files that do not belong into the build, besides those of a .dockerignore. */
+  /** Patterns of files that are not part of the build, in addition to those of a .dockerignore. */
   ignored: string[]
   /** For the target `machine`. */
   steps: LanguageSteps
@@ -102,7 +102,7 @@ export async function findInFiles(
 export const unprivileged = ['USER 1000:1000', 'ENV HOME=/tmp'] as const
 
 /**
- * The end of a Dockerfile whose app runs in its own source. Whatever is after the source runs again with each change, so the settings are before it,
+ * The end of a Dockerfile whose app runs in its own source. Everything after the source runs again with each change, so the settings come before it,
  * unless a command still needs root.
  */
 export function copySource(copy: string, commands: readonly (string | null)[]): string[] {

@@ -46,7 +46,7 @@ export const php: Language = async (app) => {
   const start =
     app.procfile ??
     (isLaravel ? `php artisan serve --no-reload --host=${app.target.host} --port=$PORT` : `php -S ${app.target.host}:$PORT -t .${root}`)
-  // Both write to folders of their source.
+  // Both write to folders in their source.
   const hasFolders = isLaravel || isSymfony
   const commands = [autoload, build].filter((command) => command !== null)
   const serverRoot = `/var/www/html${root}`

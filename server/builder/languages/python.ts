@@ -59,7 +59,7 @@ export const python: Language = async (app) => {
     ignored: ['.venv', 'venv', '__pycache__', '*.pyc', 'node_modules', '.env'],
     steps: {
       tools: [version.requirement, ...(install.tools ?? [])],
-      // The variable names the interpreter that was chosen among those of the machine.
+      // The variable names the selected interpreter of the machine.
       install: joinCommands('"${PYTHON:-python3}" -m venv .venv', ...commands),
       build: joinCommands(assets, build),
       start: start.command,
@@ -120,7 +120,7 @@ interface InstallSteps {
   tools?: ToolRequirement[]
 }
 
-/** Installs a package manager that is not there already. */
+/** Installs a package manager that the image does not have. */
 const ensure = (program: string): string => `(command -v ${program} >/dev/null || pip install --no-cache-dir ${program})`
 
 /** Dependencies are a separate layer, which is built again when these files change. */

@@ -23,7 +23,7 @@ export const rust: Language = async (app) => {
           `COPY ${lock ? 'Cargo.toml Cargo.lock' : 'Cargo.toml'} ./`,
           `RUN mkdir src && echo 'fn main() {}' > src/main.rs && touch src/lib.rs && (${build} || true) && rm -rf src target/release/deps/${(binary ?? '').replaceAll('-', '_')}*`,
         ]
-  // Cargo compares times, and the source is older than what replaced it.
+  // Cargo compares modification times, and the source is older than the placeholder that it replaces.
   const touch = dependencies ? 'find src -name "*.rs" -exec touch {} + && ' : ''
   const { output } = app.target
   const programs = app.target.kind === 'image' ? '/usr/local/bin' : output
@@ -64,7 +64,7 @@ export const rust: Language = async (app) => {
   }
 }
 
-/** Whether a section of dependencies, other than those of tests, has an entry. */
+/** Whether a section of dependencies, except those of tests, has an entry. */
 function hasDependencies(manifest: string): boolean {
   let isInside = false
   return manifest.split('\n').some((line) => {

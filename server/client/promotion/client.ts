@@ -7,7 +7,7 @@ export interface TransferOptions {
   onProgress(bytes: number, total: number | null): void
 }
 
-/** How a promotion calls an instance. The dashboard keeps files in memory or where the browser does; the command line in temporary files. */
+/** How a promotion calls an instance. The dashboard stores files in memory or in browser storage; the command line in temporary files. */
 export interface PromotionClient {
   /** Throws an ApiError. */
   call<Id extends OperationId>(id: Id, input: CallInput<Id>): Promise<CallOutput<Id>>

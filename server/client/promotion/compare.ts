@@ -19,11 +19,11 @@ type SettingOperation = keyof typeof settingNames
 const settingOperations = Object.keys(settingNames) as SettingOperation[]
 
 export type SettingName = (typeof settingNames)[SettingOperation][number]
-/** The settings of a project; those that its instance does not have are missing. */
+/** The settings of a project, without those that its instance does not have. */
 export type PromotedSettings = Pick<Project, (typeof settingNames)['updateProject'][number]> & Partial<ProjectSettings & WatchingSettings>
 type Setting = NonNullable<PromotedSettings[SettingName]> | null
 
-/** Changes by the operation that makes them. Those of one operation are missing when there are none. */
+/** Changes by the operation that makes them. An operation without changes is missing. */
 export interface SettingChanges {
   updateProject?: NonNullable<CallInput<'updateProject'>['body']>
   updateProjectSettings?: NonNullable<CallInput<'updateProjectSettings'>['body']>
@@ -82,7 +82,7 @@ export function compareSettings(source: PromotedSettings, target: PromotedSettin
     })
 }
 
-/** The settings of the source that an instance does not have, and that differ from those of a new project. */
+/** Settings of the source that the target instance does not have, and that differ from those of a new project. */
 export function listMissingSettings(source: PromotedSettings, target: PromotedSettings): SettingName[] {
   return compareSettings(source, null)
     .filter(({ setting, difference }) => difference === 'differs' && target[setting] === undefined)
@@ -93,7 +93,7 @@ export function listMissingSettings(source: PromotedSettings, target: PromotedSe
 export const selectedChanges = (rows: readonly SettingComparison[], chosen: ReadonlySet<SettingName>): SettingChanges =>
   groupByOperation(rows.filter(({ setting, difference }) => difference === 'differs' && chosen.has(setting)).map((row) => [row.setting, row.source]))
 
-/** The changes that bring back the settings of the target. */
+/** The changes that restore the settings of the target. */
 export const reversedChanges = (rows: readonly SettingComparison[]): SettingChanges =>
   groupByOperation(rows.filter(({ difference }) => difference === 'differs').map((row) => [row.setting, row.target]))
 

@@ -39,7 +39,7 @@ export async function copyDump(
     const { dump } = await from.client.call('dumpDatabase', { params: { slug: from.slug }, query })
     const params = { slug: from.slug, id: dump.id }
     const file = await from.client.download('downloadDatabaseDump', { params }, { signal, onProgress, max_bytes: maxDumpBytes })
-    // The owner of the instance alone may delete dumps; that of another person stays in its list.
+    // Only the instance owner may delete dumps; another user's dump stays in the list.
     await from.client.call('deleteDatabaseDump', { params: { id: dump.id } }).catch(() => {})
     onProgress(0, file.size)
     const answer = await to.client.upload('importDatabase', { params: { slug: to.slug }, query }, file, {

@@ -11,7 +11,7 @@ export const copyVolumes: PromotionStepHandler = async (request, done, context) 
   return { note: `${count} copied` }
 }
 
-/** Copies the files of one volume; false when the target keeps its own. A retry continues after the volumes that are done. */
+/** Copies the files of one volume; false when the target keeps its own. A retry continues after the completed volumes. */
 export async function copyVolume(
   { from, to, parts }: PromotionRequest,
   name: string,
@@ -61,7 +61,7 @@ export async function copyVolume(
   }
 }
 
-/** False for an instance that does not tell. The upload itself is refused then. */
+/** False for an instance that does not report it. The upload itself is refused then. */
 async function hasFiles({ client, slug }: PromotionRequest['to'], name: string): Promise<boolean> {
   const answer = await client.call('listVolumes', { params: { slug } }).catch((error: unknown) => {
     if (isUnsupported(error)) return { volumes: [] }

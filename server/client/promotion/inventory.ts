@@ -11,12 +11,12 @@ import { isUnsupported } from './report.ts'
 /** Switches of automatic deployments. */
 export type WatchingSettings = Pick<Watching, 'deploys_pushes' | 'previews' | 'preview_databases' | 'pull_requests' | 'pull_request_secrets'>
 
-/** What a project has beyond the fields of /v1. Null: the instance has no such operation. */
+/** The parts of a project beyond the fields of /v1. Null: the instance has no such operation. */
 export interface ProjectInventory {
   settings: ProjectSettings | null
   watching: WatchingSettings | null
   services: PresetName[] | null
-  /** Why the instance cannot run managed services. */
+  /** The reason why the instance cannot run managed services. */
   services_unavailable: string | null
   catches_mail: boolean | null
   has_database: boolean
@@ -26,7 +26,7 @@ export interface ProjectInventory {
   registries: string[] | null
 }
 
-/** That of a project to be created. */
+/** The inventory of a project that does not exist yet. */
 export const emptyInventory: ProjectInventory = {
   settings: null,
   watching: null,

@@ -11,7 +11,7 @@ export const listLateSteps = (parts: PromotedParts | undefined): PromotionStepNa
 
 const poll_ms = 2_000
 
-/** What needs the new version: the data of services that run then, and volumes of services that are known then. */
+/** Data that needs the new version: that of services that run then, and of volumes whose services are known then. */
 export const copyLateData: PromotionStepHandler = async (request, done, context) => {
   const { to, parts } = request
   const id = done.deployment_id

@@ -4,7 +4,7 @@ import type { PromotionReportLine } from './report.ts'
 import type { DumpedService, PromotedParts } from './request.ts'
 import type { SourceProject, TargetProject } from './sides.ts'
 
-/** Services and data that a promotion can copy, with what the user decides about. */
+/** Services and data that a promotion can copy, and about which the user decides. */
 export interface PartOffer {
   /** Services of the source that the target lacks. */
   services: PresetName[]
@@ -50,7 +50,7 @@ export function offerParts(source: SourceProject, target: TargetProject): PartOf
   }
 }
 
-/** What the user chose of an offer. */
+/** The user's selection from an offer. */
 export interface PartChoice {
   /** Names of volumes, and `database` data. */
   volumes: ReadonlySet<string>
@@ -61,7 +61,7 @@ export interface PartChoice {
 
 export const noData: PartChoice = { volumes: new Set(), copies_database: false, copied_services: new Set(), replaces_data: false }
 
-/** Services are always added; data only when chosen. */
+/** Services are always added; data only if selected. */
 export function chooseParts(source: SourceProject, offer: PartOffer, choice: PartChoice): PromotedParts {
   const added = (source.inventory.volumes ?? []).flatMap(({ name, added: mount }) => (mount ? [{ name, ...mount }] : []))
   return {
@@ -84,7 +84,7 @@ interface Decisions {
   parts: PromotedParts
 }
 
-/** What a promotion does not carry, by name, with what to do about it. */
+/** The parts of a project that a promotion does not carry, by name, with what to do about each. */
 export function listNotCarried(
   source: SourceProject,
   { variables, chosenVariables, missingSettings, offer, parts }: Decisions,

@@ -1,12 +1,12 @@
 import { ApiError } from '../api-error.ts'
 
-/** What became of one thing of a project. */
+/** The result for one part of a project. */
 export interface PromotionReportLine {
   /** Such as `Redis` or `Volume uploads`. */
   item: string
-  /** `kept`: the other side has it already, and it was left as it is. */
+  /** `kept`: the target already has it, and it was left unchanged. */
   outcome: 'carried' | 'kept' | 'not_carried'
-  /** Why, and what to do. */
+  /** The reason, and what to do. */
   note: string
 }
 
@@ -22,7 +22,7 @@ const unsupportedCodes = new Set(['route_not_found', 'method_not_allowed', 'not_
 export const isUnsupported = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 404 || error.status === 405) && unsupportedCodes.has(error.code)
 
-/** Adds a line, instead of an earlier one for the same thing. */
+/** Adds a line, replacing an earlier one for the same part. */
 export function putReportLine(report: readonly PromotionReportLine[], line: PromotionReportLine): PromotionReportLine[] {
   return [...report.filter(({ item }) => item !== line.item), line]
 }

@@ -8,7 +8,7 @@ import type { PromotionReportLine } from './report.ts'
 
 export type PromotionStepName = 'source' | 'project' | 'services' | 'volumes' | 'database' | 'variables' | 'upload' | 'deploy' | 'data'
 
-/** What the user chose to promote. */
+/** The user's selection for a promotion. */
 export interface PromotionRequest {
   from: PromotionProject
   to: PromotionProject
@@ -47,7 +47,7 @@ export interface PromotedParts {
   copies_database: boolean
   /** Services whose data is copied as a dump. */
   copied_services: DumpedService[]
-  /** Data that the target has is replaced. Otherwise it is kept. */
+  /** Data of the target is replaced. Otherwise it is kept. */
   replaces_data: boolean
 }
 
@@ -70,7 +70,7 @@ export interface PromotionProgress {
   turned_on_mail?: boolean
   made_database?: boolean
   added_volumes?: string[]
-  /** Names that added volumes have at the target, by those at the source. */
+  /** Names of added volumes at the target, by their names at the source. */
   volume_names?: Record<string, string>
   /** Volumes whose files were copied or kept, by their name at the source, and the one that is being copied. */
   volumes_done?: string[]

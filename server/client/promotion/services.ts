@@ -16,13 +16,13 @@ export function listPartSteps(parts: PromotedParts | undefined): PromotionStepNa
   ]
 }
 
-/** A service other than the main one is known once the project is deployed. */
+/** A service other than the main one exists once the project is deployed. */
 export const listEarlyVolumes = ({ added_volumes }: PromotedParts): AddedVolume[] => added_volumes.filter(({ service }) => service === null)
 export const listLateVolumes = ({ added_volumes }: PromotedParts): AddedVolume[] => added_volumes.filter(({ service }) => service !== null)
 export const listEarlyCopies = (parts: PromotedParts): string[] =>
   parts.volumes.filter((name) => !listLateVolumes(parts).some((volume) => volume.name === name))
 
-/** Adds the services of the source. What the target has already stays as it is. Deployments that this starts are canceled, because the promotion deploys. */
+/** Adds the services of the source. Existing ones of the target stay. Deployments that this starts are canceled, because the promotion deploys. */
 export const addServices: PromotionStepHandler = async ({ to, parts }, done, { persist }) => {
   if (!parts) return { note: '' }
   const { client, slug } = to
@@ -77,7 +77,7 @@ export const addServices: PromotionStepHandler = async ({ to, parts }, done, { p
   return { note: count === 0 ? 'unchanged' : `${count} added` }
 }
 
-/** Keeps a path at the target. A path that it refuses is reported. Resolves with the deployment that this started. */
+/** Keeps a path at the target. A refused path is reported. Resolves with the deployment that this started. */
 export async function addVolume(to: PromotionProject, { name, path, service }: AddedVolume, done: PromotionProgress): Promise<string | null> {
   const item = `Volume ${name} at ${path}`
   const report = (outcome: 'carried' | 'kept' | 'not_carried', note: string) => {

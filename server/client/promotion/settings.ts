@@ -2,7 +2,7 @@ import { ApiError } from '../api-error.ts'
 import { isUnsupported, putReportLine } from './report.ts'
 import type { PromotionProgress, PromotionRequest } from './request.ts'
 
-/** Changes the settings that only an instance has, and returns what to know about it. What the target refuses is reported by name. */
+/** Changes the settings that only an instance has, and returns what the user must know. Refused settings are reported by name. */
 export async function changeInstanceSettings({ to, settings }: PromotionRequest, done: PromotionProgress): Promise<string[]> {
   const params = { slug: to.slug }
   const notes: string[] = []

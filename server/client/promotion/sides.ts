@@ -17,7 +17,7 @@ export interface PromotionSide {
   project: Project | null
   variables: VariableScope[]
   domains: string[]
-  /** What the project has beyond the fields of /v1. */
+  /** The parts of the project beyond the fields of /v1. */
   inventory: ProjectInventory
   /** Null on an instance that does not report it. */
   runtime: RuntimeName | null

@@ -42,13 +42,13 @@ export async function undoPromotion(request: PromotionRequest, done: PromotionPr
   else await to.client.call('stopProject', { params })
 }
 
-/** Removes what the promotion added to a project that existed before, and brings back the data that it replaced. */
+/** Removes what the promotion added to an existing project, and restores the data that it replaced. */
 async function undoParts({ client, slug }: PromotionProject, done: PromotionProgress): Promise<void> {
   // Before the volumes, because services are started again when theirs is replaced, and a dump needs its service running.
   for (const id of Object.values(done.replaced_services ?? {})) await client.call('restoreDatabase', { params: { slug, id } }).catch(ignoreMissing)
   for (const { name, snapshot_id } of done.replaced_volumes ?? []) {
     if (snapshot_id !== null) await client.call('restoreVolume', { params: { slug, name }, body: { snapshot_id } }).catch(ignoreMissing)
-    // A volume that the live version uses by now stays with its files.
+    // A volume that the live version already uses keeps its files.
     else await client.call('deleteVolume', { params: { slug, name } }).catch(ignoreMissing)
   }
   if (done.replaced_database !== undefined)

@@ -3,10 +3,10 @@ import type { CallOutput } from '../operation-types.ts'
 import type { PromotionProject } from './client.ts'
 import { isUnsupported } from './report.ts'
 
-/** A variable with what only an instance knows about it. */
+/** A variable with the fields that only an instance has. */
 export type ListedVariable = EnvVar & { is_write_only: boolean; is_build_secret: boolean }
 
-/** The value of a write-only variable is not in the answer. */
+/** The response does not contain the value of a write-only variable. */
 export async function listVariables({ client, slug }: PromotionProject, signal: AbortSignal): Promise<ListedVariable[]> {
   const input = { params: { slug }, signal }
   try {

@@ -53,7 +53,7 @@ async function createVersion(run: DeploymentRun, artifacts: Artifact[], log: Ste
   }
 }
 
-/** Whether someone asked for this deployment, who expects the newest image. */
+/** Whether a user requested this deployment, and therefore expects the newest image. */
 const isRequested = (trigger: DeploymentTrigger): boolean => trigger === 'manual' || trigger === 'upload' || trigger === 'retry'
 
 /** Removes what only the builds need. */

@@ -9,7 +9,7 @@ const maxVariants = 100
 const maxEmptyUrls = 10_000
 
 /** The entries with a tag; most often one. */
-type TaggedEntries = CacheEntry | { entries: CacheEntry[]; /** When it has as many the dead are taken out. */ limit: number }
+type TaggedEntries = CacheEntry | { entries: CacheEntry[]; /** Removed entries are dropped when this number is reached. */ limit: number }
 
 /** The cached responses of one project. */
 export class ProjectCache implements EntryOwner {

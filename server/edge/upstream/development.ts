@@ -4,7 +4,7 @@ import type { Upstream } from './pool.ts'
 import type { ResponseHead } from './response-head.ts'
 
 /**
- * The upstream of a development server. Most of them answer only to names that they know (Vite: `allowedHosts`, Django: `ALLOWED_HOSTS`, webpack:
+ * The upstream of a development server. Most of them accept only known hosts (Vite: `allowedHosts`, Django: `ALLOWED_HOSTS`, webpack:
  * `allowedHosts`), and all of them know `localhost`. The client's host name stays in X-Forwarded-Host.
  */
 export function createDevelopmentUpstream(upstream: Upstream, { port, host_header }: DevelopmentRoute): Upstream {
@@ -18,7 +18,7 @@ export function createDevelopmentUpstream(upstream: Upstream, { port, host_heade
   }
 }
 
-/** The scheme and the host with its port under which the client knows the server. */
+/** The scheme, host and port under which the client reaches the server. */
 interface PublicSite {
   proto: string
   host: string
@@ -59,7 +59,7 @@ class DevelopmentResponse implements ResponseHandler {
       /^(location: *)http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):(\d+)(?=[/?#\r])/im,
       (line, name: string, port: string) => (Number(port) === this.#port ? `${name}${proto}://${host}` : line),
     )
-    // The same URL belongs to the production build a moment later.
+    // A moment later the production build may serve the same URL.
     if (head.status !== 101 && !/^cache-control:/im.test(lines)) lines += 'Cache-Control: no-store\r\n'
     this.#handler.onHead({ ...head, lines })
   }

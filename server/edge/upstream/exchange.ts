@@ -3,7 +3,7 @@ import type { Timer } from '../../lib/clock.ts'
 import type { ResponseHead } from './response-head.ts'
 
 /**
- * Why an exchange with an app failed. `cut`: the response had begun. `moved`: the app was asleep and the host has another route now; as with
+ * Why an exchange with an app failed. `cut`: the response had begun. `rerouted`: the app was asleep and the host has another route now; as with
  * `refused`, nothing was sent.
  */
 export type UpstreamFailure = 'refused' | 'rerouted' | 'closed' | 'malformed' | 'timeout' | 'cut'

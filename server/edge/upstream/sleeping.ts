@@ -4,7 +4,7 @@ import type { Upstream } from './pool.ts'
 
 /**
  * The upstream of a sleeping app. Cached responses are served without it. A request that needs the app wakes it and is held until the host has
- * another route; then the request fails as `moved`, unsent, and is sent there.
+ * another route; then the request fails as `rerouted`, unsent, and is sent there.
  */
 export function createSleepingUpstream(options: { deadlines: DeadlineTimer; timeout_ms: number; wake(): void }): Upstream {
   const { deadlines } = options

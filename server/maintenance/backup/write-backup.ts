@@ -33,7 +33,7 @@ export interface DatabaseDumpSource {
   dumpAll(signal: AbortSignal): AsyncIterable<{ db_name: string; sql: AsyncIterable<Uint8Array> }>
 }
 
-/** The source of the files of volumes, each of one moment. */
+/** The source of the files of volumes, each as of one moment. */
 export interface VolumeSource {
   /** Writes `{runtime}/{volume}.tar` below a folder, and returns these names and a sentence for each volume that could not be read. */
   writeAll(folder: string, signal: AbortSignal): Promise<{ names: string[]; left_out: string[] }>

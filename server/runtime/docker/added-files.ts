@@ -7,7 +7,7 @@ import { BuildFailure, type BuildRequest } from '../runtime.ts'
 import { packFolder } from './build-context.ts'
 import { toReadable } from './engine.ts'
 
-/** Adds files of the source to an image that was built, in its own build: the first one never had them. */
+/** Adds files of the source to a built image in a separate build, because the first build's context did not contain them. */
 export async function addFilesToImage(
   docker: Docker,
   name: string,

@@ -10,10 +10,10 @@ import type { DockerEngine } from './engine.ts'
 import { wasOomKilled } from './oom.ts'
 import { createStreamDemuxer } from './stream-demuxer.ts'
 
-/** The part of a container's configuration that makes it a one-off command. Docker stores no output of it. */
+/** The container configuration of a one-off command. Docker stores no output of it. */
 export function createAttachedConfig({ command, terminal }: AttachedRequest): Docker.ContainerCreateOptions {
   return {
-    // An empty entrypoint is none: a shell is not an argument of the image's entrypoint.
+    // An empty entrypoint means none, because a shell is not an argument of the image's entrypoint.
     ...(command === null ? { Entrypoint: [''], Cmd: unixShell } : { Cmd: command }),
     Tty: terminal !== null,
     OpenStdin: true,
@@ -58,11 +58,11 @@ export async function attachContainer(
     stderr?.endWhenSilent()
     return createReplicaExit(code, null, isOutOfMemory)
   })().catch(() => createReplicaExit(null, null, false))
-  // Input waits for an earlier resize, which is another request, so that a program sees the size that its user sees.
+  // Input waits for an earlier resize, which is another request, so that a program sees the current size.
   let resizing = Promise.resolve()
   return {
     id: container.id,
-    // Without the output half, which `destroy` would close.
+    // Ends only the input half, because `destroy` would close the output half too.
     input: new Writable({
       write: callbackify(async (chunk: Buffer, _encoding: BufferEncoding): Promise<void> => {
         await resizing
@@ -84,7 +84,7 @@ export async function attachContainer(
 const resize = (container: Docker.Container, { columns, rows }: { columns: number; rows: number }): Promise<void> =>
   container.resize({ w: columns, h: rows }) as Promise<void>
 
-/** The two outputs of a connection, which is read no faster than both of them. */
+/** The two outputs of a connection, which is read no faster than the slower of them. */
 function splitOutput(socket: Readable): { stdout: Readable; stderr: Readable } {
   const outputs = { stdout: new PassThrough(), stderr: new PassThrough() }
   let full = 0

@@ -6,7 +6,7 @@ import type { DockerEngine } from './engine.ts'
 import { findImageId, isOpenTo } from './images.ts'
 
 /**
- * The images that a Dockerfile may use: its bases, and those that steps copy or mount from. Lines count with and without what continues them, because
+ * The images that a Dockerfile may use: its bases, and those that steps copy or mount from. Lines are read with and without continuations, because
  * a Dockerfile chooses its escape character. Names of stages are among them.
  */
 export function listNamedImages(text: string): string[] {
@@ -19,8 +19,8 @@ export function listNamedImages(text: string): string[] {
 }
 
 /**
- * For a project that does not belong to the user of this machine, whose images may be on it: each image that is there must be one that the project may
- * pull. Returns whether the builder has to ask the registries itself, because a name has variables.
+ * For a project that does not belong to the user of this machine: each image that exists here must be one that the project may
+ * pull. Returns whether the builder must query the registries itself, because a name contains variables.
  */
 export async function requireOpenImages(
   engine: DockerEngine,

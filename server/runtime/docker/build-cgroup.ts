@@ -12,8 +12,8 @@ export interface BuildCgroup {
 const maxProcesses = 512
 
 /**
- * Starts a container that does nothing but hold a control group with limits, in which BuildKit runs the steps of one build: limits of a group hold for
- * the groups below it. The engine makes it, so that no rights on its machine are needed.
+ * Starts a container that only holds a control group with limits, in which BuildKit runs the steps of one build: limits of a group apply to
+ * the groups below it. The engine creates it, so no rights on its machine are needed.
  */
 export async function openBuildCgroup(engine: DockerEngine, request: BuildRequest, note: (line: string) => void): Promise<BuildCgroup> {
   const { docker, limitCpus, cgroupDriver } = await engine.connection()

@@ -18,7 +18,7 @@ export interface BuildContextOptions {
   extra_folder?: string
   /** Additional files: path and text. */
   extra_files?: Record<string, string>
-  /** Additional files and folders from elsewhere: absolute path, and the folder of the archive that it is put into. */
+  /** Additional files and folders from elsewhere: absolute path, and the target folder in the archive. */
   added_files?: { path: string; folder: string }[]
   /** Owner of all entries in the archive. */
   owner: number

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import type Docker from 'dockerode'
 import { createFrameReader, encodeField, encodeFrame, encodeMap } from './protobuf.ts'
 
-/** A build as BuildKit's own API takes it. */
+/** A build in the form of BuildKit's own API. */
 export interface SolveRequest {
   /** The id of a session that provides the context, secrets and sign-ins. */
   session: string
@@ -45,7 +45,7 @@ export async function solve(docker: Docker, request: SolveRequest, onStatus: (me
       onStatus(status)
     }).catch(() => null)
     const failure = await solved
-    // A build that BuildKit rejects at once has none.
+    // Missing for a build that BuildKit rejects at once.
     if (hasStatus) await reported
     return failure
   } catch (error) {

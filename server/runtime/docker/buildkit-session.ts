@@ -8,7 +8,7 @@ import { decodeFields } from './buildkit-status.ts'
 import { encodeField, encodeFrame } from './protobuf.ts'
 import type { RegistryLogin } from '../registries.ts'
 
-/** A connection on which BuildKit asks this process for what a build needs and no layer may contain. */
+/** A connection on which BuildKit requests what a build needs and no layer may contain. */
 export interface BuildKitSession {
   /** Of the query parameter `session` of the build. */
   id: string
@@ -22,13 +22,13 @@ const getSecretMethod = '/moby.buildkit.secrets.v1.Secrets/GetSecret'
 const getCredentialsMethod = '/moby.filesync.v1.Auth/Credentials'
 const pullMethod = '/moby.upload.v1.Upload/Pull'
 
-/** What a build may ask for. */
+/** The data that a build may request. */
 export interface SessionContent {
   /** By their id, for `RUN --mount=type=secret`. */
   secrets: Readonly<Record<string, string>>
   /** The sign-in for a registry, as BuildKit names it. */
   findLogin(host: string): Promise<RegistryLogin | undefined>
-  /** The archive of the context of the build that runs, for one whose request has none. */
+  /** The archive of the running build's context, if its request has none. */
   openContext?(): Readable | undefined
 }
 
@@ -51,7 +51,7 @@ export async function openBuildKitSession(docker: Docker, content: SessionConten
       (error: unknown, result: unknown) => (error ? reject(error) : resolve(result as Duplex)),
     )
   })
-  // The build fails by itself when the connection is lost.
+  // A lost connection fails the build by itself.
   socket.on('error', () => {})
   const connection = performServerHandshake(socket)
   connection.on('error', () => {})
@@ -91,7 +91,7 @@ async function answer(stream: ServerHttp2Stream, method: string, request: Buffer
 
 const readFirstField = (message: Buffer): string => [...decodeFields(message)].find(({ number }) => number === 1)?.bytes.toString() ?? ''
 
-/** The one message of a unary call: a byte for compression, which no one asked for, four for the length, and the message. */
+/** The only message of a unary call: a byte for compression, which is never used, four for the length, and the message. */
 async function readMessage(stream: ServerHttp2Stream): Promise<Buffer> {
   const pieces: Buffer[] = []
   for await (const piece of stream) pieces.push(piece as Buffer)

@@ -11,20 +11,20 @@ export interface DockerConnection {
   docker: Docker
   /** For display: without a password. */
   address: string
-  /** The address as it was tried. */
+  /** The address in its original form. */
   candidate: string
   version: string
   /** `2` when the engine prefers BuildKit. */
   builder: '1' | '2'
   /** Whether container addresses can be reached from here: a Linux engine on this machine, not rootless and not in a virtual machine. */
   hasDirectNetwork: boolean
-  /** Whether `host-gateway` in the hosts of a container is this machine. */
+  /** Whether `host-gateway` in a container's hosts file is this machine. */
   hasHostGateway: boolean
   /** How the engine manages control groups. */
   cgroupDriver: 'cgroupfs' | 'systemd'
-  /** Whether BuildKit runs the steps of a build in a control group that the request names: Docker 23 or newer, not rootless. */
+  /** Whether BuildKit can run the steps of a build in a given control group: Docker 23 or newer, not rootless. */
   buildsInCgroups: boolean
-  /** At most the cores of the engine's machine, above which Docker refuses limits; null: all of them. */
+  /** Reduces a limit to the cores of the engine's machine, above which Docker refuses it; null: all of them. */
   limitCpus(cpus: number | null): number
 }
 

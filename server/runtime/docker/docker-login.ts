@@ -5,11 +5,11 @@ import { delimiter, join } from 'node:path'
 import { dockerHub, normalizeRegistryHost } from '../../lib/image-name.ts'
 import type { RegistryLogin } from '../registries.ts'
 
-/** What `docker login` of the user who runs Homeport has stored. Nothing is kept, so that a new sign-in counts at once. */
+/** The credentials that `docker login` has stored for the user who runs Homeport. Nothing is cached, so a new login takes effect at once. */
 export interface DockerLogin {
-  /** The registries with a sign-in; asks no credential helper. */
+  /** The registries with a login, without calling a credential helper. */
   listHosts(): Promise<string[]>
-  /** The sign-in for this host alone. */
+  /** The login for this host only. */
   find(host: string): Promise<RegistryLogin | undefined>
 }
 
@@ -17,13 +17,13 @@ export interface DockerLoginOptions {
   /** The configuration folder of the docker command. */
   config_dir: string
   home: string
-  /** PATH, in which credential helpers are looked for first. */
+  /** The PATH, on which credential helpers are searched first. */
   path: string
   /** The environment of credential helpers. */
   environment: Record<string, string>
 }
 
-/** The parts of `config.json` that are about registries. */
+/** The parts of `config.json` about registries. */
 interface DockerConfig {
   auths?: Record<string, { auth?: string; username?: string; password?: string; identitytoken?: string }>
   credsStore?: string
@@ -41,7 +41,7 @@ export function createDockerLogin(options: DockerLoginOptions): DockerLogin {
       const parsed: unknown = JSON.parse(await readFile(join(options.config_dir, 'config.json'), 'utf8'))
       return typeof parsed === 'object' && parsed !== null ? parsed : {}
     } catch {
-      // No file, or one that the docker command cannot read either.
+      // The file is missing, or the docker command cannot read it either.
       return {}
     }
   }
@@ -79,7 +79,7 @@ async function askHelper(name: string, key: string, host: string, options: Docke
   const output = await new Promise<string | undefined>((resolve) => {
     const settings = { timeout: helperTimeout_ms, maxBuffer: 1024 * 1024, env: options.environment, windowsHide: true }
     const child = execFile(file, ['get'], settings, (error, stdout) => resolve(error ? undefined : stdout))
-    // A helper may end without reading its input.
+    // A helper may exit without reading its input.
     child.stdin?.on('error', () => {})
     child.stdin?.end(key)
   })

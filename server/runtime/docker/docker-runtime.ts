@@ -115,7 +115,7 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     exportVolume: (id) => exportVolume(engine, id),
     importVolume: (id, projectId, archive) => importVolume(engine, id, projectId, archive),
     copyVolume: (from, to, projectId, signal) => copyVolume(engine, from, to, projectId, signal),
-    // Its volumes are not on this machine where Docker is a virtual machine.
+    // Docker's volumes are not on this machine if Docker runs in a virtual machine.
     cloneVolume: async () => undefined,
     restoreClone: async () => false,
     listVolumeFolder: (id, path) => listVolumeFolder(engine, id, path),

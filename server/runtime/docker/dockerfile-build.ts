@@ -48,7 +48,7 @@ export async function buildDockerfile(
     (await readFile(resolveInside(request.folder, plan.dockerfile), 'utf8').catch((error: unknown) => {
       throw new BuildFailure('build_failed', `The source has no ${plan.dockerfile}.`, 'Check the root directory in the project settings.', error)
     }))
-  // They are for Node, which a generated Dockerfile names if it is there.
+  // The certificates are for Node, whose path a generated Dockerfile names if it has Node.
   const files = plan.text === null || /\b(?:node|npm|npx|bun|deno)\b/.test(plan.text) ? await readSecretFiles(engine) : {}
   const hasCpuLimit = request.cpus !== null
   const useBuildKit = (builder === '2' && !hasCpuLimit) || Object.keys(files).length > 0 || needsBuildKit(text)
@@ -172,7 +172,7 @@ function buildInSession(docker: Docker, archive: Readable, { abortSignal, ...opt
   })
 }
 
-/** What the parameters of `POST /build` are in BuildKit's own API. */
+/** The parameters of `POST /build`, as attributes of BuildKit's own API. */
 function createFrontendAttributes(
   plan: DockerfilePlan,
   request: { dockerfile: string; labels: Record<string, string>; pull: boolean; cgroup: string },
@@ -181,7 +181,7 @@ function createFrontendAttributes(
   return {
     ...(Object.fromEntries([...prefixed('label', request.labels), ...prefixed('build-arg', plan.arguments)]) as Record<string, string>),
     filename: request.dockerfile,
-    // BuildKit asks its session for what is below this host.
+    // BuildKit requests paths below this host from its session.
     context: `http://buildkit-session/${randomBytes(8).toString('hex')}`,
     'image-resolve-mode': request.pull ? 'pull' : 'default',
     'cgroup-parent': request.cgroup,
@@ -189,7 +189,7 @@ function createFrontendAttributes(
   }
 }
 
-/** A mounted secret that is not there is an empty mount, which is hard to find out. */
+/** A missing secret would become an empty mount, which is hard to diagnose. */
 function explainMissingSecrets(text: string, { build_secrets, variables }: BuildRequest): string[] {
   const mounted = [...text.matchAll(/--mount=\S*type=secret\S*/g)].flatMap(([mount]) => /(?:[=,]|^)id=([\w.-]+)/.exec(mount)?.[1] ?? [])
   return [...new Set(mounted)]
@@ -201,7 +201,7 @@ function explainMissingSecrets(text: string, { build_secrets, variables }: Build
     )
 }
 
-/** Says why the registry refused a base image, and which tag of it is on this machine. */
+/** Reports why the registry refused a base image, and which tag of it exists on this machine. */
 async function explainBaseImage(engine: DockerEngine, docker: Docker, request: BuildRequest, failure: BaseImageFailure): Promise<BuildFailure> {
   const { image, subject, cause } = failure
   const refusal = image === undefined || image.includes('$') ? undefined : await explainPullRefusal(engine, request.registries, image, subject, cause)
@@ -222,7 +222,7 @@ async function suggestLocalTag(docker: Docker, failure: BaseImageFailure): Promi
 /** Imports certificates and registry settings as an image that steps can mount; it is removed when the build ends. */
 async function importHostFiles(engine: DockerEngine, docker: Docker, files: Record<string, string>, request: BuildRequest): Promise<HostMounts> {
   const archive = pack()
-  // Readable for every user that a step may run as.
+  // Readable by every user that a step may use.
   for (const [name, text] of Object.entries(files)) archive.entry({ name, mode: 0o644, mtime: new Date(0) }, text)
   archive.finalize()
   const [repo, tag] = [engine.createName('host-files'), randomBytes(8).toString('hex')]
@@ -265,7 +265,7 @@ async function createArtifact(docker: Docker, name: string, plan: DockerfilePlan
   return { kind: 'image', image: name, port: plan.port ?? (exposed.length === 1 ? Number.parseInt(exposed[0]!, 10) : null), bytes: Size }
 }
 
-/** RUN steps of an untrusted build match none of the project's own. */
+/** RUN steps of an untrusted build do not match the project's cache. */
 async function readGeneration(request: BuildRequest, generations: CacheGenerations): Promise<string | null> {
   const generation = await generations.read(getCacheOwner(request))
   return request.is_untrusted ? `untrusted${generation ?? ''}` : generation

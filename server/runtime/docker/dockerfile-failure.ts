@@ -3,14 +3,14 @@ import { BuildFailure, CommandFailure } from '../runtime.ts'
 import { createUnavailableFailure } from '../unavailable-failure.ts'
 
 export interface PreparedDockerfile {
-  /** Path in the source; null for the one that Homeport generated. */
+  /** Path in the source; null for a generated Dockerfile. */
   name: string | null
   /** The user's text, and the text that is built. */
   text: string
   built: string
 }
 
-/** Explains why a Dockerfile did not build, with the line of the user's file where it is known. */
+/** Explains why a Dockerfile did not build, with the line of the user's file if it is known. */
 export function explainDockerfileFailure(file: PreparedDockerfile, message: string, memory_mb: number): BuildFailure {
   const exit = /(?:exit code:|non-zero code:) (\d+)/.exec(message)?.[1]
   if (exit === '137')
@@ -31,7 +31,7 @@ export function explainDockerfileFailure(file: PreparedDockerfile, message: stri
   const name = file.name ?? 'Generated Dockerfile'
   const where = line === undefined ? name : `${name}, line ${line}`
   if (exit !== undefined) {
-    // Users do not know the lines of a file that they did not write.
+    // Users do not know the lines of a generated file.
     const command = file.name === null ? file.text.split('\n')[(line ?? 0) - 1]?.replace(/^RUN /, '') : undefined
     return command === undefined
       ? new CommandFailure('build_failed', `${where}: the step ended with exit code ${exit}.`, 'Fix that step.')
@@ -44,7 +44,7 @@ export function explainDockerfileFailure(file: PreparedDockerfile, message: stri
   const image = parseFailedImage(message)
   if (image !== undefined) {
     const from = findImageInstruction(file.text, image)
-    // The Dockerfile names the image as its author knows it, with its registry.
+    // The Dockerfile contains the image name that its author knows, registry included.
     const named = from && (image === null || !from.image.includes('$')) ? from.image : (image ?? undefined)
     const subject = `${from ? `${name}, line ${from.line}` : name}: the base image${named ? ` ${named}` : ''}`
     return new BaseImageFailure(
@@ -77,7 +77,7 @@ export class LostLayerFailure extends BuildFailure {}
 /** A base image that is not available. `image` is undefined when the error does not name it. */
 export class BaseImageFailure extends BuildFailure {
   readonly image: string | undefined
-  /** The begin of its sentence. */
+  /** The start of its message. */
   readonly subject: string
   constructor(image: string | undefined, subject: string, { code, message, hint, cause }: BuildFailure) {
     super(code, message, hint, cause)
@@ -86,7 +86,7 @@ export class BaseImageFailure extends BuildFailure {
   }
 }
 
-/** The base image in an error message; null when the message names none, undefined when it is about another problem. */
+/** The base image in an error message; null if the message names none, undefined if it is about another problem. */
 function parseFailedImage(message: string): string | null | undefined {
   const named =
     /(?:manifest for|access denied for|metadata for|failed to solve:) (?:docker\.io\/(?:library\/)?)?([\w./-]+(?::[\w.-]+)?(?:@\S+)?)(?:: | not found|, |$)/.exec(

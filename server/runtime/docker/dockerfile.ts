@@ -12,7 +12,7 @@ const generationArgument = 'HOMEPORT_CACHE_GENERATION'
 
 const headerLine = '# Built by Homeport.'
 
-/** What the platform adds to a Dockerfile. */
+/** The platform's additions to a Dockerfile. */
 export interface DockerfileAdditions {
   mounts: HostMounts | null
   /** Of the project's build cache; null when it was never cleared. */
@@ -33,7 +33,7 @@ export function prepareDockerfile(text: string, { mounts, generation }: Dockerfi
 }
 
 /**
- * A Dockerfile with these labels in one instruction, because the classic builder makes one of each label of a request. null: nothing can be appended,
+ * A Dockerfile with these labels in one instruction, because the classic builder adds a step for each label of a request. null: nothing can be appended,
  * because the last instruction continues or there is none.
  */
 export function appendLabels(prepared: string, labels: Record<string, string>): string | null {

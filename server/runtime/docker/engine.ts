@@ -40,7 +40,7 @@ export interface DockerEngine {
   /** A container that others run from an image of this instance inherits its labels except the role. */
   isOwnContainer(createLabels: Record<string, string>): boolean
   createName(...parts: string[]): string
-  /** What `docker login` of this machine's user has stored. */
+  /** The credentials that `docker login` has stored for this machine's user. */
   dockerLogin: DockerLogin
   /** Options for pulling an image that Homeport itself needs. */
   getPullOptions(image: string): Promise<{ authconfig?: Docker.AuthConfig }>
@@ -58,7 +58,7 @@ export function createDockerEngine(options: RuntimeOptions): DockerEngine {
   let connecting: Promise<DockerConnection> | undefined
   let network: Promise<string> | undefined
   const backgroundJobs = new Set<Promise<void>>()
-  /** The engine of this run. Its containers are there, so a lost engine is waited for and never replaced by another one. */
+  /** The engine of this run. It has this run's containers, so a lost engine is awaited and never replaced by another one. */
   let chosenAddress: string | undefined
 
   const findEngine = async (): Promise<DockerConnection> => {

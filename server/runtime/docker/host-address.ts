@@ -5,13 +5,13 @@ import { getStatusCode } from './errors.ts'
 export interface HostAddress {
   host: string
   bind: string | null
-  /** The network from which containers come; null where it is not known. */
+  /** The network from which containers connect; null if unknown. */
   subnet: string | null
 }
 
 /**
- * How containers reach this machine: where container addresses can be reached from here, at the gateway of the instance's network, which is an address
- * of this machine; otherwise through the name that engines in a virtual machine give to its loopback. Undefined if the network is not there and
+ * How containers reach this machine: if container addresses are reachable from here, at the gateway of the instance's network, which is an address
+ * of this machine; otherwise by the name that engines in a virtual machine give to its loopback. Undefined if the network does not exist and
  * `isNeeded` is false.
  */
 export async function findDockerHostAddress(engine: DockerEngine, isNeeded: boolean): Promise<HostAddress | undefined> {

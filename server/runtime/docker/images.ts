@@ -54,14 +54,14 @@ export async function ensureBaseImage(
 }
 
 /**
- * The artifact of a ready image, which is pulled when it is missing or when its tag may have moved. It keeps its name, so it is never removed with a
+ * The artifact of a ready image, which is pulled if it is missing or if its tag may have moved. It keeps its name, so it is never removed with a
  * deployment.
  */
 export async function useReadyImage(engine: DockerEngine, { image, registries, refreshes, signal }: ImageRequest, log: StepLog): Promise<Artifact> {
   const { docker } = await engine.connection()
   const present = await findImage(docker, image)
   const mayBeUsed = present !== undefined && (await isOpenTo(engine, docker, registries, image))
-  // An image without a digest was built here. A pull could replace it with an image of someone else.
+  // An image without a digest was built here. A pull could replace it with another person's image.
   const isFromRegistry = (present?.RepoDigests ?? []).length > 0
   const isRefreshed = isFromRegistry && !image.includes('@') && (refreshes === 'all' || (refreshes === 'moving_tags' && hasMovingTag(image)))
   if (!mayBeUsed || isRefreshed) {
@@ -78,8 +78,8 @@ export async function useReadyImage(engine: DockerEngine, { image, registries, r
 }
 
 /**
- * Whether a project may use an image that is on this machine. The user of this machine may. Someone else may have pulled it with credentials that
- * the project does not have, so its registry is asked, unless it is an official image.
+ * Whether a project may use an image on this machine. The user of this machine may. Another project may have pulled it with credentials that
+ * this project does not have, so its registry is queried, unless it is an official image.
  */
 export async function isOpenTo(engine: DockerEngine, docker: Docker, access: RegistryAccess, image: string): Promise<boolean> {
   if (access.uses_docker_login || isOfficialImage(image)) return true
@@ -127,7 +127,7 @@ const isInRegistry = (docker: Docker, image: string, options: Docker.ImageDistri
       () => false,
     )
 
-/** The sign-in travels in a header, never in the address of the request. */
+/** The credentials are in a header, never in the URL of the request. */
 async function pullImage(engine: DockerEngine, docker: Docker, image: string, access: RegistryAccess, signal: AbortSignal): Promise<void> {
   const { options } = await createPullOptions(engine, access, image)
   const stream = toReadable(await docker.pull(image, { abortSignal: signal, ...options }))

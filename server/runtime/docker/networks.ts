@@ -8,7 +8,7 @@ const small = { count: 4096, getSubnet: (index: number) => `10.213.${index >> 4}
 /** Networks of a thousand addresses each, in 10.212.0.0/16. */
 const large = { count: 64, getSubnet: (index: number) => `10.212.${index * 4}.0/22` }
 
-/** Every address range is taken. */
+/** Thrown when every address range is taken. */
 export class NetworksExhaustedError extends Error {}
 
 /** Networks being created, by name, because Docker would create two with the same name for concurrent requests and then find neither by name. */
@@ -23,7 +23,7 @@ export function ensureSmallNetwork(docker: Docker, network: { Name: string; Inte
 
 const createSmallNetwork = (docker: Docker, network: Docker.NetworkCreateOptions): Promise<void> => createInRange(docker, network, small)
 
-/** Creates a bridge network in an address range of Docker's choice, or in one of ours when Docker has none left; unless it exists. */
+/** Creates a bridge network in an address range of Docker's choice, or in one of ours if Docker has none left; unless it exists. */
 export async function ensureLargeNetwork(docker: Docker, network: Docker.NetworkCreateOptions): Promise<void> {
   try {
     await docker.createNetwork({ ...network, CheckDuplicate: true, Driver: 'bridge' })

@@ -163,7 +163,7 @@ async function ensureDependencyImage(
     const job = installDependencies(engine, docker, request, plan, command, base, name, log).finally(() => runningInstalls.delete(name))
     runningInstalls.set(name, job)
     await job
-    // Without its name the replaced image is removed with the last image that was built from it.
+    // The untagged image is removed with the last image that was built from it.
     if (found)
       await docker
         .getImage(found)

@@ -5,7 +5,7 @@ import type { DockerLogin } from './docker-login.ts'
 
 type SignIns = { dockerLogin: DockerLogin }
 
-/** The sign-in for a registry: the project's own, else that of `docker login` where the project may use it. Only ever that of this host. */
+/** The credentials for a registry: the project's own, else those of `docker login` if the project may use them. Always only for this host. */
 export async function findRegistryLogin(engine: SignIns, access: RegistryAccess, host: string): Promise<RegistryLogin | undefined> {
   const own = access.logins.find((login) => login.host === host)
   return own ?? (access.uses_docker_login ? engine.dockerLogin.find(host) : undefined)
@@ -21,7 +21,7 @@ const toAuthConfig = ({ host, username, password, identity_token }: RegistryLogi
   ...(identity_token !== undefined && { identitytoken: identity_token }),
 })
 
-/** The option of a pull; nothing without a sign-in for the registry of the image. */
+/** The option of a pull; empty without credentials for the registry of the image. */
 export async function createPullOptions(
   engine: SignIns,
   access: RegistryAccess,
@@ -32,8 +32,8 @@ export async function createPullOptions(
 }
 
 /**
- * For X-Registry-Config of the classic builder, which looks each image up by its host: the sign-ins for Docker Hub and for the registries that the
- * Dockerfile or its arguments name.
+ * For X-Registry-Config of the classic builder, which looks images up by host: the credentials for Docker Hub and for the registries in the
+ * Dockerfile or its arguments.
  */
 export async function createRegistryConfig(engine: SignIns, access: RegistryAccess, texts: readonly string[]): Promise<RegistryConfig | undefined> {
   const hosts = [...access.logins.map(({ host }) => host), ...(access.uses_docker_login ? await engine.dockerLogin.listHosts() : [])]

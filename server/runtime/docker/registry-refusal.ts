@@ -7,7 +7,7 @@ const missingPattern = /manifest unknown|manifest for .* not found|name unknown|
 const refusalPattern =
   /no basic auth credentials|unauthorized|authentication required|incorrect username or password|\b401\b|403 Forbidden|denied|insufficient_scope|may require 'docker login'/i
 
-/** Why a registry refused an image, with the fix; undefined for other problems, such as one of the network. `subject` begins a sentence. */
+/** Why a registry refused an image, with the fix; undefined for other problems, such as network errors. `subject` starts the message. */
 export function explainRefusal(subject: string, host: string, login: RegistryLogin | undefined, error: unknown): BuildFailure | undefined {
   const text = error instanceof Error ? error.message : String(error)
   const registry = host === dockerHub ? 'Docker Hub' : host

@@ -53,7 +53,7 @@ export async function* runInContainer(
   }
 }
 
-/** A command that ends before it has read everything is no error here: its exit code says what it means. */
+/** A command that exits before reading all input is not an error here: its exit code decides. */
 async function sendInput(stream: NodeJS.ReadWriteStream, input: AsyncIterable<Uint8Array> | null): Promise<void> {
   if (input === null) return
   let isClosed = false

@@ -117,7 +117,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
         },
       })
     try {
-      // A ready image whose name was given to a newer one is still there by its id, until it is cleaned up.
+      // A ready image whose name was moved to a newer one still exists by its id, until it is cleaned up.
       return await create(artifact.id ?? artifact.image).catch((error: unknown) => {
         if (artifact.id === undefined || getStatusCode(error) !== 404) throw error
         return create(artifact.image)
@@ -129,7 +129,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
     }
   }
 
-  /** The names of the edge, at the address where containers reach it. An engine whose containers cannot reach this machine by a name has none. */
+  /** The edge's hostnames, at the address where containers reach it. None for an engine whose containers cannot reach this machine by name. */
   const listExtraHosts = async (projectId: string): Promise<string[]> => {
     const { hasDirectNetwork, hasHostGateway } = await engine.connection()
     if (!hasDirectNetwork && !hasHostGateway) return []
@@ -214,7 +214,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
           throw toStartFailure(error, formatCommand(found?.Config ?? {}))
         })
         const replica = await describeReplica(docker, container.id, request.deployment_id)
-        // The end is reported only from here on, because an app that could not be started has none.
+        // The exit is reported only from here on, because an app that could not be started has none.
         monitor.notifyStarted()
         return replica
       } catch (error) {

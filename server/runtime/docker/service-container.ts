@@ -9,12 +9,12 @@ import { removeContainer, toReadable, type DockerEngine } from './engine.ts'
 import { getStatusCode } from './errors.ts'
 import { connectContainer, ensureSmallNetwork, holdNetwork, removeUnusedNetwork } from './networks.ts'
 
-/** What official images need to change to their own user when they start; far fewer than Docker's default. */
+/** The capabilities with which official images change to their own user at startup; far fewer than Docker's default. */
 const readyImageCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID', 'KILL', 'NET_BIND_SERVICE']
 
 export const getVolumeName = (engine: DockerEngine, id: string): string => engine.createName('volume', id)
 
-/** Where a container has a volume. For a single file it is a folder of Homeport's, because SQLite needs further files next to its own. */
+/** The mount point of a volume in a container. For a single file it is a folder of Homeport, because SQLite needs further files next to its own. */
 export const getMountPath = ({ id, path, is_file }: VolumeMount): string => (is_file ? `/homeport/volumes/${id.slice(id.indexOf('.') + 1)}` : path)
 
 /** The part of a container's configuration that makes it a service. */
@@ -28,7 +28,7 @@ export function createServiceConfig(engine: DockerEngine, service: ServiceReques
     ...(health && {
       Healthcheck: { Test: ['CMD', ...health.command], Timeout: health.timeout_s * second_ns, Interval: 30 * second_ns, Retries: 3 },
     }),
-    // No Hostname: Docker would resolve it on the instance's network, where all projects are.
+    // No Hostname, because Docker would resolve it on the instance's network, which all projects share.
     HostConfig: {
       ...(service.is_ready_image && { CapAdd: readyImageCapabilities }),
       Mounts: service.volumes.map((volume) => ({
@@ -41,7 +41,7 @@ export function createServiceConfig(engine: DockerEngine, service: ServiceReques
   }
 }
 
-/** Creates the volumes of a service; nothing changes for those that exist. */
+/** Creates the volumes of a service; existing ones are unchanged. */
 export async function createVolumes(engine: DockerEngine, docker: Docker, projectId: string, { volumes }: ServiceRequest): Promise<void> {
   for (const { id, path } of volumes) {
     if (!path.startsWith('/'))
@@ -52,7 +52,7 @@ export async function createVolumes(engine: DockerEngine, docker: Docker, projec
 }
 
 /**
- * Gives root's volumes to the user of the image. Docker makes new volumes root's where the image has no folder at their path, and an app that runs as
+ * Gives volumes owned by root to the user of the image. Docker creates new volumes as root where the image has no folder at their path, and an app
  * another user could not write.
  */
 export async function giveVolumesToUser(container: Docker.Container, { volumes }: ServiceRequest): Promise<void> {
@@ -119,7 +119,7 @@ export async function startInNetworks(
   })
 }
 
-/** Removes a container, and the private networks of which it was the last one. */
+/** Removes a container, and private networks that no other container uses. */
 export async function removeReplica(engine: DockerEngine, docker: Docker, container: Docker.Container): Promise<void> {
   const found = await container.inspect().catch((error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)))
   await removeContainer(container)

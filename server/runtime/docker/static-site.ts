@@ -75,7 +75,7 @@ async function unpackArchive(archive: NodeJS.ReadableStream, directory: string, 
     }
   })()
   await Promise.all([writing, reading])
-  // Last, so that no file is written through a link.
+  // Last, so that no file is written through a symlink.
   for (const link of links) await symlink(link.target, link.path).catch(() => {})
   return bytes
 }

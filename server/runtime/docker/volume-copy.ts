@@ -9,8 +9,8 @@ const copyCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'MKNOD']
 const copyMemory_bytes = 256 * 2 ** 20
 
 /**
- * Replaces the files of a volume by a copy of another's. `cp` in a container shares blocks where Docker's file system can, and is faster than an
- * archive through the API. It comes from the image of a container that has the volume, because no image is pulled for this; where that image has no
+ * Replaces the files of a volume with a copy of another's. `cp` in a container shares blocks if Docker's file system can, and is faster than an
+ * archive through the API. It uses the image of a container with the volume, because no image is pulled for this; if that image has no
  * such program, the copy is an archive.
  */
 export async function copyVolume(engine: DockerEngine, from: string, to: string, projectId: string, signal: AbortSignal): Promise<boolean> {
@@ -32,7 +32,7 @@ async function listImagesOf(docker: Docker, volume: string): Promise<string[]> {
   return [...new Set(containers.map(({ ImageID }) => ImageID))]
 }
 
-/** False when the image cannot do it; the volume may then have a part of the files. */
+/** False if the image cannot do it; the volume may then contain a part of the files. */
 async function runCopy(
   engine: DockerEngine,
   docker: Docker,

@@ -12,7 +12,7 @@ import { openVolume } from './volumes.ts'
 type Folder = Awaited<ReturnType<Runtime['listVolumeFolder']>>
 type File = Awaited<ReturnType<Runtime['readVolumeFile']>>
 
-/** Docker has no way to list a folder but to read everything in it, so a listing ends after this much. */
+/** Docker can only list a folder by reading everything in it, so a listing stops after this much. */
 const maxReadBytes = 2 * 2 ** 30
 /** Bits of Go's `FileMode`. */
 const folderBit = 0x8000_0000
@@ -53,7 +53,7 @@ export async function listVolumeFolder(engine: DockerEngine, id: string, path: s
 const entryKinds = new Map<string, VolumeEntry['kind']>([
   ['file', 'file'],
   ['contiguous-file', 'file'],
-  // A further name of a file that has another in this folder.
+  // An additional hard link to a file in this folder.
   ['link', 'file'],
   ['directory', 'folder'],
   ['symlink', 'link'],
@@ -81,7 +81,7 @@ export async function readVolumeFile(engine: DockerEngine, id: string, path: str
       return undefined
     }
     const entry = first.value
-    /** Ends after the container was removed, which holds the volume. */
+    /** Waits for the removal of the container, which holds the volume. */
     async function* read(): AsyncIterable<Buffer> {
       try {
         for await (const chunk of entry) yield chunk as Buffer
@@ -96,7 +96,7 @@ export async function readVolumeFile(engine: DockerEngine, id: string, path: str
   }
 }
 
-/** Whether each of the segments is a folder. Links are not followed, because they may lead out of the volume. */
+/** Whether each segment is a folder. Symlinks are not followed, because they may lead out of the volume. */
 export async function isFolderPath(
   { container, path }: { container: Docker.Container; path: string },
   segments: readonly string[],
@@ -115,7 +115,7 @@ export const isRegularFile = (mode: number | undefined): boolean => mode !== und
 
 export const readMode = async (container: Docker.Container, path: string): Promise<number | undefined> => (await readStat(container, path))?.mode
 
-/** Undefined when nothing is there. `mode` is Go's `FileMode`. */
+/** Undefined if nothing exists there. `mode` is Go's `FileMode`. */
 export async function readStat(container: Docker.Container, path: string): Promise<{ mode: number; size: number | null } | undefined> {
   const response: unknown = await container.infoArchive({ path }).catch(ignoreMissing)
   if (typeof response !== 'object' || response === null || !('headers' in response)) return undefined
@@ -127,7 +127,7 @@ export async function readStat(container: Docker.Container, path: string): Promi
 }
 
 function ignoreMissing(error: unknown): undefined {
-  // Docker answers 400 for a path below something that is no folder.
+  // Docker answers 400 for a path below something that is not a folder.
   const status = getStatusCode(error)
   if (status !== 404 && status !== 400) throw error
 }

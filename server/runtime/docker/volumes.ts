@@ -9,7 +9,7 @@ import { getVolumeName } from './service-container.ts'
 
 const { join } = posix
 
-/** Where the helper container has the volume. It is never started: Docker reads and writes the files of a created container. */
+/** The mount point of the volume in the helper container, which is never started: Docker reads and writes the files of a created container. */
 const mountPath = '/volume'
 
 export async function listVolumes(engine: DockerEngine, prefix: string): Promise<{ id: string; bytes: number | null }[]> {
@@ -28,7 +28,7 @@ interface VolumeSize {
   UsageData?: { Size: number }
 }
 
-/** A container that has the volume at `path`, and that the caller removes; undefined when the volume does not exist. */
+/** A container with the volume at `path`, which the caller removes; undefined when the volume does not exist. */
 export async function openVolume(engine: DockerEngine, id: string): Promise<{ container: Docker.Container; path: string } | undefined> {
   const { docker } = await engine.connection()
   if (!(await findVolume(docker, getVolumeName(engine, id)))) return undefined
@@ -40,7 +40,7 @@ export async function exportVolume(engine: DockerEngine, id: string): Promise<Re
   const volume = await openVolume(engine, id)
   if (!volume) return undefined
   const { container } = volume
-  /** Ends after the container was removed, which holds the volume. */
+  /** Waits for the removal of the container, which holds the volume. */
   async function* read(): AsyncIterable<Buffer> {
     try {
       for await (const chunk of toReadable(await container.getArchive({ path: `${mountPath}/.` }))) yield chunk as Buffer
@@ -94,20 +94,20 @@ function moveIntoVolume(archive: Readable): Readable {
   return Readable.from(moved, { objectMode: false })
 }
 
-/** The PAX records of an entry that its header does not have, such as attributes. Those that are no text cannot be written again. */
+/** The PAX records of an entry that its header lacks, such as attributes. Records that are not text cannot be written again. */
 function keepRecords(header: Header & { pax?: unknown }): Record<string, string> | null {
   if (typeof header.pax !== 'object' || header.pax === null) return null
   const records = Object.entries(header.pax).map(([key, value]): [string, string] => [key, String(value)])
   return Object.fromEntries(records.filter(([key, value]) => !['path', 'linkpath', 'size'].includes(key) && !value.includes('\uFFFD')))
 }
 
-/** Names the volume that a container writes which copies another one. */
+/** A container that copies volumes has a label with the name of its target. */
 export const copyLabel = 'homeport.copies-to'
 
 /** Removes a volume; false when a container uses it. */
 export async function removeVolume(engine: DockerEngine, id: string): Promise<boolean> {
   const { docker } = await engine.connection()
-  // A platform that was killed may have left one running.
+  // A killed platform may have left one running.
   const filters = JSON.stringify(engine.createOwnFilters({ [copyLabel]: id }))
   for (const { Id } of await docker.listContainers({ all: true, filters })) await removeContainer(docker.getContainer(Id))
   return docker
@@ -142,7 +142,7 @@ async function createHelper(engine: DockerEngine, docker: Docker, id: string): P
   })
 }
 
-/** An image without files, so that nothing has to be pulled. */
+/** An image without files, so that nothing needs to be pulled. */
 async function ensureEmptyImage(engine: DockerEngine, docker: Docker): Promise<string> {
   const repo = engine.createName('volumes')
   const exists = await docker

@@ -11,7 +11,7 @@ import { type DockerEngine, toReadable } from './engine.ts'
 import { getMountPath } from './service-container.ts'
 import { isFolderPath, isRegularFile, readMode, readStat } from './volume-files.ts'
 
-/** The files of a replica's own layer. Its volumes are not part of it, but are at their paths. */
+/** The files in a replica's own layer. Its volumes are not part of it, but are at their paths. */
 export async function exportWrittenFiles(
   engine: DockerEngine,
   { replica_id }: WrittenFilesOwner,
@@ -73,7 +73,7 @@ export async function listWrittenFiles(engine: DockerEngine, { replica_id }: Wri
 /** Docker creates a volume with such a name for each VOLUME of an image, and removes it with its container. */
 const anonymousVolume = /^[0-9a-f]{64}$/
 
-/** Counts the files of a folder; Docker can only list it by reading it, so that a large one is not read to its end. */
+/** Counts the files of a folder. Docker can only list it by reading it, so a large one is not read to its end. */
 async function measureFolder(container: Docker.Container, path: string): Promise<{ files: number; bytes: number | null }> {
   const archive = toReadable(await container.getArchive({ path: posix.join(path, '.') }))
   let [files, bytes] = [0, 0]
@@ -90,7 +90,7 @@ async function measureFolder(container: Docker.Container, path: string): Promise
   }
 }
 
-/** The changes of a container's layer, of which only the first ones are read. */
+/** The changes of a container's layer, of which only the first are read. */
 async function readChanges(docker: Docker, id: string): Promise<{ changes: { path: string; is_new: boolean }[]; is_complete: boolean }> {
   const options = {
     path: `/containers/${id}/changes?`,
@@ -134,7 +134,7 @@ async function isDatabase(container: Docker.Container, path: string): Promise<bo
   }
 }
 
-/** Puts archives together, one after the other. */
+/** Concatenates archives. */
 function packEach(archives: (() => Promise<NodeJS.ReadableStream>)[]): Readable {
   const all = pack()
   const copy = async () => {
@@ -147,7 +147,7 @@ function packEach(archives: (() => Promise<NodeJS.ReadableStream>)[]): Readable 
 }
 
 /**
- * Makes the files of volumes appear at their paths in a container that was not started yet, as links. A new volume begins with the file that the image
+ * Links the files of volumes to their paths in a container that was not started yet. A new volume starts with the image's file at
  * has there.
  */
 export async function linkFiles(container: Docker.Container, { volumes }: ServiceRequest): Promise<void> {

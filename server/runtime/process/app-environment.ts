@@ -12,7 +12,7 @@ import { createHeapOption, createWindowsVariables, defaultPath, omitVariables, t
 type AppRequest = Pick<StartRequest, 'variables' | 'memory_mb' | 'signal'>
 type Bundle = Extract<Artifact, { kind: 'bundle' }>
 
-/** The environment of an app, and what a sandbox has to show it. Creates its home and temporary folders in `bundleFolder`. */
+/** The environment of an app, and the paths that a sandbox must show it. Creates its home and temporary folders in `bundleFolder`. */
 export async function createAppEnvironment(
   request: AppRequest,
   artifact: Bundle,

@@ -4,7 +4,7 @@ import type { AdditionalPort } from '../runtime.ts'
 /** Ports of this machine for one program. */
 export interface AssignedPorts {
   port: number
-  /** By the port that the request names. */
+  /** By the port in the request. */
   additionalPorts: ReadonlyMap<number, number>
 }
 

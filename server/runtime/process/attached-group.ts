@@ -10,7 +10,7 @@ import type { GroupLimits } from './group-limits.ts'
 import { type ConnectedStreams, type GroupProgram, type GroupStreams, type ProcessGroup, startProcessGroup } from './process-group.ts'
 import { openTerminal, type PseudoTerminal } from './pseudo-terminal.ts'
 
-/** A program as it is started: in the sandbox, or as it is. */
+/** A program as started: in the sandbox, or directly. */
 type StartableProgram = Pick<GroupProgram, 'file' | 'args' | 'windowsVerbatimArguments' | 'reports_pid'>
 
 export type ConfineProgram = (program: SandboxCommand & { windowsVerbatimArguments?: boolean }) => StartableProgram
@@ -81,14 +81,14 @@ function holdOutputs(outputs: HeldOutput[]) {
     close() {
       for (const { stream } of outputs) stream.destroy()
     },
-    /** The caller may take as long as it likes to read them. */
+    /** The caller may take any time to read them. */
     async drain() {
       for (const output of outputs) output.endWhenSilent()
     },
   }
 }
 
-/** Opens the terminal `$0` as the leader of a session, which makes it the controlling terminal, and becomes the program. */
+/** Opens the terminal `$0` as the leader of a session, which makes it the controlling terminal, and executes the program. */
 const openScript = 'exec "$@" <"$0" >"$0" 2>&1'
 
 /**

@@ -19,7 +19,7 @@ export interface BuildCache {
   ): Promise<void>
   restoreFramework(projectId: string, app: string, folders: string[]): Promise<void>
   saveFramework(projectId: string, app: string, folders: string[], signal: AbortSignal): Promise<void>
-  /** A folder for the caches of compilers and package managers. A build without cache gets an empty one, which replaces the other when it is kept. */
+  /** A folder for the caches of compilers and package managers. A build without cache gets an empty one, which replaces the other if it is kept. */
   openToolCache(projectId: string, isFresh: boolean): Promise<ToolCache>
   /** Prepares another copy of a set in the background, so that the next build can move it. Resolves when the copy is done. */
   prepareSpareCopy(projectId: string, key: string): Promise<void>
@@ -31,7 +31,7 @@ export interface BuildCache {
 export interface ToolCache {
   folder: string
   keep(): Promise<void>
-  /** Removes what was not kept. */
+  /** Removes everything that was not kept. */
   close(): Promise<void>
 }
 
@@ -75,7 +75,7 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
           await rename(join(temporary, 'set', name), target).catch(() => copyFolder(join(set, name), target, { signal }))
         }
       } catch (error) {
-        // A build without cache replaced the set meanwhile; an install replaces what was copied.
+        // A build without cache replaced the set meanwhile; an install replaces the copy.
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
         return false
       } finally {
@@ -132,7 +132,7 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
       for (const folder of folders) {
         const cached = join(getFrameworkFolder(projectId), encodeURIComponent(folder))
         const target = join(app, folder)
-        // Moved, not copied: of two concurrent builds one does without, and no folder is incomplete.
+        // Moved, not copied: of two concurrent builds one has no cache, and no folder is incomplete.
         if ((await isFolder(cached)) && !(await isFolder(target))) await moveFolder(cached, target).catch(() => {})
       }
     },

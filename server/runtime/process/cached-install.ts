@@ -9,11 +9,11 @@ export interface CachedInstall {
   key: string | null
   source: string
   run(): Promise<void>
-  /** The folders with dependencies, relative to the source; null: there is nothing that can be cached. */
+  /** The folders with dependencies, relative to the source; null if there is nothing to cache. */
   findFolders(): Promise<string[] | null>
 }
 
-/** Installs dependencies, or takes those of an earlier build with the same key. */
+/** Installs dependencies, or restores those of an earlier build with the same key. */
 export async function installWithCache(
   { key, source, run, findFolders }: CachedInstall,
   request: BuildRequest,

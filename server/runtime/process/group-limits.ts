@@ -24,7 +24,7 @@ export function watchGroupLimits(
   let pids = [pid]
   let escaped: number[] = []
   let timer: Timer | undefined
-  // A table from before does not have the group.
+  // An earlier table does not contain the group.
   const since = processTableTime()
 
   const readTable = async (now = false) => {

@@ -10,7 +10,7 @@ import { BuildFailure, type RuntimeOptions } from '../runtime.ts'
 import { type ToolDefinition, toolDefinitions } from './tool-definitions.ts'
 import { defaultPath, type Toolchains } from './toolchains.ts'
 
-/** A tool that this machine has. */
+/** A tool of this machine. */
 export interface FoundTool {
   tool: ToolName
   version: string
@@ -19,16 +19,16 @@ export interface FoundTool {
   /** The folder of its programs, for the PATH. */
   folder: string
   root: string
-  /** What a sandbox has to show, because it is outside of the folders of the system. */
+  /** The paths that a sandbox must show, because they are outside of the system's folders. */
   visible: string[]
 }
 
 export interface MachineTools {
   /** The tools that a plan requires, in its order, without optional ones that are missing. Throws `BuildFailure`. */
   find(requirements: readonly ToolRequirement[], signal: AbortSignal): Promise<FoundTool[]>
-  /** A tool of an existing build: this version if it is still there, else another that satisfies the requirement. */
+  /** A tool of an existing build: this version if it still exists, else another that satisfies the requirement. */
   findAgain(requirement: ToolRequirement & { version: string }, signal: AbortSignal): Promise<FoundTool | undefined>
-  /** For the doctor: the tools of this machine, and those that it lacks. */
+  /** For the doctor: the tools of this machine, and the missing ones. */
   check(): Promise<DoctorCheck>
 }
 
@@ -36,7 +36,7 @@ export interface MachineTools {
 const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/opt', '/nix', '/gnu', '/System', '/Library']
 
 /**
- * Finds the toolchains of this machine: on the PATH, and where version managers keep them. A version is read once per program file, so that a
+ * Finds the toolchains of this machine: on the PATH, and in the folders of version managers. A version is read once per program file, so a
  * toolchain that is installed later is found by the next build.
  */
 export function createMachineTools(options: RuntimeOptions, toolchains: Toolchains): MachineTools {
@@ -174,7 +174,7 @@ async function probeProgram(tool: ToolName, path: string, real: string, options:
   const parsed = definition.parse ? definition.parse(output) : parseFirstVersion(output)
   const version = semver.parse(parsed?.version)?.version ?? semver.coerce(parsed?.version)?.version
   if (!parsed || version === undefined) return undefined
-  // A program that belongs to another, such as a link of the system to the version in use, is used where it is.
+  // A program inside another installation, such as the system's link to the current version, is used from there.
   const file = parsed.file ?? (basename(real).startsWith(basename(path)) ? real : path)
   const folder = dirname(file)
   const root = parsed.root ?? (basename(dirname(real)) === 'bin' ? dirname(dirname(real)) : dirname(real))

@@ -32,7 +32,7 @@ export interface ConnectedStreams {
   close?(): void
   /** Called after the end of the group; resolves when the rest of its output was delivered. */
   drain(): Promise<void>
-  /** The output says that the program has used up its own heap. */
+  /** The output shows that the program has exhausted its own heap. */
   isHeapExhausted?(): boolean
 }
 

@@ -8,7 +8,7 @@ export interface ProcessRecord {
   id: string
   project_id: string
   deployment_id: string
-  /** null for the only or main one, and for a build. */
+  /** null for the only or main service, and for a build. */
   service?: string | null
   pid: number
   /** Opaque; together with the pid it identifies a process uniquely, because pids are reused. */

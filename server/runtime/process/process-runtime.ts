@@ -47,7 +47,7 @@ import {
   type StartRequest,
 } from '../runtime.ts'
 
-/** What `running` needs of a group, attached or not. */
+/** The functions of a group that `running` needs, attached or not. */
 type TrackedGroup = Pick<ProcessGroup, 'pid' | 'ended' | 'stop' | 'setFrozen' | 'listPids'>
 
 interface RunningProcess {
@@ -92,7 +92,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     join(options.data_dir, 'bundles', relative(join(options.data_dir, 'bundles'), directory).split(sep)[0] ?? '')
   void removePartialToolchains(options).catch((error: unknown) => options.log.warn('toolchain_cleanup_failed', { error }))
 
-  /** A program of an artifact with its environment, folder and port, confined where there is a sandbox. */
+  /** A program of an artifact with its environment, folder and port, in a sandbox if there is one. */
   const prepare = async (request: ProgramRequest, command: string[] | null): Promise<PreparedProgram> => {
     const { artifact, service } = request
     if (artifact.kind !== 'bundle')
@@ -136,7 +136,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     return new StartFailure('start_failed', `The app did not start: ${reason}.`, hint, error)
   }
 
-  /** Registers a started process until it has ended, and resolves with the exit. The record finds it after a crash of the platform. */
+  /** Registers a started process until it has exited, and resolves with the exit. After a crash of the platform it is found by its record. */
   const track = async (id: string, group: TrackedGroup, assigned: AssignedPorts, owner: Omit<ProcessRecord, 'id' | 'pid' | 'started'>) => {
     running.set(id, { group, usage_sample: { at_ms: systemClock.monotonic(), cpu_ms: 0 } })
     const recordWritten = readProcessStart(group.pid)

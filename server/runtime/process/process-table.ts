@@ -60,8 +60,8 @@ async function readProc(): Promise<ProcessRow[]> {
 export const processTableTime = (): number => systemClock.monotonic()
 
 /**
- * All processes of this machine; empty on Windows, where reading them is expensive. With `now` from this moment, with `since` of a moment after
- * that one and at most a second old. Without either as old as a reading is on this system that costs little.
+ * All processes of this machine; empty on Windows, where reading them is expensive. With `now` as of this moment, with `since` as of a moment after
+ * that one and at most a second old. Without either, at an age that is cheap on this system.
  */
 export async function readProcessTable({ now = false, since }: { now?: boolean; since?: number } = {}): Promise<ProcessRow[]> {
   if (platform() === 'win32') return []

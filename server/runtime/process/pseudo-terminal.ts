@@ -12,9 +12,9 @@ export interface PseudoTerminal {
   program_fd: number
   /** Must be called once the program has `program_fd`. */
   releaseProgramSide(): void
-  /** What the program prints. Ends with an error when no program has the terminal any more. */
+  /** The output of the program. Ends with an error when no program has the terminal open. */
   screen: Readable
-  /** What the user types; its end is Ctrl-D. */
+  /** The user's input; its end is Ctrl-D. */
   keyboard: Writable
   resize(size: TerminalSize): void
   close(): void
@@ -43,7 +43,7 @@ export async function openTerminal({ columns, rows }: TerminalSize): Promise<Pse
   const { open } = await import('@lydell/node-pty')
   // Without an encoding it yields bytes.
   const pty = open({ cols: columns, rows, encoding: null })
-  // The slave side of node-pty reads; this one belongs to the program alone.
+  // node-pty reads its slave side; this one belongs only to the program.
   const program_fd = openSync(pty.ptsName, constants.O_RDWR | constants.O_NOCTTY)
   pty.slave.destroy()
   pty.master.on('error', () => {})

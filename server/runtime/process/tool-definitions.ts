@@ -21,7 +21,7 @@ export interface ToolDefinition {
   package?: { version: string; find(): { name: string; path: string } | undefined }
   /** Variables of builds and apps. `root` is the folder of the tool. */
   createVariables?(root: string, file: string, memory_mb: number): Record<string, string>
-  /** Variables of builds. `cache` is a folder that later builds of the project find again. */
+  /** Variables of builds. `cache` is a folder that persists for later builds of the project. */
   createBuildVariables?(cache: string, home: string): Record<string, string>
 }
 
@@ -41,7 +41,7 @@ export const toolDefinitions: Record<ToolName, ToolDefinition> = {
     programs: ['python3', ...['3.14', '3.13', '3.12', '3.11', '3.10', '3.9'].map((version) => `python${version}`)],
     folders: ['~/.pyenv/versions/*/bin', '~/.asdf/installs/python/*/bin', '~/.local/share/mise/installs/python/*/bin'],
     version_arguments: ['-c', pythonProbe],
-    // Debian has the modules that make a virtual environment in their own package.
+    // Debian packages the modules that create a virtual environment separately.
     parse(output) {
       const [version = '', root = '', file = '', venv] = output.trim().split(/\r?\n/)
       return venv === 'venv' && !version.startsWith('2.') ? { version, root, file } : undefined

@@ -22,7 +22,7 @@ interface Workspace {
   cache: ToolCache
 }
 
-/** Opens the build of an app in another language, with the toolchains of the machine. It leaves the same as the build of a Node app. */
+/** Opens the build of an app in another language, with the toolchains of the machine. Its result has the same form as that of a Node app. */
 export function openToolchainBuild(request: BuildRequest, plan: ToolchainPlan, bundleFolder: string, tools: ProcessBuildTools): Build {
   const { signal } = request
   const home = join(tools.options.data_dir, 'work', `${getBundleName(request)}-home`)
@@ -118,7 +118,7 @@ async function createArtifact(plan: ToolchainPlan, bundleFolder: string, found: 
   }
 }
 
-/** Every variable is part of the key, because the scripts of a package may read any. */
+/** Every variable is part of the key, because install scripts may read any. */
 function createKey(request: BuildRequest, plan: ToolchainPlan, found: FoundTool[]): string | null {
   if (plan.install_inputs.includes('.') || plan.dependency_directories.length === 0) return null
   const { variables } = request
@@ -167,7 +167,7 @@ export const fillInPaths = (variables: Record<string, string>, app: string): Rec
 const maxProgram_bytes = 64 * 1024
 
 /**
- * The programs of a virtual environment begin with the absolute path of its interpreter. Those that were installed for an earlier build get the
+ * The programs of a virtual environment start with the absolute path of its interpreter. Those installed for an earlier build get the
  * path of this one.
  */
 async function relocatePrograms(app: string, folder: string): Promise<void> {

@@ -165,7 +165,7 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
   }
 }
 
-/** The caches of package managers, which all projects share; those of untrusted builds are apart. */
+/** The caches of package managers, which all projects share; untrusted builds have separate ones. */
 export const getSharedCacheFolder = ({ data_dir }: Pick<RuntimeOptions, 'data_dir'>, { is_untrusted }: Pick<BuildRequest, 'is_untrusted'>): string =>
   join(data_dir, 'cache', ...(is_untrusted ? ['untrusted'] : []))
 

@@ -27,7 +27,7 @@ export async function readVolumeFile(volumesFolder: string, id: string, path: st
   if (file === undefined || !(await lstat(file)).isFile()) return undefined
   // Does not wait for a writer if the file was replaced by a named pipe.
   const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
-  // An app may have replaced a folder of the path by a link since it was resolved. What was opened has to be what the path names without links.
+  // An app may have replaced a folder of the path with a symlink since it was resolved, so the opened file must be the one that the path names without links.
   const [opened, named] = await Promise.all([
     handle.stat(),
     resolvePath(volumesFolder, id, path).then((now) => (now === file ? lstat(file) : undefined)),
@@ -39,7 +39,7 @@ export async function readVolumeFile(volumesFolder: string, id: string, path: st
   return { bytes: opened.size, content: handle.createReadStream() }
 }
 
-/** Undefined when nothing is there, or when the path has a link in it, which may lead out of the volume. */
+/** Undefined if nothing exists there, or if the path contains a symlink, which may lead out of the volume. */
 async function resolvePath(volumesFolder: string, id: string, path: string): Promise<string | undefined> {
   const root = await realpath(join(volumesFolder, toPathSegment(id))).catch(() => undefined)
   if (root === undefined) return undefined

@@ -7,7 +7,7 @@ import { cloneFolder, copyFolder, isFolder, measureFolder, resolveInside, toPath
 import { type ServiceRequest, StartFailure } from '../runtime.ts'
 
 /**
- * Makes the volumes of a service appear in its app's folder, as links; returns the folders of the volumes. A new volume begins with the files that
+ * Links the volumes of a service into its app's folder; returns the folders of the volumes. A new volume starts with the files that
  * the source has at its path, as in a container.
  */
 export async function linkVolumes(dataDir: string, appFolder: string, volumes: ServiceRequest['volumes']): Promise<string[]> {
@@ -34,7 +34,7 @@ export function toAppPath(path: string): string | undefined {
   return isAbsolute(relative) ? undefined : relative
 }
 
-/** The file of a new volume begins as the source has it. */
+/** The file of a new volume is copied from the source. */
 async function linkFile(folder: string, link: string): Promise<void> {
   const target = join(folder, basename(link))
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -72,14 +72,14 @@ export async function exportVolume(dataDir: string, id: string): Promise<Readabl
 }
 
 export async function removeVolume(dataDir: string, id: string): Promise<boolean> {
-  // A platform that was killed may have left a copy that was not complete.
+  // A killed platform may have left an incomplete copy.
   await Promise.all([removeFolder(getPartFolder(dataDir, id)), removeFolder(join(getVolumesFolder(dataDir), toPathSegment(id)))])
   return true
 }
 
 const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true, maxRetries: 5 })
 
-/** A copy has the name of its volume once it is complete. */
+/** A copy gets the name of its volume once it is complete. */
 const getPartFolder = (dataDir: string, id: string) => join(getVolumesFolder(dataDir), `.${toPathSegment(id)}.part`)
 
 /** Replaces the files of a volume. */
@@ -107,7 +107,7 @@ async function writeAll(archive: Readable, input: Writable): Promise<void> {
   input.end()
 }
 
-/** Replaces the files of a volume by a copy of another's, which is complete before it takes its place. */
+/** Replaces the files of a volume with a copy of another's, which is completed first. */
 export async function copyVolume(dataDir: string, from: string, to: string, signal: AbortSignal): Promise<boolean> {
   const source = join(getVolumesFolder(dataDir), toPathSegment(from))
   const part = getPartFolder(dataDir, to)
@@ -129,7 +129,7 @@ async function replaceVolume(dataDir: string, id: string): Promise<void> {
   await rename(getPartFolder(dataDir, id), folder)
 }
 
-/** A folder next to the volumes that shares the blocks of the files; resolves with their size, or undefined where the file system cannot. */
+/** A folder next to the volumes that shares the blocks of the files; resolves with their size, or undefined if the file system cannot. */
 export async function cloneVolume(dataDir: string, id: string, folder: string): Promise<number | undefined> {
   const source = join(getVolumesFolder(dataDir), toPathSegment(id))
   return (await cloneFolder(source, folder)) ? measureFolder(folder) : undefined

@@ -18,12 +18,12 @@ import {
 import { packFiles } from '../../lib/pack-files.ts'
 import { toAppPath } from './volumes.ts'
 
-/** A file in the folder of a bundle. What changed after it was written by the app. */
+/** A file in the folder of a bundle. The app wrote everything that changed after it. */
 const getBuildMark = (bundleFolder: string): string => join(bundleFolder, 'built')
 
 export const markBuilt = (bundleFolder: string): Promise<void> => writeFile(getBuildMark(bundleFolder), '')
 
-/** Undefined for a bundle from before there was a mark. */
+/** Undefined for a bundle from before this file existed. */
 export async function listWrittenFiles({ artifact }: WrittenFilesOwner, bundleFolder: string): Promise<WrittenFiles | undefined> {
   if (artifact.kind !== 'bundle') return undefined
   const built = await lstat(getBuildMark(bundleFolder)).catch(() => undefined)
@@ -48,7 +48,7 @@ export async function listWrittenFiles({ artifact }: WrittenFilesOwner, bundleFo
         if (!isIgnoredFolder(entry.name) && path.split('/').length <= depth) queue.push({ folder: full, path })
       } else if (entry.isFile()) {
         const info = await lstat(full).catch(() => undefined)
-        // The time of the last change of the entry itself, which an app cannot set.
+        // The change time of the entry itself (ctime), which an app cannot set.
         if (!info || info.ctimeMs <= built.mtimeMs) addWithParents(builtFolders, next.path)
         else if (isWrittenPath(path)) files.push({ path, bytes: info.size, is_database: mayBeDatabase(path) && (await isDatabase(full)) })
       }
@@ -89,7 +89,7 @@ export async function exportWrittenFiles({ artifact }: WrittenFilesOwner, path: 
   return packFiles(dirname(full), names)
 }
 
-/** Undefined when nothing is there, or when a link leads there, because it may lead out of the app's folder. */
+/** Undefined if nothing exists there, or if it is a symlink, which may lead out of the app's folder. */
 async function resolveWithoutLinks(folder: string, path: string): Promise<string | undefined> {
   const root = await realpath(folder).catch(() => undefined)
   if (root === undefined) return undefined

@@ -1,6 +1,6 @@
 /**
- * Branches with an own copy of the data of another environment. `copied` is null until the first copy is complete; `undo` is set while a copy is being
- * made, and says how to bring back what it replaces.
+ * Branches with their own copy of the data of another environment. `copied` is null until the first copy is complete; `undo` is set during a
+ * copy, and says how to restore the replaced data.
  */
 export const forksSql = `
 CREATE TABLE forks (

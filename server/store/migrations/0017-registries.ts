@@ -1,4 +1,4 @@
-/** Credentials with which the images of a project are pulled. */
+/** Credentials for pulling the images of a project. */
 export const registriesSql = `
 CREATE TABLE registries (
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
