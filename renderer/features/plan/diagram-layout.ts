@@ -1,10 +1,10 @@
-import type { PlannedBuild, PlannedService } from '../../../server/contract/source-plans.ts'
+import type { PlannedBuild, PlannedManagedService, PlannedService } from '../../../server/contract/source-plans.ts'
 import { serviceKindLabels } from '../../../server/contract/labels.ts'
 import { frameworkName } from '../../lib/frameworks.ts'
 
 export interface DiagramNode {
   id: string
-  kind: PlannedService['kind'] | 'visitors' | 'volume'
+  kind: PlannedService['kind'] | 'visitors' | 'volume' | 'managed'
   title: string
   subtitle: string
   column: number
@@ -18,8 +18,12 @@ export interface Diagram {
   rows: number
 }
 
-/** Places visitors, services and volumes in columns: what depends on another service is to the left of it. */
-export function layOutDiagram(services: readonly PlannedService[], builds: readonly PlannedBuild[]): Diagram {
+/** Places visitors, services, managed services and volumes in columns: what depends on another service is to the left of it. */
+export function layOutDiagram(
+  services: readonly PlannedService[],
+  builds: readonly PlannedBuild[],
+  managed: readonly PlannedManagedService[],
+): Diagram {
   const columns = new Map(services.map((service) => [service.name, service.is_public ? 1 : 0]))
   const hasVisitors = services.some(({ is_public }) => is_public)
   const first = hasVisitors ? 1 : 0
@@ -50,11 +54,27 @@ export function layOutDiagram(services: readonly PlannedService[], builds: reado
   const columnOf = (volume: string) =>
     Math.max(...services.filter((service) => service.volumes.includes(volume)).map(({ name }) => columns.get(name) ?? first)) + 1
   nodes.push(...volumes.map((name) => ({ id: `volume ${name}`, kind: 'volume' as const, title: name, subtitle: 'Volume', ...place(columnOf(name)) })))
-  const edges = services.flatMap(({ name, is_public, depends_on, volumes: used }): [string, string][] => [
+  // Beside the last service that is built. All of those use them; a line from each of the last ones is enough to see it.
+  const built = services.filter(({ build }) => build !== null)
+  const columnOfService = ({ name }: PlannedService) => columns.get(name) ?? first
+  const lastColumn = Math.max(first, ...built.map(columnOfService))
+  const users = built.filter((service) => columnOfService(service) === lastColumn)
+  nodes.push(
+    ...managed.map((one) => ({
+      id: `managed ${one.name}`,
+      kind: 'managed' as const,
+      title: one.label,
+      subtitle: one.is_added ? 'Managed service' : 'Managed service, new',
+      ...place(lastColumn + 1),
+    })),
+  )
+  const managedEdges = managed.flatMap((one) => users.map(({ name }): [string, string] => [`service ${name}`, `managed ${one.name}`]))
+  const serviceEdges = services.flatMap(({ name, is_public, depends_on, volumes: used }): [string, string][] => [
     ...(is_public ? [['visitors', `service ${name}`] as [string, string]] : []),
     ...depends_on.map((one): [string, string] => [`service ${name}`, `service ${one}`]),
     ...used.map((one): [string, string] => [`service ${name}`, `volume ${one}`]),
   ])
+  const edges = [...serviceEdges, ...managedEdges]
   return { nodes, edges, columns: Math.max(...rows.keys(), 0) + 1, rows: Math.max(...rows.values(), 1) }
 }
 
