@@ -224,7 +224,7 @@ export const planScreens: Screen[] = [
     name: 'plan-managed',
     path: 'projects/chart-room',
     before: withConnectedPlan(managedShop),
-    act: (page) => page.getByRole('table').waitFor(),
+    act: (page) => page.getByText('A deployment of production adds').scrollIntoViewIfNeeded(),
   },
   {
     name: 'plan-project-apps',

@@ -63,7 +63,7 @@ test('managed services are beside the last service that is built, which leads to
     [redis, { ...redis, name: 'mail', label: 'Mail catcher', is_added: true }],
   )
   expect(nodes.filter(({ kind }) => kind === 'managed').map(({ title, subtitle, column, row }) => [title, subtitle, column, row])).toEqual([
-    ['Redis', 'Managed service, new', 3, 1],
+    ['Redis', 'Managed, new', 3, 1],
     ['Mail catcher', 'Managed service', 3, 2],
   ])
   expect(edges.filter(([, to]) => to.startsWith('managed'))).toEqual([

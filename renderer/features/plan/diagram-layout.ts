@@ -54,21 +54,22 @@ export function layOutDiagram(
   const columnOf = (volume: string) =>
     Math.max(...services.filter((service) => service.volumes.includes(volume)).map(({ name }) => columns.get(name) ?? first)) + 1
   nodes.push(...volumes.map((name) => ({ id: `volume ${name}`, kind: 'volume' as const, title: name, subtitle: 'Volume', ...place(columnOf(name)) })))
-  // Beside the last service that is built. All of those use them; a line from each of the last ones is enough to see it.
+  // Beside the last service that is built. All that is built uses them; a line from one service is enough to see it.
   const built = services.filter(({ build }) => build !== null)
   const columnOfService = ({ name }: PlannedService) => columns.get(name) ?? first
   const lastColumn = Math.max(first, ...built.map(columnOfService))
-  const users = built.filter((service) => columnOfService(service) === lastColumn)
+  const lastServices = built.filter((service) => columnOfService(service) === lastColumn)
+  const user = lastServices.find(({ is_main }) => is_main) ?? lastServices[0]
   nodes.push(
     ...managed.map((one) => ({
       id: `managed ${one.name}`,
       kind: 'managed' as const,
       title: one.label,
-      subtitle: one.is_added ? 'Managed service' : 'Managed service, new',
+      subtitle: one.is_added ? 'Managed service' : 'Managed, new',
       ...place(lastColumn + 1),
     })),
   )
-  const managedEdges = managed.flatMap((one) => users.map(({ name }): [string, string] => [`service ${name}`, `managed ${one.name}`]))
+  const managedEdges = user === undefined ? [] : managed.map((one): [string, string] => [`service ${user.name}`, `managed ${one.name}`])
   const serviceEdges = services.flatMap(({ name, is_public, depends_on, volumes: used }): [string, string][] => [
     ...(is_public ? [['visitors', `service ${name}`] as [string, string]] : []),
     ...depends_on.map((one): [string, string] => [`service ${name}`, `service ${one}`]),

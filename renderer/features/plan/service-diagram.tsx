@@ -1,11 +1,11 @@
-import { Clock, Container, Cpu, DatabaseZap, Globe, HardDrive, Users } from 'lucide-react'
+import { Clock, Container, Cpu, Database, Globe, HardDrive, Users } from 'lucide-react'
 import { useMemo } from 'react'
 import type { PlannedSource } from '../../../server/contract/source-plans.ts'
 import { type DiagramNode, layOutDiagram } from './diagram-layout.ts'
 import styles from './plan.module.css'
 
 const node = { width: 168, height: 50, column_gap: 44, row_gap: 14 }
-const icons = { visitors: Users, web: Globe, worker: Cpu, cron: Clock, image: Container, volume: HardDrive, managed: DatabaseZap }
+const icons = { visitors: Users, web: Globe, worker: Cpu, cron: Clock, image: Container, volume: HardDrive, managed: Database }
 
 const xOf = ({ column }: DiagramNode) => column * (node.width + node.column_gap)
 const yOf = ({ row }: DiagramNode) => row * (node.height + node.row_gap)
