@@ -27,6 +27,7 @@ import { mail } from './mail.ts'
 import { metrics } from './metrics.ts'
 import { open } from './open.ts'
 import { password } from './password.ts'
+import { plan } from './plan.ts'
 import { previews } from './previews.ts'
 import { promote, pull } from './promote.ts'
 import { services } from './services.ts'
@@ -51,6 +52,7 @@ export const clientCommands = {
   samples,
   dockerfile,
   config,
+  plan,
   projects,
   deployments,
   previews,

@@ -2,11 +2,9 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { BuildSettings, SourcePlan } from '../contract/build-plan.ts'
 import { createHomeportSchema } from '../contract/homeport-yaml.ts'
-import { planFactLabels } from '../contract/labels.ts'
 import type { ProjectConfig } from '../contract/project-config.ts'
-import type { PlannedSource } from '../contract/source-plans.ts'
 import { type CliCommand, type CommandContext, exitCodes, UsageError } from './command.ts'
-import { formatTable } from './terminal.ts'
+import { printFacts } from './print-plan.ts'
 
 const defaultUrl = 'http://127.0.0.1:4600'
 const auto: BuildSettings = { node_version: 'auto', install_command: 'auto', build_command: 'auto', root_directory: '.' }
@@ -70,44 +68,25 @@ async function check(folder: string, context: CommandContext): Promise<number> {
   const { terminal, is_json } = context
   const result = await read(folder)
   if ('failure' in result) return printFailure(context, result.failure)
-  const { source, plan } = result
+  const { source, plan: sourcePlan } = result
   const { describeSource } = await import('../builder/index.ts')
   const planned = await describeSource({ folder, settings: auto, variables: [], health_path: '/', schema_url: '' })
   if (is_json) {
-    const { services, builds, facts, apps } = planned
-    terminal.out(JSON.stringify({ file: source.file, is_valid: true, problems: [], config: source, plan: { services, builds, facts, apps } }))
+    const { services, builds, managed, facts, apps } = planned
+    const plan = { services, builds, managed, facts, apps }
+    terminal.out(JSON.stringify({ file: source.file, is_valid: true, problems: [], config: source, plan }))
     return exitCodes.success
   }
   if (source.file === null) terminal.out('No configuration file: one web service, which is detected.')
   for (const sentence of source.explanation) terminal.out(sentence)
-  for (const { services, plan: build } of plan.builds) {
+  for (const { services, plan: build } of sourcePlan.builds) {
     if (services.length > 0) terminal.out(`Build of ${services.join(', ')}:`)
     for (const sentence of build.explanation) terminal.out(services.length > 0 ? `  ${sentence}` : sentence)
   }
-  printFacts(planned, context)
+  printFacts(planned, terminal)
   if (source.required_variables.length > 0) terminal.out(`The project must have these variables: ${source.required_variables.join(', ')}`)
   terminal.out(source.file === null ? 'homeport config init writes a homeport.yaml for it.' : `${source.file} can be used.`)
   return exitCodes.success
-}
-
-/** The detected parts with their origin, and the apps of a monorepo. */
-function printFacts(
-  { services, builds, facts, apps }: Pick<PlannedSource, 'services' | 'builds' | 'facts' | 'apps'>,
-  { terminal }: CommandContext,
-): void {
-  const rows = [
-    ...services.flatMap((service) => service.facts.map((fact) => [service.name, fact] as const)),
-    ...builds.flatMap((build) => build.facts.map((fact) => [build.services.join(', '), fact] as const)),
-    ...facts.map((fact) => ['', fact] as const),
-  ].map(([service, { name, value, origin }]) => [service, planFactLabels[name], value ?? 'none', origin])
-  terminal.out('')
-  for (const line of formatTable(terminal, ['SERVICE', 'FACT', 'VALUE', 'FROM'], rows)) terminal.out(line)
-  terminal.out('')
-  if (apps.length === 0) return
-  terminal.out('Apps in this source, each for the setting root_directory:')
-  const lines = apps.map(({ directory, name, framework }) => [directory, name, framework])
-  for (const line of formatTable(terminal, ['FOLDER', 'NAME', 'FRAMEWORK'], lines)) terminal.out(line)
-  terminal.out('')
 }
 
 async function init(folder: string, context: CommandContext): Promise<number> {

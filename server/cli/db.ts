@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import type { Database } from '../contract/databases.ts'
+import type { Database, DatabaseDump } from '../contract/databases.ts'
 import { dumpedServices, getPreset, isPresetName } from '../contract/service-presets.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, unknownSubcommand, requirePositionals } from './command.ts'
 import { formatRelativeTime, formatBytes, formatTable } from './terminal.ts'
@@ -20,7 +20,8 @@ export const db: CliCommand = {
     'db url SLUG',
     'db psql SLUG [-- ARGUMENT ...]',
     'db dump SLUG [FILE] [--service mariadb]',
-    'db dumps SLUG [--service mariadb]',
+    'db dumps [SLUG] [--service mariadb]',
+    'db delete-dump ID',
     'db restore SLUG FILE|ID [--service mariadb]',
     'db upgrade SLUG [--finish|--revert]',
     'db drop SLUG --yes',
@@ -32,10 +33,11 @@ export const db: CliCommand = {
     revert: 'upgrade: go back to the data from before the upgrade',
   },
   details:
-    'The app gets the connection string as DATABASE_URL. dump writes gzipped SQL, or plain SQL if FILE ends in .sql; without FILE the\ndump stays on the instance. restore reads both, and the output of pg_dump. restore and drop first dump the current data. upgrade moves it to the current version of\nPostgreSQL, and keeps the data from before.',
+    'The app gets the connection string as DATABASE_URL. dump writes gzipped SQL, or plain SQL if FILE ends in .sql; without FILE the\ndump stays on the instance. dumps without SLUG lists those of all projects, also of deleted ones; it and delete-dump are for the owner of the instance. restore reads both, and the output of pg_dump. restore and drop first dump the current data. upgrade moves it to the current version of\nPostgreSQL, and keeps the data from before.',
   async run(context) {
     const [subcommand = ''] = context.positionals
     if (Object.hasOwn(subcommands, subcommand) && context.positionals.length > 1) return subcommands[subcommand as keyof typeof subcommands](context)
+    if (context.positionals.length === 1 && subcommand === 'dumps') return listEveryDump(context)
     if (context.positionals.length === 1) return show({ ...context, positionals: ['show', subcommand] })
     throw subcommand === '' ? new UsageError('SLUG is missing.') : unknownSubcommand(subcommand, Object.keys(subcommands))
   },
@@ -52,7 +54,7 @@ function readService(context: CommandContext): (typeof dumpedServices)[number] |
   throw new UsageError(`“${name}” is not dumped as SQL. ${advice}`)
 }
 
-const subcommands = { show, create, url, psql, dump, dumps, restore, upgrade, drop }
+const subcommands = { show, create, url, psql, dump, dumps, 'delete-dump': deleteDump, restore, upgrade, drop }
 
 const fetchDatabase = async (context: CommandContext, slug: string): Promise<Database> =>
   (await context.connect().call('getDatabase', { params: { slug } })).database
@@ -134,17 +136,35 @@ async function dumps(context: CommandContext): Promise<number> {
   const response = await context.connect().call('listDatabaseDumps', { params: { slug }, query: { service: readService(context) } })
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else if (response.dumps.length === 0) context.terminal.out(`No dumps yet. Create one with: homeport db dump ${slug}`)
-  else {
-    const reasonLabels = { manual: 'manual', drop: 'before a drop', restore: 'before a restore' }
-    const rows = response.dumps.map((one) => [
-      one.id,
-      reasonLabels[one.reason],
-      formatBytes(one.bytes),
-      formatRelativeTime(one.created_at, context.clock.now()),
-      one.file,
-    ])
-    for (const line of formatTable(context.terminal, ['ID', 'REASON', 'SIZE', 'CREATED', 'FILE'], rows)) context.terminal.out(line)
-  }
+  else printDumps(context, ['ID'], response.dumps, ({ id }) => [id])
+  return exitCodes.success
+}
+
+async function listEveryDump(context: CommandContext): Promise<number> {
+  const response = await context.connect().call('listEveryDatabaseDump', {})
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
+  else if (response.dumps.length === 0) context.terminal.out('No dumps yet. Create one with: homeport db dump SLUG')
+  else printDumps(context, ['ID', 'PROJECT', 'DATABASE'], response.dumps, (one) => [one.id, one.project_slug, one.service ?? 'postgres'])
+  return exitCodes.success
+}
+
+const reasonLabels = { manual: 'manual', drop: 'before a drop', restore: 'before a restore' }
+
+function printDumps({ terminal, clock }: CommandContext, head: string[], list: DatabaseDump[], describe: (dump: DatabaseDump) => string[]): void {
+  const rows = list.map((one) => [
+    ...describe(one),
+    reasonLabels[one.reason],
+    formatBytes(one.bytes),
+    formatRelativeTime(one.created_at, clock.now()),
+    one.file,
+  ])
+  for (const line of formatTable(terminal, [...head, 'REASON', 'SIZE', 'CREATED', 'FILE'], rows)) terminal.out(line)
+}
+
+async function deleteDump(context: CommandContext): Promise<number> {
+  const [, id = ''] = requirePositionals(context, 'delete-dump', 'ID')
+  await context.connect().call('deleteDatabaseDump', { params: { id } })
+  context.terminal.out(context.is_json ? JSON.stringify({ ok: true }) : `Deleted ${id}.`)
   return exitCodes.success
 }
 

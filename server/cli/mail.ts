@@ -1,20 +1,24 @@
+import { resolve } from 'node:path'
 import type { MailMessageDetails } from '../contract/mail.ts'
-import { type CliCommand, type CommandContext, exitCodes, requirePositionals, unknownSubcommand, UsageError } from './command.ts'
+import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, unknownSubcommand, UsageError } from './command.ts'
+import { downloadToFile } from './download-file.ts'
 import { formatBytes, formatRelativeTime, formatTable } from './terminal.ts'
 
 export const mail: CliCommand = {
   summary: 'Shows the mail that the apps of a project send, instead of sending it.',
-  usage: ['mail SLUG [list]', 'mail SLUG on|off', 'mail SLUG show|delete ID', 'mail SLUG clear'],
-  options: {},
+  usage: ['mail SLUG [list]', 'mail SLUG on|off', 'mail SLUG show|delete ID', 'mail SLUG download ID [FILE] [--attachment N]', 'mail SLUG clear'],
+  options: { attachment: '=N download: the file of this number in the message, from 1' },
   details: 'on gives the apps SMTP_URL and deploys the project again. Caught messages are never sent on.',
   async run(context) {
-    const [slug = '', action = 'list', id = ''] = context.positionals
+    const [slug = '', action = 'list', id = '', file] = context.positionals
     if (slug === '') requirePositionals(context, 'SLUG')
     if (action === 'list') return list(context, slug)
     if (action === 'on' || action === 'off') return change(context, slug, action === 'on')
     if (action === 'clear') return clear(context, slug)
-    if (action !== 'show' && action !== 'delete') throw unknownSubcommand(action, ['list', 'on', 'off', 'show', 'delete', 'clear'])
+    if (action !== 'show' && action !== 'delete' && action !== 'download')
+      throw unknownSubcommand(action, ['list', 'on', 'off', 'show', 'delete', 'download', 'clear'])
     if (id === '') throw new UsageError(`Add the ID of the message: homeport mail ${slug} ${action} ID`)
+    if (action === 'download') return download(context, slug, id, file)
     return action === 'show' ? show(context, slug, id) : remove(context, slug, id)
   },
 }
@@ -60,12 +64,34 @@ async function show(context: CommandContext, slug: string, message: string): Pro
 function describeMessage(message: MailMessageDetails): string[] {
   const { from, to, subject, received_at, text, html, files } = message
   const lines = [`From:     ${from}`, `To:       ${to.join(', ')}`, `Subject:  ${subject}`, `Received: ${received_at}`]
-  for (const file of files) lines.push(`File:     ${file.name} (${file.content_type}, ${formatBytes(file.size_bytes)})`)
+  for (const [index, file] of files.entries()) lines.push(`File ${index + 1}:   ${file.name} (${file.content_type}, ${formatBytes(file.size_bytes)})`)
   return [
     ...lines,
     '',
     ...(text ?? (html === null ? 'This message has no text.' : 'This message has only HTML. View it in the dashboard.')).split('\n'),
   ]
+}
+
+/** Writes the message as it was received, or one of its files, under a name of this machine's user. */
+async function download(context: CommandContext, slug: string, message: string, name: string | undefined): Promise<number> {
+  const attachment = stringFlag(context.flags, 'attachment')
+  const number = attachment === undefined ? undefined : Number(attachment)
+  if (number !== undefined && !(Number.isInteger(number) && number >= 1)) throw new UsageError('--attachment is the number of a file, from 1.')
+  const client = context.connect()
+  const params = { slug, message }
+  let path = resolve(context.cwd, name ?? `${message}.eml`)
+  let open = () => client.download('downloadMailMessage', { params }, context.signal)
+  if (number !== undefined) {
+    const { files } = (await client.call('getMailMessage', { params })).message
+    const file = files[number - 1]
+    if (!file) throw new UsageError(`The message has ${files.length === 1 ? '1 file' : `${files.length} files`}.`)
+    // The sender chose the file's own name, so that it is not used.
+    path = resolve(context.cwd, name ?? `${message}-${number}`)
+    open = () => client.download('downloadMailAttachment', { params: { ...params, index: String(file.index) } }, context.signal)
+  }
+  await downloadToFile(context, path, open)
+  context.terminal.out(context.is_json ? JSON.stringify({ file: path }) : `Saved ${path}.`)
+  return exitCodes.success
 }
 
 async function remove(context: CommandContext, slug: string, message: string): Promise<number> {

@@ -10,7 +10,17 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
-const sources = ['main', 'preload', 'renderer', 'server', 'electron.vite.config.ts', 'tsconfig.json', 'package.json', 'package-lock.json']
+const sources = [
+  'main',
+  'preload',
+  'renderer',
+  'server',
+  'electron.vite.config.ts',
+  'resources/package/bundled-packages.ts',
+  'tsconfig.json',
+  'package.json',
+  'package-lock.json',
+]
 const stampFile = join(root, 'out', '.built-from')
 /** The same as the script `build` in package.json: main and preload, then the dashboard. */
 const builds = [

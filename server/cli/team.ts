@@ -7,6 +7,7 @@ const subcommands: Record<string, (context: CommandContext) => Promise<number>> 
   revoke,
   join,
   leave,
+  dismiss,
   add: (context) => changeMembership(context, 'add'),
   remove: (context) => changeMembership(context, 'remove'),
 }
@@ -19,10 +20,12 @@ export const team: CliCommand = {
     'team revoke EMAIL',
     'team join LINK',
     'team leave OWNER_EMAIL',
+    'team dismiss EMAIL',
     'team add|remove OWNER_EMAIL MEMBER_EMAIL',
   ],
   options: {},
-  details: 'An invitation link works once and expires after 7 days. add and remove need no link and are for the owner of the instance only.',
+  details:
+    'An invitation link works once and expires after 7 days. dismiss removes a member from your own team. add and remove need no link and are for the owner of the instance only.',
   async run(context) {
     const subcommand = context.positionals[0] ?? 'list'
     const run = Object.hasOwn(subcommands, subcommand) ? subcommands[subcommand] : undefined
@@ -88,6 +91,17 @@ async function leave(context: CommandContext): Promise<number> {
   const account_id = teams.find((one) => one.owner_email === owner.toLowerCase())?.account_id ?? owner
   const response = await client.call('leaveTeam', { body: { account_id } })
   context.terminal.out(context.is_json ? JSON.stringify(response) : `You no longer have access to the projects of ${owner}.`)
+  return exitCodes.success
+}
+
+async function dismiss(context: CommandContext): Promise<number> {
+  const [, email = ''] = requirePositionals(context, 'dismiss', 'EMAIL')
+  const client = context.connect()
+  const { members } = await client.call('getTeam', {})
+  // The instance rejects an unknown member.
+  const id = members.find((one) => one.email === email.toLowerCase())?.user_id ?? email
+  await client.call('removeMember', { params: { id } })
+  context.terminal.out(context.is_json ? JSON.stringify({ ok: true }) : `${email} can no longer use your projects.`)
   return exitCodes.success
 }
 

@@ -161,7 +161,7 @@ export const isPresetName = (name: string): name is PresetName => Object.hasOwn(
 
 /** Its name for people, the names of its variables, and what removes it from a project. */
 export function describeManaged(name: ManagedName): { label: string; variables: string[]; remove(slug: string): string } {
-  if (name === 'postgres') return { label: 'PostgreSQL', variables: ['DATABASE_URL'], remove: (slug) => `homeport db ${slug} delete` }
+  if (name === 'postgres') return { label: 'PostgreSQL', variables: ['DATABASE_URL'], remove: (slug) => `homeport db drop ${slug} --yes` }
   if (name === 'mail')
     return {
       label: 'Mail catcher',

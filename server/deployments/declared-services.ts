@@ -26,28 +26,43 @@ export async function addDeclaredServices(run: DeploymentRun, config: ProjectCon
     )
   const existing = await listProjectServices(context, project.id)
   const missing = managed.filter((name) => !existing.includes(name))
-  if (deployment.target === 'production') {
-    for (const name of missing) {
-      if (await addService(run, name)) log.note(`Added ${describeManaged(name).label} to the project, because ${file} lists ${name} under managed.`)
-    }
+  if (deployment.target !== 'production') await reserveForPreview(run, file, missing, log)
+  // The same source with changed variables, or after a service was removed: what was just removed is not added again at once.
+  else if (deployment.trigger === 'env_change') {
+    for (const name of missing)
+      log.note(`${describeManaged(name).label} is not in the project, although ${file} lists ${name} under managed. The next deployment adds it.`)
+    return
+  } else await addMissing(run, file, missing, log)
+  if (deployment.target === 'production')
     for (const name of existing)
       if (!managed.includes(name))
         log.note(
           `The project has ${name}, which ${file} does not list under managed. It is kept. Remove it with ${describeManaged(name).remove(project.slug)}`,
         )
-  } else {
-    const created_at = isoTime(context.clock.now())
-    await context.store.db.write((tx) => {
-      for (const name of missing) if (isPresetName(name)) reserveManagedService(tx, context.sealer, { project_id: project.id, name, created_at })
-    })
-    for (const name of missing)
-      log.note(
-        isPresetName(name)
-          ? `${describeManaged(name).label} runs for this preview alone, because ${file} lists ${name} under managed and the project does not have it.`
-          : `${describeManaged(name).label} is not added by a preview. The next deployment of production adds it, if its ${file} lists ${name} under managed.`,
-      )
-  }
   if (missing.length > 0) await renewSecrets(run, presets)
+}
+
+async function addMissing(run: DeploymentRun, file: string | null, missing: readonly ManagedName[], log: StepLog): Promise<void> {
+  for (const name of missing)
+    if (await addService(run, name)) log.note(`Added ${describeManaged(name).label} to the project, because ${file} lists ${name} under managed.`)
+}
+
+async function reserveForPreview(
+  { context, project }: DeploymentRun,
+  file: string | null,
+  missing: readonly ManagedName[],
+  log: StepLog,
+): Promise<void> {
+  const created_at = isoTime(context.clock.now())
+  await context.store.db.write((tx) => {
+    for (const name of missing) if (isPresetName(name)) reserveManagedService(tx, context.sealer, { project_id: project.id, name, created_at })
+  })
+  for (const name of missing)
+    log.note(
+      isPresetName(name)
+        ? `${describeManaged(name).label} runs for this preview alone, because ${file} lists ${name} under managed and the project does not have it.`
+        : `${describeManaged(name).label} is not added by a preview. The next deployment of production adds it, if its ${file} lists ${name} under managed.`,
+    )
 }
 
 /** The managed services that a project has, in the words of homeport.yaml. */

@@ -251,6 +251,10 @@ describe('users and settings', () => {
     expect((await run('team')).out).toMatch(/zoe@example\.com +member/)
     const { teams } = await zoe.json<{ teams: { owner_email: string }[] }>('team')
     expect((await zoe('team', 'leave', teams[0]!.owner_email)).code).toBe(0)
+    await zoe('team', 'join', /http\S+/.exec((await run('team', 'invite', 'zoe@example.com')).out)?.[0] ?? '')
+    expect(await run('team', 'dismiss', 'Zoe@example.com')).toMatchObject({ code: 0, out: 'Zoe@example.com can no longer use your projects.\n' })
+    expect((await run('team')).out).not.toContain('zoe@example.com')
+    expect((await run('team', 'dismiss', 'zoe@example.com')).err).toContain('user_not_found')
 
     await run('team', 'invite', 'late@example.com')
     expect((await run('team', 'revoke', 'late@example.com')).code).toBe(0)

@@ -82,6 +82,12 @@ describe('homeport db', () => {
     expect((await run('dumps', 'shop')).out).toMatch(/ID +REASON +SIZE +CREATED +FILE\ndmp_\w+ +manual/)
 
     expect((await run('restore', 'shop', dumps[0]!.id)).err).toBe('')
+    // Those of every project, and one of them less.
+    expect((await run('dumps')).out).toMatch(/^ID +PROJECT +DATABASE +REASON +SIZE +CREATED +FILE\n(?:.*\n)*dmp_\w+ +shop +postgres +/)
+    const created = json((await run('dump', 'shop', '--json')).out) as unknown as { dump: { id: string } }
+    expect(await run('delete-dump', created.dump.id)).toMatchObject({ code: 0, out: `Deleted ${created.dump.id}.\n` })
+    expect((await run('delete-dump', created.dump.id)).err).toMatch(/^dump_not_found: /)
+    expect((await run('dumps', '--json')).out).not.toContain(created.dump.id)
     expect(await run('restore', 'shop', 'nowhere.sql')).toMatchObject({ code: 2, err: expect.stringMatching(/does not exist/) })
     writeFileSync(seed, 'SELECT nonsense;')
     expect(await run('restore', 'shop', 'seed.sql')).toMatchObject({

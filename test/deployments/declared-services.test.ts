@@ -53,7 +53,7 @@ describe('managed services of homeport.yaml', () => {
       { name: 'mail', is_listed: true },
     ])
     expect((await context.deployReady('brought')).build_log).toContain(
-      'The project has postgres, which homeport.yaml does not list under managed. It is kept. Remove it with homeport db brought delete',
+      'The project has postgres, which homeport.yaml does not list under managed. It is kept. Remove it with homeport db drop brought --yes',
     )
     expect(await variables('brought.localhost')).toMatchObject({ DATABASE_URL: env.DATABASE_URL })
   })
@@ -71,6 +71,18 @@ describe('managed services of homeport.yaml', () => {
       .deployment
     expect(build_log).toContain('Mail catcher is not added by a preview.')
     expect([await hasMail('branched'), await hasDatabase('branched')]).toEqual([false, false])
+  })
+
+  test('what is removed stays away until the next deployment of the source', async () => {
+    await context.projectWith('removed', { ...printsVariables, 'homeport.yaml': 'managed: [mail]\n' })
+    await context.deployReady('removed')
+    const { deployment_id } = (await api<{ deployment_id: string }>('PATCH', '/instance/projects/removed/mail', { is_enabled: false })).body
+    const redeployed = await context.platform.waitForEnd('removed', deployment_id)
+    expect(redeployed).toMatchObject({ status: 'ready', trigger: 'env_change' })
+    expect(redeployed.build_log).toContain('Mail catcher is not in the project, although homeport.yaml lists mail under managed.')
+    expect([await hasMail('removed'), (await variables('removed.localhost')).SMTP_URL]).toEqual([false, undefined])
+    await context.deployReady('removed')
+    expect(await hasMail('removed')).toBe(true)
   })
 
   test('what needs a container is refused in one sentence, and adds nothing', async () => {

@@ -96,6 +96,54 @@ const shop: PlannedSource = {
   missing_variables: ['STRIPE_KEY', 'SESSION_SECRET'],
 }
 
+const managed: PlannedSource['managed'] = [
+  {
+    name: 'postgres',
+    label: 'PostgreSQL',
+    image: null,
+    variables: ['DATABASE_URL'],
+    is_listed: true,
+    is_added: true,
+    origin: 'homeport.yaml line 2',
+  },
+  {
+    name: 'redis',
+    label: 'Redis',
+    image: 'redis:7-bookworm',
+    variables: ['REDIS_URL', 'REDIS_HOST', 'REDIS_PORT', 'REDIS_PASSWORD'],
+    is_listed: true,
+    is_added: false,
+    origin: 'homeport.yaml line 3',
+  },
+  {
+    name: 's3',
+    label: 'S3 storage',
+    image: 'versity/versitygw:v1.7.0',
+    variables: ['S3_ENDPOINT', 'S3_PUBLIC_ENDPOINT', 'S3_REGION', 'S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY', 'AWS_ENDPOINT_URL_S3'],
+    is_listed: false,
+    is_added: true,
+    origin: 'project setting',
+  },
+  {
+    name: 'mail',
+    label: 'Mail catcher',
+    image: null,
+    variables: ['SMTP_URL', 'SMTP_HOST', 'SMTP_PORT', 'SMTP_USER', 'SMTP_PASSWORD'],
+    is_listed: true,
+    is_added: false,
+    origin: 'homeport.yaml line 4',
+  },
+]
+
+/** The shop without images of its own. */
+const managedShop: PlannedSource = {
+  ...shop,
+  file: 'homeport.yaml',
+  services: shop.services.filter(({ kind }) => kind !== 'image').map((service) => ({ ...service, depends_on: [] })),
+  managed,
+  missing_variables: [],
+}
+
 const monorepo: PlannedSource = {
   ...empty,
   homeport_yaml: null,
@@ -172,6 +220,12 @@ async function withSkippedPushes(page: Page): Promise<void> {
 
 export const planScreens: Screen[] = [
   { name: 'plan-project', path: 'projects/chart-room', before: withConnectedPlan(shop), act: (page) => page.getByRole('table').waitFor() },
+  {
+    name: 'plan-managed',
+    path: 'projects/chart-room',
+    before: withConnectedPlan(managedShop),
+    act: (page) => page.getByText('A deployment of production adds').scrollIntoViewIfNeeded(),
+  },
   {
     name: 'plan-project-apps',
     path: 'projects/chart-room',

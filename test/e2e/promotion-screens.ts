@@ -1,4 +1,6 @@
 import type { Page } from '@playwright/test'
+import type { StoredPromotion } from '../../renderer/features/promotion/promotion-storage.ts'
+import type { PromotionReportLine } from '../../server/client/promotion/report.ts'
 import type { Volume } from '../../server/contract/volumes.ts'
 import { withFakeRemote } from './fake-remote.ts'
 import type { Screen } from './screen.ts'
@@ -34,6 +36,60 @@ async function chooseData(page: Page): Promise<void> {
   await page.getByText('It is kept unless you replace it.').scrollIntoViewIfNeeded()
 }
 
+const report: PromotionReportLine[] = [
+  { item: 'Credentials for the registry registry.example.com', outcome: 'not_carried', note: 'Add them there: a password is never copied.' },
+  { item: 'Variable STRIPE_KEY', outcome: 'not_carried', note: 'Its value is write-only. Set it there.' },
+  {
+    item: 'Files of the volume a-volume-with-a-rather-long-name-that-has-to-wrap',
+    outcome: 'kept',
+    note: 'The volume there has files. Choose to replace data to copy them.',
+  },
+  { item: 'PostgreSQL database', outcome: 'carried', note: 'Added without data.' },
+  { item: 'Data of the PostgreSQL database', outcome: 'carried', note: 'Copied.' },
+  { item: 'Redis', outcome: 'carried', note: 'Added without data.' },
+  { item: 'Files of the volume uploads', outcome: 'carried', note: '218 files. A snapshot has those from before: snp_01m7z1ryy09z0mdyqssj23172a.' },
+]
+
+/** A promotion whose last step ended while no page was open: resuming it shows what became of each thing. */
+async function withEndedPromotion(page: Page): Promise<void> {
+  await withFakeRemote(page)
+  const stored: StoredPromotion = {
+    key: 'local harbour-shop',
+    from: { id: 'local', slug: 'harbour-shop' },
+    to: { id: 'rem_berth', slug: 'berth-shop' },
+    wish: {
+      source: { kind: 'archive', deployment_id: 'dep_1' },
+      new_name: null,
+      settings: {},
+      before: {},
+      variables: ['API_URL'],
+      parts: {
+        services: ['redis'],
+        catches_mail: false,
+        has_database: true,
+        added_volumes: [],
+        volumes: ['uploads'],
+        copies_database: true,
+        copied_services: [],
+        replaces_data: true,
+      },
+    },
+    done: { deployment_id: 'dep_2', report },
+    steps_done: ['project', 'services', 'volumes', 'database', 'variables', 'upload', 'deploy'],
+    is_given_up: false,
+  }
+  await page.addInitScript((text) => localStorage.setItem('homeport.promotions', text), JSON.stringify([stored]))
+  // The source is fetched again.
+  await page.route('**/deployments/dep_1/source', (route) => route.fulfill({ contentType: 'application/gzip', body: 'archive' }))
+}
+
+async function resumePromotion(page: Page): Promise<void> {
+  const card = page.getByRole('region', { name: 'harbour-shop to Berth' })
+  await card.getByRole('button', { name: 'Resume' }).click()
+  await card.getByRole('heading', { name: 'Not carried' }).waitFor()
+}
+
 export const promotionScreens: Screen[] = [
   { name: 'promote-data', path: 'projects/harbour-shop?do=promote', before: withServicesHere, act: chooseData },
+  { name: 'promote-report', path: '', alters_page: true, before: withEndedPromotion, act: resumePromotion },
 ]

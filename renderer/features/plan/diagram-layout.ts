@@ -1,10 +1,10 @@
-import type { PlannedBuild, PlannedService } from '../../../server/contract/source-plans.ts'
+import type { PlannedBuild, PlannedManagedService, PlannedService } from '../../../server/contract/source-plans.ts'
 import { serviceKindLabels } from '../../../server/contract/labels.ts'
 import { frameworkName } from '../../lib/frameworks.ts'
 
 export interface DiagramNode {
   id: string
-  kind: PlannedService['kind'] | 'visitors' | 'volume'
+  kind: PlannedService['kind'] | 'visitors' | 'volume' | 'managed'
   title: string
   subtitle: string
   column: number
@@ -18,8 +18,12 @@ export interface Diagram {
   rows: number
 }
 
-/** Arranges visitors, services and volumes in columns: a service is to the left of its dependencies. */
-export function layOutDiagram(services: readonly PlannedService[], builds: readonly PlannedBuild[]): Diagram {
+/** Arranges visitors, services, managed services and volumes in columns: a service is to the left of its dependencies. */
+export function layOutDiagram(
+  services: readonly PlannedService[],
+  builds: readonly PlannedBuild[],
+  managed: readonly PlannedManagedService[],
+): Diagram {
   const columns = new Map(services.map((service) => [service.name, service.is_public ? 1 : 0]))
   const hasVisitors = services.some(({ is_public }) => is_public)
   const first = hasVisitors ? 1 : 0
@@ -52,11 +56,28 @@ export function layOutDiagram(services: readonly PlannedService[], builds: reado
   nodes.push(
     ...volumes.map((name) => ({ id: `volume ${name}`, kind: 'volume' as const, title: name, subtitle: 'Volume', ...nextPosition(columnOf(name)) })),
   )
-  const edges = services.flatMap(({ name, is_public, depends_on, volumes: used }): [string, string][] => [
+  // Beside the last service that is built. All that is built uses them; a line from one service is enough to see it.
+  const built = services.filter(({ build }) => build !== null)
+  const columnOfService = ({ name }: PlannedService) => columns.get(name) ?? first
+  const lastColumn = Math.max(first, ...built.map(columnOfService))
+  const lastServices = built.filter((service) => columnOfService(service) === lastColumn)
+  const user = lastServices.find(({ is_main }) => is_main) ?? lastServices[0]
+  nodes.push(
+    ...managed.map((one) => ({
+      id: `managed ${one.name}`,
+      kind: 'managed' as const,
+      title: one.label,
+      subtitle: one.is_added ? 'Managed service' : 'Managed, new',
+      ...place(lastColumn + 1),
+    })),
+  )
+  const managedEdges = user === undefined ? [] : managed.map((one): [string, string] => [`service ${user.name}`, `managed ${one.name}`])
+  const serviceEdges = services.flatMap(({ name, is_public, depends_on, volumes: used }): [string, string][] => [
     ...(is_public ? [['visitors', `service ${name}`] as [string, string]] : []),
     ...depends_on.map((one): [string, string] => [`service ${name}`, `service ${one}`]),
     ...used.map((one): [string, string] => [`service ${name}`, `volume ${one}`]),
   ])
+  const edges = [...serviceEdges, ...managedEdges]
   return { nodes, edges, columns: Math.max(...rows.keys(), 0) + 1, rows: Math.max(...rows.values(), 1) }
 }
 

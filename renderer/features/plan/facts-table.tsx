@@ -14,7 +14,7 @@ interface Row {
 /** Every fact of a plan with its origin. */
 export function FactsTable({ plan }: { plan: PlannedSource }) {
   const rows = listRows(plan)
-  const hasServices = plan.services.length > 1
+  const hasServices = plan.services.length + plan.managed.length > 1
   return (
     <table className={styles.facts}>
       <caption className="visually-hidden">Facts of the plan and where they come from</caption>
@@ -40,13 +40,13 @@ export function FactsTable({ plan }: { plan: PlannedSource }) {
   )
 }
 
-function listRows({ services, builds, facts }: PlannedSource): Row[] {
+function listRows({ services, builds, facts, managed }: PlannedSource): Row[] {
   const groups = services.map((service) => ({
     service: service.name,
     // The facts of a shared build are shown with the first of its services.
     facts: [...(builds.find((build) => build.services[0] === service.name)?.facts ?? []), ...service.facts],
   }))
-  return [...groups, { service: 'All', facts }].flatMap(({ service, facts: found }) =>
+  const rows = [...groups, { service: 'All', facts }].flatMap(({ service, facts: found }) =>
     found.map(({ name, value, origin }, index) => ({
       key: `${service} ${index}`,
       service,
@@ -55,4 +55,12 @@ function listRows({ services, builds, facts }: PlannedSource): Row[] {
       origin,
     })),
   )
+  const managedRows = managed.flatMap(({ name, label, image, variables, origin }): Row[] => {
+    const base = { service: name, origin }
+    return [
+      { ...base, key: `${name} managed`, label: 'Managed service', value: image === null ? label : `${label}, ${image}` },
+      { ...base, key: `${name} variables`, label: 'Variables', value: variables.join(', '), origin: 'default' },
+    ]
+  })
+  return [...rows, ...managedRows]
 }

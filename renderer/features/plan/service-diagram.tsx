@@ -1,18 +1,18 @@
-import { Clock, Container, Cpu, Globe, HardDrive, Users } from 'lucide-react'
+import { Clock, Container, Cpu, Database, Globe, HardDrive, Users } from 'lucide-react'
 import { useMemo } from 'react'
-import type { PlannedBuild, PlannedService } from '../../../server/contract/source-plans.ts'
+import type { PlannedSource } from '../../../server/contract/source-plans.ts'
 import { type DiagramNode, layOutDiagram } from './diagram-layout.ts'
 import styles from './plan.module.css'
 
 const node = { width: 168, height: 50, column_gap: 44, row_gap: 14 }
-const icons = { visitors: Users, web: Globe, worker: Cpu, cron: Clock, image: Container, volume: HardDrive }
+const icons = { visitors: Users, web: Globe, worker: Cpu, cron: Clock, image: Container, volume: HardDrive, managed: Database }
 
 const xOf = ({ column }: DiagramNode) => column * (node.width + node.column_gap)
 const yOf = ({ row }: DiagramNode) => row * (node.height + node.row_gap)
 
-/** Services, images and volumes with their connections. The facts below contain the same as text. */
-export function ServiceDiagram({ services, builds }: { services: readonly PlannedService[]; builds: readonly PlannedBuild[] }) {
-  const { nodes, edges, columns, rows } = useMemo(() => layOutDiagram(services, builds), [services, builds])
+/** Services, images, managed services and volumes with their connections. The facts below say the same in words. */
+export function ServiceDiagram({ services, builds, managed }: Pick<PlannedSource, 'services' | 'builds' | 'managed'>) {
+  const { nodes, edges, columns, rows } = useMemo(() => layOutDiagram(services, builds, managed), [services, builds, managed])
   const width = columns * node.width + (columns - 1) * node.column_gap
   const height = rows * node.height + (rows - 1) * node.row_gap
   const find = (id: string) => nodes.find((one) => one.id === id)

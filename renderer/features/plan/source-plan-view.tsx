@@ -34,8 +34,9 @@ export function SourcePlanView({ source, choice, onChoose }: SourcePlanViewProps
       {plan.services.length > 0 && (
         <>
           <p className="text-subtle">{describeOrigin(plan)}</p>
-          <ServiceDiagram services={plan.services} builds={plan.builds} />
+          <ServiceDiagram services={plan.services} builds={plan.builds} managed={plan.managed} />
           <FactsTable plan={plan} />
+          <ManagedNotes managed={plan.managed} />
           <Notes plan={plan} />
           <Dockerfiles plan={plan} />
           {plan.file !== 'homeport.yaml' && plan.homeport_yaml !== null && (
@@ -81,6 +82,20 @@ function Problems({ plan: { problems, missing_variables } }: { plan: PlannedSour
         </li>
       )}
     </ul>
+  )
+}
+
+/** What a deployment changes about managed services, and what it leaves. */
+function ManagedNotes({ managed }: { managed: PlannedSource['managed'] }) {
+  const added = managed.filter(({ is_added }) => !is_added).map(({ label }) => label)
+  const kept = managed.filter(({ is_listed }) => !is_listed).map(({ label }) => label)
+  if (added.length + kept.length === 0) return null
+  return (
+    <p className="text-subtle">
+      {added.length > 0 &&
+        `A deployment of production adds ${added.join(', ')}. Removing the line later keeps ${added.length === 1 ? 'it' : 'them'}. `}
+      {kept.length > 0 && `${kept.join(', ')}: added to the project before, not listed in the source, and kept.`}
+    </p>
   )
 }
 

@@ -126,7 +126,7 @@ function PromotionReport({ lines }: { lines: PromotionReportLine[] }) {
         <ul>
           {own.map(({ item, note }) => (
             <li key={item}>
-              {item} <span className="text-subtle">{note}</span>
+              <span>{item}</span> <span className="text-subtle">{note}</span>
             </li>
           ))}
         </ul>

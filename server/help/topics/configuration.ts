@@ -10,6 +10,10 @@ export const configurationTopics: HelpArticle[] = [
     body: [
       'A source without such a file is one web service, which is detected. A file adds what else it runs. The first one that exists is read: `homeport.yaml`, a compose file (`compose.yaml`, `compose.yml`, `docker-compose.yaml`, `docker-compose.yml`), `Procfile`, `fly.toml`, `railway.json` or `railway.toml`, `app.json`, `netlify.toml`, `vercel.json`.',
       { run: 'npx homeport config check .', note: 'shows what is read and where each fact comes from, and names every line that cannot be used' },
+      {
+        run: 'npx homeport plan https://git.example.com/me/shop.git',
+        note: 'the same for a repository, a folder or `--project my-app`, from a running instance',
+      },
       { run: 'npx homeport config init .', note: 'writes a homeport.yaml with the same services' },
       { h: 'The plan' },
       'Before the first deployment, the page of a project draws what Homeport will do: services, images and volumes with their connections, and every fact with the file, the line or the default that it comes from. **New project** has **Show plan** for a git address or a folder. Nothing is deployed, and **Deploy** does not require looking at the plan.',
@@ -28,7 +32,7 @@ export const configurationTopics: HelpArticle[] = [
           '`depends_on`, `restart`, `replicas`, `memory`, `cpus`, `aliases`.',
         ],
       },
-      'Besides `services`: `release` runs in each new version before it gets traffic, such as a migration. `required_variables` lists variables without which the project is not started. Every setting of a project has its name in the API, such as `memory_limit_mb` or `health_path`. An unknown key is an error.',
+      'Besides `services`: `managed` lists services that Homeport provides, such as `managed: [postgres, redis, s3, mail]` ([[managed-services]]). `release` runs in each new version before it gets traffic, such as a migration. `required_variables` lists variables without which the project is not started. Every setting of a project has its name in the API, such as `memory_limit_mb` or `health_path`. An unknown key is an error.',
       { h: 'Compose files' },
       'Services, health checks, conditions of `depends_on`, named volumes, `extends` within the file, anchors, `x-` keys, `configs` and `secrets` that are files of the source, and limits under `deploy` are read. The build log names each line that has no effect.',
       {

@@ -24,6 +24,7 @@ export const instanceTopics: HelpArticle[] = [
     body: [
       'A backup is one file with all projects, deployments, variables, uploads, logs and a dump of every database. Homeport keeps running while it is created. Create and download backups under [[/instance/backups|Backups]].',
       { run: 'npx homeport backup all.tar.gz' },
+      { run: 'npx homeport backups', note: 'those that the instance keeps; get NAME downloads one, delete NAME deletes it' },
       'A backup never contains the master key. Without the key, encrypted data cannot be read, so keep a copy of it in another place: `master.key` in the data folder (`homeport doctor` shows the folder under disk).',
       { run: 'npx homeport restore all.tar.gz --data NEW --key master.key' },
       { run: 'npx homeport serve --data NEW' },
@@ -66,7 +67,8 @@ export const instanceTopics: HelpArticle[] = [
       'invite member team forbidden 403 email_not_verified sign up account owner invitation letter mail smtp forgot forgotten password lost reset',
     body: [
       'The owner of the instance adds people, each with their own account, under [[/instance|Instance, People]]. Members of your team can see and use your projects: [[/account|Account, Members]].',
-      { run: 'npx homeport team invite bob@example.com' },
+      { run: 'npx homeport user invite bob@example.com', note: 'an account of their own; add instead of invite prints a token for scripts' },
+      { run: 'npx homeport team invite bob@example.com', note: 'into your team; team dismiss takes a member out again' },
       {
         list: [
           '403 `forbidden`: only the owner of an account can delete projects, buy or move domains, and change the team. Only the owner of the instance can change its settings.',
@@ -93,6 +95,7 @@ export const instanceTopics: HelpArticle[] = [
           '`billing_not_configured`: this instance accepts no payments. Its owner changes plans.',
         ],
       },
+      { run: 'npx homeport billing', note: 'the plan and the payments of your account' },
       'To test a client against every 402, change the plan of your own account temporarily:',
       { run: 'npx homeport settings set plan starter' },
       { run: 'npx homeport settings set plan enterprise', note: 'switches back' },

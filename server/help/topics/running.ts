@@ -45,6 +45,7 @@ export const runningTopics: HelpArticle[] = [
         ],
       },
       { run: 'npx homeport settings set sleep_after_s 3600' },
+      { run: 'npx homeport metrics my-app', note: 'cold starts, requests and response times' },
     ],
   },
   {
@@ -103,6 +104,11 @@ export const runningTopics: HelpArticle[] = [
       'A project can have a PostgreSQL database. The app gets its connection string as `DATABASE_URL` and is redeployed when the database is created. The Database page shows the connection string and a `psql` command.',
       { run: 'npx homeport db create my-app' },
       { run: 'psql "$(npx homeport db url my-app)"' },
+      { h: 'Dumps' },
+      'A dump is made when you ask for one, and before data is dropped or replaced.',
+      { run: 'npx homeport db dump my-app mydb.sql.gz', note: 'without a file the dump stays on the instance' },
+      { run: 'npx homeport db dumps my-app' },
+      { run: 'npx homeport db dumps', note: 'of all projects, also of deleted ones; db delete-dump ID deletes one' },
       { h: 'The database cannot be reached' },
       {
         list: [

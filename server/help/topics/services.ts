@@ -57,7 +57,7 @@ export const serviceTopics: HelpArticle[] = [
   {
     id: 'managed-services',
     title: 'Redis, MariaDB, S3 storage and the mail catcher',
-    summary: 'Services that a project gets with one command, without a configuration file.',
+    summary: 'Services that a project gets with one command, or with one line of homeport.yaml.',
     keywords:
       'redis mariadb mysql cache queue s3 object storage bucket minio presigned upload smtp mail email catcher mailhog mailpit managed add-on REDIS_URL MYSQL_URL S3_ENDPOINT AWS_ENDPOINT_URL_S3 SMTP_URL message_not_found',
     body: [
@@ -74,6 +74,18 @@ export const serviceTopics: HelpArticle[] = [
           'Managed services need Docker.',
         ],
       },
+      { h: 'From the repository' },
+      { file: 'homeport.yaml', text: 'managed: [postgres, redis, s3, mail]' },
+      {
+        list: [
+          'The names are `postgres`, `redis`, `mariadb`, `s3` and `mail`. With `homeport.yaml` in it, a repository brings what it needs: `npx homeport plan .` shows it before.',
+          'A deployment of production adds those that the project does not have, before the build, and its log says so. It is the same as the commands and buttons, with the same variables and limits.',
+          'One that is no longer listed is kept with its data. Log and plan say so, and the command that removes it. One that is removed and still listed comes back when the source is deployed the next time.',
+          'A preview adds nothing to the project: `redis`, `mariadb` and `s3` run for the preview alone, and `postgres` and `mail` wait for production.',
+          'A service of the file must not have the name `redis`, `mariadb` or `s3` as long as it is listed.',
+        ],
+      },
+      { h: 'Data' },
       'Data is in the volumes `managed-redis`, `managed-mariadb` and `managed-s3`, with snapshots like those of other volumes. A snapshot is the dump of Redis and of S3 storage. MariaDB has dumps in SQL too, like the PostgreSQL database. Create, download, restore and import them on the Services page of the project, or:',
       { run: 'npx homeport db dump my-app shop.sql.gz --service mariadb' },
       {
@@ -89,6 +101,7 @@ export const serviceTopics: HelpArticle[] = [
       'While it is on, the mail of the apps is stored here and never delivered, so that you can see what they send without reaching real people.',
       { run: 'npx homeport mail my-app on' },
       { run: 'npx homeport mail my-app', note: 'the messages, newest first' },
+      { run: 'npx homeport mail my-app download msg_… --attachment 1', note: 'a file of a message; without --attachment the message itself' },
       {
         list: [
           'Apps get `SMTP_URL`, `SMTP_HOST`, `SMTP_PORT`, `SMTP_USER` and `SMTP_PASSWORD`, which replace their own. The connection is without TLS.',
