@@ -66,7 +66,7 @@ export function volumeUploadsSuite(context: DeploymentContext): void {
     writeFileSync(join(folder, 'photos.zip'), createZip([{ name: 'new.png', data: 'x', mode: 0o100644 }]))
     expect(await homeport('volumes', 'upload', 'copy', 'uploads', join(folder, 'photos.zip'), '--only-if-empty')).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^volume_not_empty: The volume “uploads” has files/),
+      err: expect.stringMatching(/^volume_not_empty: The volume “uploads” is not empty/),
     })
     expect((await homeport('volumes', 'upload', 'copy', 'uploads', join(folder, 'photos.zip'), '--json')).out).toContain('"files":1')
     expect((await read('copy')).uploads).toEqual(['new.png'])

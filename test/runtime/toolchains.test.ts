@@ -10,7 +10,7 @@ import { createRuntimes } from '../../server/runtime/index.ts'
 import type { Runtime, RuntimeOptions } from '../../server/runtime/runtime.ts'
 import { requires } from '../support/requirements.ts'
 import { buildApp, runtimeOptions, startApp, writeSource } from '../support/runtime.ts'
-import { fullTest } from '../support/full-test.ts'
+import { isFullTier } from '../support/tier.ts'
 
 let options: RuntimeOptions & { remove(): Promise<void> }
 let runtime: Runtime
@@ -209,33 +209,34 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
     wheel.writestr('hello-1.0.dist-info/RECORD', '')
 `
 
-describe.skipIf(!requires('python').ok)('Python', () => {
-  fullTest('the programs of a virtual environment run in a build that took it from the cache', async () => {
-    createRuntime(process.env.PATH ?? '')
-    const wheels = join(options.data_dir, 'wheels')
-    await mkdir(wheels)
-    execFileSync('python3', ['-c', writeWheel, join(wheels, 'hello-1.0-py3-none-any.whl')])
-    const source = await planBuild({
-      folder: await writeSource(options, { 'requirements.txt': 'hello\n', 'app.py': '', Procfile: 'web: hello' }),
-      settings: { node_version: 'auto', install_command: 'auto', build_command: 'auto', root_directory: '.' },
-      builds_dockerfiles: false,
-    })
-    const project_id = newId('prj')
-    const files = { 'requirements.txt': 'hello\n', 'app.py': '' }
-    const variables = { PIP_NO_INDEX: '1', PIP_FIND_LINKS: wheels }
-    const buildOnce = () =>
-      buildApp(createRuntimes({ ...options, path: process.env.PATH ?? '', sandbox: 'off' }).process, options, {
-        files,
-        plan: source,
-        project_id,
-        variables,
+if (isFullTier)
+  describe.skipIf(!requires('python').ok)('Python', () => {
+    test('the programs of a virtual environment run in a build that took it from the cache', async () => {
+      createRuntime(process.env.PATH ?? '')
+      const wheels = join(options.data_dir, 'wheels')
+      await mkdir(wheels)
+      execFileSync('python3', ['-c', writeWheel, join(wheels, 'hello-1.0-py3-none-any.whl')])
+      const source = await planBuild({
+        folder: await writeSource(options, { 'requirements.txt': 'hello\n', 'app.py': '', Procfile: 'web: hello' }),
+        settings: { node_version: 'auto', install_command: 'auto', build_command: 'auto', root_directory: '.' },
+        builds_dockerfiles: false,
       })
-    const first = await buildOnce()
-    const second = await buildOnce()
-    expect(second.log.lines).toContain('Using cached dependencies.')
-    await runtime.discard(first.deployment_id, first.artifact)
-    const app = await startApp(createRuntimes({ ...options, path: process.env.PATH ?? '' }).process, second)
-    await app.exit
-    expect(app.lines).toEqual([join(second.artifact.kind === 'bundle' ? second.artifact.directory : '', '.venv')])
+      const project_id = newId('prj')
+      const files = { 'requirements.txt': 'hello\n', 'app.py': '' }
+      const variables = { PIP_NO_INDEX: '1', PIP_FIND_LINKS: wheels }
+      const buildOnce = () =>
+        buildApp(createRuntimes({ ...options, path: process.env.PATH ?? '', sandbox: 'off' }).process, options, {
+          files,
+          plan: source,
+          project_id,
+          variables,
+        })
+      const first = await buildOnce()
+      const second = await buildOnce()
+      expect(second.log.lines).toContain('Using cached dependencies.')
+      await runtime.discard(first.deployment_id, first.artifact)
+      const app = await startApp(createRuntimes({ ...options, path: process.env.PATH ?? '' }).process, second)
+      await app.exit
+      expect(app.lines).toEqual([join(second.artifact.kind === 'bundle' ? second.artifact.directory : '', '.venv')])
+    })
   })
-})
