@@ -57,7 +57,7 @@ async function withEndedPromotion(page: Page): Promise<void> {
     key: 'local harbour-shop',
     from: { id: 'local', slug: 'harbour-shop' },
     to: { id: 'rem_berth', slug: 'berth-shop' },
-    wish: {
+    request: {
       source: { kind: 'archive', deployment_id: 'dep_1' },
       new_name: null,
       settings: {},

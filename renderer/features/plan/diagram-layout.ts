@@ -68,7 +68,7 @@ export function layOutDiagram(
       kind: 'managed' as const,
       title: one.label,
       subtitle: one.is_added ? 'Managed service' : 'Managed, new',
-      ...place(lastColumn + 1),
+      ...nextPosition(lastColumn + 1),
     })),
   )
   const managedEdges = user === undefined ? [] : managed.map((one): [string, string] => [`service ${user.name}`, `managed ${one.name}`])
