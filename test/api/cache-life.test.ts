@@ -83,7 +83,7 @@ describe('inspect', () => {
     ['an address of another project', { url: 'http://shop.localhost/' }, ['url']],
     ['no address', { url: 'nowhere' }, ['url']],
     [
-      'a header that says how it is carried',
+      'a hop-by-hop header',
       { url: '/', headers: { Host: 'shop.localhost', 'Transfer-Encoding': 'chunked' } },
       ['headers.host', 'headers.transfer-encoding'],
     ],

@@ -75,7 +75,7 @@ describe('purge-tags', () => {
     ['51', { tags: Array<string>(51).fill('a') }, 'tags'],
     ['one of 129 characters', { tags: ['x'.repeat(129)] }, 'tags.0'],
     ['an empty one', { tags: ['a', ''] }, 'tags.1'],
-    ['no list of them', { tags: 'a' }, 'tags'],
+    ['not a list', { tags: 'a' }, 'tags'],
     ['nothing', {}, 'tags'],
     ['another field', { tags: ['a'], all: true }, 'all'],
   ])('400 for %s', async (_name, body, path) => {

@@ -91,19 +91,19 @@ describe('POST env-vars', () => {
   const bad: [string, unknown, string][] = [
     ['no key', { value: 'x' }, 'key'],
     ['no value', { key: 'A' }, 'value'],
-    ['a digit first', { key: '1A', value: '' }, 'key'],
+    ['a leading digit', { key: '1A', value: '' }, 'key'],
     ['a hyphen', { key: 'A-B', value: '' }, 'key'],
     ['an empty key', { key: '', value: '' }, 'key'],
     ['a long key', { key: 'A'.repeat(201), value: '' }, 'key'],
     ['a long value', { key: 'A', value: 'x'.repeat(10_001) }, 'value'],
     ['NUL', { key: 'A', value: 'a\0b' }, 'value'],
-    ['a name of the platform', { key: 'HOMEPORT_URL', value: '' }, 'key'],
+    ['a name the platform reserves', { key: 'HOMEPORT_URL', value: '' }, 'key'],
     ['an unknown environment', { key: 'A', value: '', environment: 'staging' }, 'environment'],
     ['an unknown field', { key: 'A', value: '', project_id: 'x' }, 'project_id'],
     ['no variables', { vars: [] }, 'vars'],
     ['201 variables', { vars: Array.from({ length: 201 }, (_, i) => ({ key: `A${i}`, value: '' })) }, 'vars'],
     [
-      'a bad one among many',
+      'one invalid variable among several',
       {
         vars: [
           { key: 'A', value: '' },

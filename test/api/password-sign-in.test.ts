@@ -85,9 +85,9 @@ describe('sign-in', () => {
 
   test.each([
     ['a wrong password', attempt('wrong')],
-    ['an address that nobody has', attempt(password, { email: 'nobody@example.com' })],
-    ['somebody without a password', attempt('', { email: 'plain@example.com' })],
-    ['nothing at all', attempt('', { email: '' })],
+    ['an unknown address', attempt(password, { email: 'nobody@example.com' })],
+    ['a user without a password', attempt('', { email: 'plain@example.com' })],
+    ['empty fields', attempt('', { email: '' })],
   ])('%s is refused without saying which part was wrong', async (_, given) => {
     expect(await newSignIn()(given)).toEqual({ wrong: true })
   })

@@ -86,9 +86,9 @@ describe('settings of the project', () => {
   })
 
   test.each([
-    ['that is not there', 'nowhere'],
+    ['that does not exist', 'nowhere'],
     ['that is a file', 'server.js'],
-    ['that is a link out of the source', 'out'],
+    ['that links outside the source', 'out'],
   ])('a folder %s fails, with a fix', async (_what, root_directory) => {
     await write(server)
     await symlink('/etc', join(folder, 'out'))
@@ -99,9 +99,9 @@ describe('settings of the project', () => {
 describe('a source that is not an app', () => {
   test.each([
     ['an empty folder', {}],
-    ['a package.json that is broken', { 'package.json': '{ "name": ' }],
+    ['an invalid package.json', { 'package.json': '{ "name": ' }],
     ['a package.json that is a list', { 'package.json': '[]' }],
-    ['a README alone', { 'README.md': '# Hello' }],
+    ['only a README', { 'README.md': '# Hello' }],
   ] as const)('%s fails, with a fix', async (_name, files) => {
     await write(files)
     await expect(plan()).rejects.toMatchObject({

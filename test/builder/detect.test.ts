@@ -333,7 +333,7 @@ describe('installing', () => {
 describe('sources that cannot be built', () => {
   test.for([
     ['a folder above the source', { 'index.html': '' }, { root_directory: '../other' }, 'is outside of the source', 'inside the repository'],
-    ['an app further down', { 'apps/web/package.json': '{}' }, {}, 'no package.json', 'apps/web'],
+    ['an app in a subfolder', { 'apps/web/package.json': '{}' }, {}, 'no package.json', 'apps/web'],
     [
       'an adapter of another platform',
       { 'package.json': needs({ '@sveltejs/kit': '2' }), 'svelte.config.js': "import a from '@sveltejs/adapter-vercel'" },
@@ -354,13 +354,13 @@ describe('sources that cannot be built', () => {
       'root_directory',
     ],
     [
-      'a package.json above apps that are no workspace',
+      'a package.json above apps that are not a workspace',
       { 'package.json': '{"private":true}', 'front/package.json': '{}', 'back/package.json': '{}' },
       {},
       'Apps found: back, front.',
       'for example back',
     ],
-    ['packages and no start', { 'package.json': needs({ lodash: '4' }) }, {}, 'has no start script', 'start script'],
+    ['packages but no start script', { 'package.json': needs({ lodash: '4' }) }, {}, 'has no start script', 'start script'],
     ['a package.json of 65 MiB', { 'package.json': `{"name":"${'x'.repeat(65 * 1024 * 1024)}"}` }, {}, 'no package.json', 'root_directory'],
     ['broken YAML', { 'package.json': '{}', 'pnpm-workspace.yaml': 'packages: [' }, {}, 'not valid YAML', 'Fix the file'],
   ] as const)('%s', async ([, files, settings, message, hint]) => {

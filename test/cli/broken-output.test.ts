@@ -101,7 +101,7 @@ const closingApp = {
 
 describe('homeport serve', () => {
   test.each<[string, (streams: { full: number }) => StdioOptions, 'closed' | 'kept']>([
-    ['has no reader any more', () => ['ignore', 'pipe', 'pipe'], 'closed'],
+    ['has no reader anymore', () => ['ignore', 'pipe', 'pipe'], 'closed'],
     ['is on a full disk', ({ full }) => ['ignore', full, full], 'kept'],
   ])('serves, keeps logging and ends in order when its output %s', async (_name, stdioOf, readers) => {
     const folder = createTempFolder('output')

@@ -250,9 +250,9 @@ await findElectron({ folder: ${JSON.stringify(folder.path)}, node: process.execP
 
 test.each([
   ['is there', { version: '45.4.1', 'path.txt': 'electron', binary: 'electron' }, true],
-  ['was cut off while it was unpacked', { version: '45.4.1', binary: 'electron' }, false],
+  ['was only partly unpacked', { version: '45.4.1', binary: 'electron' }, false],
   ['is that of another version', { version: '44.0.0', 'path.txt': 'electron', binary: 'electron' }, false],
-  ['lost its program', { version: '45.4.1', 'path.txt': 'electron', binary: 'other' }, false],
+  ['lacks its executable', { version: '45.4.1', 'path.txt': 'electron', binary: 'other' }, false],
 ])('Electron’s binary %s', (_, found, isThere) => {
   mkdirSync(join(folder.path, 'dist'))
   writeFileSync(join(folder.path, 'package.json'), '{"version":"45.4.1"}')

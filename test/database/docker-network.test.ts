@@ -104,7 +104,7 @@ describe('the server in the network', () => {
 
   test.each<[string, number, string]>([
     ['connected already', 403, 'endpoint is connected'],
-    ['connected already, by its message', 500, 'endpoint with name x already exists in network'],
+    ['already connected, according to the message', 500, 'endpoint with name x already exists in network'],
   ])('%s is ignored', async (_, status, message) => {
     responses = [[status, { message }]]
     await connectServer(docker, name, 'homeport-databases', 15)

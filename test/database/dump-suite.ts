@@ -157,9 +157,9 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
     })
 
     test.each([
-      ['with a mistake', Buffer.from('CREATE TABLE a (x int);\nSELECT nonsense;\n'), 'application/sql', /^Line 2: column "nonsense" does not exist/],
+      ['with an error', Buffer.from('CREATE TABLE a (x int);\nSELECT nonsense;\n'), 'application/sql', /^Line 2: column "nonsense" does not exist/],
       [
-        'whose gzip is cut off',
+        'with truncated gzip data',
         gzipSync(Buffer.alloc(2 ** 20, `SELECT '${'x'.repeat(10_000)}';\n`)).subarray(0, 900),
         'application/gzip',
         /truncated/,

@@ -120,22 +120,22 @@ test('starts on another port if its own is taken, despite a stale PID file with 
 })
 
 test.each([
-  ['a mistake at its end', 'CREATE TABLE a (x int);\nINSERT INTO a VALUES (1);\nSELECT nonsense;\n', /^Line 3: column "nonsense" does not exist/],
+  ['an error at its end', 'CREATE TABLE a (x int);\nINSERT INTO a VALUES (1);\nSELECT nonsense;\n', /^Line 3: column "nonsense" does not exist/],
   [
-    'a row that does not fit',
+    'a row with a value of another type',
     'CREATE TABLE a (x int);\nCOPY a FROM stdin;\n1\ntwo\n\\.\n',
     /^Line 2: invalid input syntax for type integer: "two".*COPY a, line 2/,
   ],
-  ['the end missing', 'CREATE TABLE a (x int);\nCOPY a FROM stdin;\n1\n', /inside the rows/],
-  ['a quote left open', "SELECT 1;\nSELECT 'x;\n", /^Line 2: .*not closed/],
+  ['rows without an end', 'CREATE TABLE a (x int);\nCOPY a FROM stdin;\n1\n', /inside the rows/],
+  ['an unclosed quote', "SELECT 1;\nSELECT 'x;\n", /^Line 2: .*not closed/],
   ['a commit in the middle', 'CREATE TABLE a (x int); COMMIT; SELECT nonsense;', /nonsense/],
   ['a commit in a block', 'CREATE TABLE a (x int); DO $$ BEGIN COMMIT; END $$; SELECT nonsense;', /invalid transaction termination/],
   ['a rollback', 'CREATE TABLE a (x int); ROLLBACK; CREATE TABLE b (x int);', /ROLLBACK/],
-  ['a command of psql', 'SELECT 1;\n\\! touch /tmp/homeport-mark\n', /^Line 2: \\! is a psql command/],
+  ['a psql command', 'SELECT 1;\n\\! touch /tmp/homeport-mark\n', /^Line 2: \\! is a psql command/],
   ['a change to another database', '\\connect postgres\n', /--create/],
-  ['more than its role may do', "SELECT pg_read_file('/etc/passwd');", /permission denied/],
-  ['a statement that takes no transaction', 'CREATE TABLE a (x int); VACUUM a;', /cannot run inside a transaction/],
-  ['pg_dump’s own format', 'PGDMP\u0001\u000e', /--format=plain/],
+  ['a function its role may not call', "SELECT pg_read_file('/etc/passwd');", /permission denied/],
+  ['a statement that cannot run in a transaction', 'CREATE TABLE a (x int); VACUUM a;', /cannot run inside a transaction/],
+  ['pg_dump’s custom format', 'PGDMP\u0001\u000e', /--format=plain/],
 ])('a file with %s is refused, and nothing changes', async (_what, sql, message) => {
   const file = async function* () {
     yield Buffer.from(sql)

@@ -37,7 +37,7 @@ const steps = [
     'new',
   ],
   [
-    'while it tidies up',
+    'during cleanup',
     `prepare && load && check_complete && lock && save_code && drop_triggers && make_room && move_tables && restore_code && sql --execute='DROP DATABASE homeport_restore; DROP TABLE app.homeport_restore_state'`,
     'new',
   ],

@@ -32,37 +32,37 @@ async function read(text: string, sizes = [1 << 20]): Promise<string[]> {
 describe('splits SQL as PostgreSQL does', () => {
   test.each<[string, string, string[]]>([
     ['semicolons', 'SELECT 1; SELECT 2;', ['SELECT 1', 'SELECT 2']],
-    ['nothing but semicolons', ' ;;\n; ', []],
+    ['only semicolons', ' ;;\n; ', []],
     ['no semicolon at the end', 'SELECT 1', ['SELECT 1']],
     [
       'texts',
       "SELECT ';', 'it''s;', E'\\';', e'\\\\'; SELECT 'a\\'; SELECT 3",
       ["SELECT ';', 'it''s;', E'\\';', e'\\\\'", "SELECT 'a\\'", 'SELECT 3'],
     ],
-    ['a name that ends in e is no escape', "SELECT nice'\\'; SELECT 2", ["SELECT nice'\\'", 'SELECT 2']],
+    ['a name that ends in e does not start an escape string', "SELECT nice'\\'; SELECT 2", ["SELECT nice'\\'", 'SELECT 2']],
     ['names', 'SELECT ";""--" FROM "a;b"; SELECT 2', ['SELECT ";""--" FROM "a;b"', 'SELECT 2']],
     ['dollar quotes', 'SELECT $$;$$, $a$ $b$;$$ $a$; SELECT $1; SELECT a$b$;', ['SELECT $$;$$, $a$ $b$;$$ $a$', 'SELECT $1', 'SELECT a$b$']],
-    ['tags in other letters', 'SELECT $ü$;$ü$; SELECT 2', ['SELECT $ü$;$ü$', 'SELECT 2']],
+    ['dollar tags with non-ASCII letters', 'SELECT $ü$;$ü$; SELECT 2', ['SELECT $ü$;$ü$', 'SELECT 2']],
     ['comments', '-- a; b\nSELECT 1 -- c;\n, 2; /* d; /* e; */ f; */ SELECT 3 /* ; */;', ['SELECT 1 -- c;\n, 2', 'SELECT 3 /* ; */']],
-    ['operators like comments', 'SELECT 5-3, 6/2, 2*3; SELECT 4', ['SELECT 5-3, 6/2, 2*3', 'SELECT 4']],
+    ['operators that resemble comments', 'SELECT 5-3, 6/2, 2*3; SELECT 4', ['SELECT 5-3, 6/2, 2*3', 'SELECT 4']],
     [
       'rules',
       'CREATE RULE r AS ON INSERT TO t DO (SELECT 1; SELECT 2); SELECT 3',
       ['CREATE RULE r AS ON INSERT TO t DO (SELECT 1; SELECT 2)', 'SELECT 3'],
     ],
     [
-      'bodies of standard SQL',
+      'standard SQL function bodies',
       'CREATE OR REPLACE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; SELECT CASE WHEN true THEN 2 END; END; BEGIN; SELECT 3; END;',
       ['CREATE OR REPLACE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; SELECT CASE WHEN true THEN 2 END; END', 'BEGIN', 'SELECT 3', 'END'],
     ],
     ['rows', 'COPY t (a) FROM stdin;\n1;\'"$$\n\\\\.\n\\.\nSELECT 1;', ['COPY t (a) FROM stdin', 'rows "1;\'\\"$$\\n\\\\\\\\.\\n"', 'SELECT 1']],
     [
-      'no rows, and ends of lines of Windows',
+      'no rows, and Windows line endings',
       'COPY t FROM STDIN;\r\n\\.\r\nCOPY u FROM stdin;\r\na\r\n\\.\r\n',
       ['COPY t FROM STDIN', 'rows ""', 'COPY u FROM stdin', 'rows "a\\r\\n"'],
     ],
-    ['a copy out is none', 'COPY t TO stdout; SELECT 1', ['COPY t TO stdout', 'SELECT 1']],
-    ['what newer versions of pg_dump put around', '\\restrict abc\nSELECT 1;\n\\unrestrict abc\n', ['SELECT 1']],
+    ['COPY TO has no rows', 'COPY t TO stdout; SELECT 1', ['COPY t TO stdout', 'SELECT 1']],
+    ['the \\restrict lines of newer pg_dump versions', '\\restrict abc\nSELECT 1;\n\\unrestrict abc\n', ['SELECT 1']],
   ])('%s', async (_what, text, expected) => {
     expect(await read(text)).toEqual(expected)
     expect(await read(text, [1])).toEqual(expected)

@@ -52,10 +52,10 @@ test('the preview of a pushed branch appears a minute later', async () => {
 
 test.each([
   ['refuses', refuse(401), 'credentials'],
-  ['says that it is gone', refuse(404), 'repository does not exist'],
+  ['responds that it does not exist', refuse(404), 'repository does not exist'],
   ['hangs up', (request: IncomingMessage) => request.socket.destroy() !== undefined, ''],
   ['answers nonsense', refuse(200), 'not with the git protocol'],
-  ['has a page for everything', (_: IncomingMessage, response: ServerResponse) => response.end('<html>\n<body>\nSign in\n') !== undefined, ''],
+  ['serves a page for every path', (_: IncomingMessage, response: ServerResponse) => response.end('<html>\n<body>\nSign in\n') !== undefined, ''],
 ])('a host that %s closes no previews and is reported; once it recovers, pushes are detected', async (name, answer, words) => {
   const shown = async () => (await listPreviews(platform, slug)).map(({ branch, deployment_id, url }) => ({ branch, deployment_id, url }))
   const before = await shown()

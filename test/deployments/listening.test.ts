@@ -13,7 +13,7 @@ afterAll(() => platform.remove())
 test.runIf(process.platform === 'linux').for([
   ['the address in HOST', 'narrow', 'process.env.HOST', false],
   ['every address', 'wide', "'0.0.0.0'", true],
-  ['every address, without a word', 'silent', 'undefined', true],
+  ['every address, without output', 'silent', 'undefined', true],
 ] as const)('an app that listens on %s', async ([, slug, host, isWide]) => {
   const repository = makeRepository({
     'package.json': JSON.stringify({ name: slug, private: true, scripts: { start: 'node server.js' } }),

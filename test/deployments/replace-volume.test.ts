@@ -37,8 +37,8 @@ test('returns the snapshot of the replaced files, and leaves no marker', async (
 })
 
 test.each([
-  ['a volume gets its files back', 'old'],
-  ['a volume that did not exist is gone', undefined],
+  ['a volume’s files are restored', 'old'],
+  ['a volume that did not exist is removed', undefined],
 ])('after a failure %s', async (_name, before) => {
   if (before === undefined) volumes.clear()
   const work = async () => {
@@ -56,8 +56,8 @@ test('names a full disk', async () => {
 })
 
 test.each([
-  ['gets its files back', 'old'],
-  ['that did not exist is gone', undefined],
+  ['has its files restored', 'old'],
+  ['that did not exist is removed', undefined],
 ])('a volume whose replacement was interrupted %s at the next start', async (_name, before) => {
   if (before === undefined) volumes.clear()
   let interrupt = () => {}

@@ -12,12 +12,12 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     ['s-maxage over max-age=0', { 'cache-control': 'max-age=0, s-maxage=60' }],
     ['Expires', { expires: new Date(Date.now() + 60_000).toUTCString() }],
     ['CDN-Cache-Control over no-store', { 'cache-control': 'no-store', 'cdn-cache-control': 'max-age=60' }],
-    ['s-maxage, when asked with a cookie', { 'cache-control': 'public, s-maxage=60' }, { cookie: 'a=b' }],
-    ['s-maxage, when asked with Authorization', { 'cache-control': 's-maxage=60' }, { authorization: 'Bearer x' }],
-    ['an Age whose first member is young', { 'cache-control': 'max-age=60', age: '30, 90' }],
+    ['s-maxage, for a request with a cookie', { 'cache-control': 'public, s-maxage=60' }, { cookie: 'a=b' }],
+    ['s-maxage, for a request with Authorization', { 'cache-control': 's-maxage=60' }, { authorization: 'Bearer x' }],
+    ['an Age whose first member is fresh', { 'cache-control': 'max-age=60', age: '30, 90' }],
     ...['abc', '-90', '90.0', '0, 90'].map((age): [string, Record<string, string>] => [`Age: ${age}`, { 'cache-control': 'max-age=60', age }]),
     ['no-store with must-understand', { 'cache-control': 'max-age=60, no-store, must-understand' }],
-    ['a length that is not known ahead', { 'cache-control': 'max-age=60', 'transfer-encoding': 'chunked' }],
+    ['a length not known in advance', { 'cache-control': 'max-age=60', 'transfer-encoding': 'chunked' }],
   ])('stores %s', async (_name, headers, asked) => {
     const cached = await start()
     cached.app = countingHandler(headers)
@@ -27,8 +27,8 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
   })
 
   test.each<[string, Record<string, string | string[]>, Record<string, string>?, number?]>([
-    ['an answer that says nothing', {}],
-    ['one with an ETag alone', { etag: '"a"' }],
+    ['a response without cache headers', {}],
+    ['a response with only an ETag', { etag: '"a"' }],
     ['no-store', { 'cache-control': 'max-age=60, no-store' }],
     ['private', { 'cache-control': 'private, max-age=60' }],
     ['private for a field', { 'cache-control': 'private="x-user", max-age=60' }],
@@ -36,18 +36,18 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     ['Vary: *', { 'cache-control': 'public, max-age=60', vary: 'accept, *' }],
     ['Authorization without public', { 'cache-control': 'max-age=60' }, { authorization: 'Bearer x' }],
     [
-      'Authorization with an s-maxage that is no number',
+      'Authorization with an s-maxage that is not a number',
       { 'cache-control': 'max-age=60, s-maxage=soon', etag: '"a"' },
       { authorization: 'Bearer x' },
     ],
     ['Cookie without Vary', { 'cache-control': 'max-age=60' }, { cookie: 'a=b' }],
-    ['Cookie, whatever public says', { 'cache-control': 'public, max-age=60' }, { cookie: 'a=b' }],
+    ['Cookie, even with public', { 'cache-control': 'public, max-age=60' }, { cookie: 'a=b' }],
     ['a server error', { 'cache-control': 'public, max-age=60' }, {}, 500],
-    ['a broken CDN-Cache-Control, which does not count', { 'cache-control': 'no-store', 'cdn-cache-control': 'max-age=60, =' }],
+    ['an invalid CDN-Cache-Control, which is ignored', { 'cache-control': 'no-store', 'cdn-cache-control': 'max-age=60, =' }],
     ['CDN-Cache-Control: no-store', { 'cache-control': 'public, max-age=60', 'cdn-cache-control': 'no-store' }],
-    ['an Age past its life', { 'cache-control': 'max-age=60', age: '61' }],
-    ['an Age whose first member is past its life', { 'cache-control': 'max-age=60', age: '61, 0' }],
-    ['an Age without end', { 'cache-control': 'max-age=4000000000', age: '9'.repeat(400) }],
+    ['an Age past the freshness lifetime', { 'cache-control': 'max-age=60', age: '61' }],
+    ['an Age whose first member is past the freshness lifetime', { 'cache-control': 'max-age=60', age: '61, 0' }],
+    ['an extremely long Age', { 'cache-control': 'max-age=4000000000', age: '9'.repeat(400) }],
     ['no-store with must-understand of a status that is not understood', { 'cache-control': 'max-age=60, no-store, must-understand' }, {}, 299],
   ])('does not store %s', async (_name, headers, asked, status) => {
     const cached = await start()

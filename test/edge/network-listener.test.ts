@@ -34,7 +34,7 @@ const seen = (text: string) => JSON.parse(text) as { name: string; headers: Reco
 
 describe('a listener for one project', () => {
   test.each(['10.0.0.7:4780', '[fd00::2]:4780', 'laptop', 'two.localhost:80', 'laptop.local:4780', 'laptop.home.arpa'])(
-    'Host %s is served by its app, which sees it unchanged',
+    'Host %s is served by its app, which receives it unchanged',
     async (host) => {
       const [one] = [await openFor('one'), await openFor('two')]
       const answer = seen((await get(one.port, '/', { host })).text)
@@ -164,7 +164,7 @@ describe('the cache', () => {
     ['all', { all: true }],
     ['a tag', { tags: ['all'] }],
     ['its path', { urls: ['/page'] }],
-    ['its address by name', { urls: ['http://app.localhost:4680/page'] }],
+    ['its address with a host name', { urls: ['http://app.localhost:4680/page'] }],
   ] as const)('a purge of %s also purges the copies for the network', async (_, scope) => {
     const ask = await openCached()
     await ask(here)

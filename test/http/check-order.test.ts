@@ -357,12 +357,12 @@ describe('a changing request with the session cookie', () => {
     ['an app of the edge', { origin: 'http://abc.localhost:4680' }],
     ['another port', { origin: 'http://127.0.0.1:1' }],
     ['another name of this machine', { origin: 'http://localhost:1' }],
-    ['the same name and port by TLS', { origin: '(as https)' }],
-    ['nobody who says', {}],
-    ['another site by Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }],
-    ['a sibling by Sec-Fetch-Site', { 'sec-fetch-site': 'same-site' }],
+    ['the same name and port over TLS', { origin: '(as https)' }],
+    ['no Origin header', {}],
+    ['another site, by Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }],
+    ['the same site, by Sec-Fetch-Site', { 'sec-fetch-site': 'same-site' }],
     ['the address bar', { 'sec-fetch-site': 'none' }],
-    ['two opinions', { 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' }],
+    ['contradictory headers', { 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' }],
   ])('is 403 from %s', async (_name, headers) => {
     const asked = 'origin' in headers && headers.origin === '(as https)' ? { origin: server.url.replace('http:', 'https:') } : headers
     await refused(await stop({ ...jsonType, ...asked }), 403, 'origin_not_allowed')

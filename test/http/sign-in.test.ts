@@ -241,8 +241,8 @@ describe('only our own page can sign in', () => {
     ['another site', { origin: 'https://evil.example' }],
     ['an app on another port of this host', { origin: 'http://127.0.0.1:1' }],
     ['a sandboxed frame', { origin: 'null' }],
-    ['what the browser calls another site', { 'sec-fetch-site': 'cross-site' }],
-    ['what the browser calls the same site only', { 'sec-fetch-site': 'same-site' }],
+    ['cross-site, according to the browser', { 'sec-fetch-site': 'cross-site' }],
+    ['same-site only, according to the browser', { 'sec-fetch-site': 'same-site' }],
   ])('%s is 403 and gets no session', async (_, headers) => {
     for (const accept of [html, program]) {
       const response = await post(good, { ...headers, ...accept })

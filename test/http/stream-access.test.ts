@@ -94,18 +94,18 @@ describe('a stream of a project ends within 5 s when its reader', () => {
   }
 
   it.each([
-    ['is taken out of the team', () => asOwner('POST', '/instance/team/remove', team())],
+    ['is removed from the team', () => asOwner('POST', '/instance/team/remove', team())],
     ['leaves the team', () => leave()],
-    ['has it deleted', (slug: string) => asOwner('DELETE', `/v1/projects/${slug}`)],
+    ['loses it by deletion', (slug: string) => asOwner('DELETE', `/v1/projects/${slug}`)],
     [
-      'has it deleted, and another is made under its slug',
+      'loses it by deletion, and another is created with its slug',
       async (slug: string) => {
         await asOwner('DELETE', `/v1/projects/${slug}`)
         await server.createProject(slug)
       },
     ],
     [
-      'has it moved to another account',
+      'loses it by a move to another account',
       (slug: string) =>
         server.store.db.write((tx) => tx.statement('UPDATE projects SET account_id = ? WHERE slug = ?').run(server.stranger.account_id, slug)),
     ],

@@ -72,12 +72,12 @@ const authorized = () => bearer(purgeToken)
 
 describe('the token', () => {
   it.each<[string, () => Sent]>([
-    ['as a bearer', () => ({ headers: { authorization: `Bearer ${purgeToken}` } })],
-    ['as a bearer in any case', () => ({ headers: { authorization: `bearer ${purgeToken}` } })],
+    ['as a bearer token', () => ({ headers: { authorization: `Bearer ${purgeToken}` } })],
+    ['as a bearer token, in any case', () => ({ headers: { authorization: `bearer ${purgeToken}` } })],
     ['as X-Purge-Token', () => ({ headers: { 'x-purge-token': purgeToken } })],
     ['in the query', () => ({ query: `?token=${purgeToken}` })],
-    ['by two ways at once', () => ({ query: `?token=${purgeToken}`, headers: { 'x-purge-token': purgeToken } })],
-    ['beside another parameter', () => ({ query: `?from=cms&token=${purgeToken}` })],
+    ['in two places at once', () => ({ query: `?token=${purgeToken}`, headers: { 'x-purge-token': purgeToken } })],
+    ['with another parameter', () => ({ query: `?from=cms&token=${purgeToken}` })],
   ])('%s is accepted', async (_name, sent) => {
     const response = await send(sent())
     expect([response.status, response.body]).toEqual([200, { ok: true, purged: 0 }])
@@ -89,7 +89,7 @@ describe('the token', () => {
     ['a wrong one', () => ({ headers: bearer('hpp_wrong') })],
     ['an empty one', () => ({ query: '?token=' })],
     ['Basic', () => ({ headers: { authorization: `Basic ${purgeToken}` } })],
-    ['a right one beside Basic', () => ({ headers: { authorization: 'Basic eA==', 'x-purge-token': purgeToken } })],
+    ['a valid one with Basic credentials', () => ({ headers: { authorization: 'Basic eA==', 'x-purge-token': purgeToken } })],
     ['two different ones', () => ({ query: '?token=hpp_other', headers: { 'x-purge-token': purgeToken } })],
     ['two different ones in the query', () => ({ query: `?token=${purgeToken}&token=hpp_other` })],
     ['two headers', () => ({ headers: { 'x-purge-token': `${purgeToken}, ${purgeToken}` } })],
@@ -129,7 +129,7 @@ describe('the token', () => {
 describe('the body', () => {
   it.each<[string, Sent, unknown]>([
     ['nothing: all', {}, { all: true }],
-    ['nothing, of a type that a form has: all', { headers: { 'content-type': 'application/x-www-form-urlencoded' } }, { all: true }],
+    ['no body, of a form’s type: all', { headers: { 'content-type': 'application/x-www-form-urlencoded' } }, { all: true }],
     ['{}: all', { headers: asJson, body: '{}' }, { all: true }],
     ['{} without a type: all', { body: '{}' }, { all: true }],
     ['tags', { headers: asJson, body: '{"tags":["news","post-1"]}' }, { tags: ['news', 'post-1'] }],
@@ -147,7 +147,7 @@ describe('the body', () => {
     ['51 tags', JSON.stringify({ tags: Array<string>(51).fill('a') }), 400, 'invalid_input'],
     ['a tag of 129 characters', JSON.stringify({ tags: ['x'.repeat(129)] }), 400, 'invalid_input'],
     ['an empty tag', '{"tags":[""]}', 400, 'invalid_input'],
-    ['tags that are no list', '{"tags":"a"}', 400, 'invalid_input'],
+    ['tags that are not a list', '{"tags":"a"}', 400, 'invalid_input'],
     ['101 addresses', JSON.stringify({ urls: Array<string>(101).fill('/') }), 400, 'invalid_input'],
     ['tags and addresses', '{"tags":["a"],"urls":["/"]}', 400, 'invalid_input'],
     ['another field', '{"all":true}', 400, 'invalid_input'],

@@ -14,7 +14,7 @@ afterEach(() => testDesktop.close())
 describe('a page during an upload', () => {
   test.each([
     ['is closed', (window: FakeWindow) => window.close(), () => fakeElectron.windows.length === 0],
-    ['is loaded again', (window: FakeWindow) => window.webContents.reload(), (window: FakeWindow) => window.webContents.reloads === 1],
+    ['reloads', (window: FakeWindow) => window.webContents.reload(), (window: FakeWindow) => window.webContents.reloads === 1],
   ])('%s when the user confirms, and stays otherwise', async (_name, act, isGone) => {
     await start()
     const window = onlyWindow()

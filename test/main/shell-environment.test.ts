@@ -31,7 +31,7 @@ test.each(['zsh', 'tcsh'])('an app opened from Finder gets the PATH of the userâ
 
 test.each([
   ['none', null],
-  ['one that is not there', '/nowhere/fish'],
+  ['one that does not exist', '/nowhere/fish'],
   ['one that fails', () => shellThat('exit 3')],
 ])('with the shell %s Homebrew is still found', async (_name, shell) => {
   expect((await open(typeof shell === 'function' ? shell() : shell)).PATH).toBe(`${homebrewPath}:${barePath}`)

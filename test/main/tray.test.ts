@@ -178,8 +178,8 @@ describe('when the window closes', () => {
   })
 
   test.each([
-    ['nothing shows a tray', { hasTrayHost: async () => false }, undefined],
-    ['the icon cannot be made', {}, new Error('no tray')],
+    ['no tray host exists', { hasTrayHost: async () => false }, undefined],
+    ['the icon cannot be created', {}, new Error('no tray')],
   ])('quits on Linux where %s', async (_name, options, error) => {
     fakeElectron.tray_error = error
     await testDesktop.start({ platform: 'linux', ...options })

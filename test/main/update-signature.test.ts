@@ -71,11 +71,11 @@ describe('signing', () => {
 test.each<[string, (entry: Entry) => object]>([
   ['another sum', ({ version, files }) => ({ version, files: files.map((one) => ({ ...one, sha512: one.sha512.replace(/^./, '0') })) })],
   ['an old file as a new version', ({ files }) => ({ version: '3.0.0', files })],
-  ['one file more', ({ version, files }) => ({ version, files: [...files, { ...files[0]!, url: 'evil.deb' }] })],
-  ['a weaker sum beside', ({ version, files }) => ({ version, files: files.map((one) => ({ ...one, sha2: 'ff' })) })],
+  ['an extra file', ({ version, files }) => ({ version, files: [...files, { ...files[0]!, url: 'evil.deb' }] })],
+  ['an added weaker checksum', ({ version, files }) => ({ version, files: files.map((one) => ({ ...one, sha2: 'ff' })) })],
   ['no files', ({ version }) => ({ version, files: [] })],
   ['no signature', () => ({ [signatureField]: undefined })],
-  ['another kind of signature', () => ({ [signatureField]: 7 })],
+  ['a signature that is not a string', () => ({ [signatureField]: 7 })],
   ['half a signature', (entry) => ({ [signatureField]: String(Reflect.get(entry, signatureField)).slice(0, 20) })],
 ])('a feed with %s is rejected', (_, change) => {
   const entry = signed()
@@ -142,7 +142,7 @@ describe('a desktop that requires a signature', () => {
   test.each([
     ['unsigned', () => ({ [signatureField]: undefined })],
     ['of another version', () => ({ version: '2.0.1' })],
-    ['with another sum', () => ({ files: [{ ...signed().files[0], sha512: 'x' }] })],
+    ['with another checksum', () => ({ files: [{ ...signed().files[0], sha512: 'x' }] })],
   ])('downloads nothing from a feed that is %s', async (_, change) => {
     updater.onCheck = () => updater.emitCheckResult('2.0.0', { ...signed(), ...change() })
     await updates.runAction('check')

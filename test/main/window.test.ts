@@ -33,7 +33,7 @@ describe('the window is shown once', () => {
     ['its first frame', ({ window }) => window.emit('ready-to-show')],
     ['its first page', ({ window }) => window.webContents.emit('did-finish-load')],
     ['2 s', ({ clock }) => clock.advance(2_000)],
-    ['the end of a load that failed', ({ page }) => page.reject(new Error('ERR_FAILED'))],
+    ['a failed load', ({ page }) => page.reject(new Error('ERR_FAILED'))],
   ])('by %s', async (_, come) => {
     const slow = await openSlowly()
     await slow.clock.advance(1_999)
@@ -97,13 +97,13 @@ describe('Chromium’s sandbox on Linux', () => {
   const off = '/proc/sys/kernel/unprivileged_userns_clone'
   const fix = "sudo chown root:root '/opt/it'\\''s/chrome-sandbox' && sudo chmod 4755 '/opt/it'\\''s/chrome-sandbox'"
   test.each<[string, NodeJS.Platform, Record<string, string>, { uid: number; mode: number } | undefined, string | undefined]>([
-    ['works where nothing forbids it', 'linux', { [restricted]: '0\n', [off]: '1\n' }, undefined, undefined],
-    ['works on a kernel that knows no such setting', 'linux', {}, undefined, undefined],
+    ['works without restrictions', 'linux', { [restricted]: '0\n', [off]: '1\n' }, undefined, undefined],
+    ['works on a kernel without the setting', 'linux', {}, undefined, undefined],
     ['is forbidden on Ubuntu 24.04', 'linux', { [restricted]: '1\n' }, { uid: 1000, mode: 0o100755 }, fix],
     ['is forbidden without the helper', 'linux', { [off]: '0\n' }, undefined, fix],
-    ['works by a helper of root', 'linux', { [restricted]: '1\n' }, { uid: 0, mode: 0o104755 }, undefined],
-    ['does not by a helper that is not setuid', 'linux', { [restricted]: '1\n' }, { uid: 0, mode: 0o100755 }, fix],
-    ['is not asked about elsewhere', 'darwin', { [restricted]: '1\n' }, undefined, undefined],
+    ['works with a root-owned setuid helper', 'linux', { [restricted]: '1\n' }, { uid: 0, mode: 0o104755 }, undefined],
+    ['does not work with a helper that is not setuid', 'linux', { [restricted]: '1\n' }, { uid: 0, mode: 0o100755 }, fix],
+    ['is not checked on other systems', 'darwin', { [restricted]: '1\n' }, undefined, undefined],
   ])('%s', (_, platform, files, helper, expected) => {
     expect(sandboxFix("/opt/it's/electron", { platform, uid: 1000, read: (path) => files[path] ?? '', stat: () => helper })).toBe(expected)
   })

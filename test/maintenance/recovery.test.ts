@@ -63,10 +63,10 @@ const times = ['2026-01-01T10-00-00Z', '2026-01-01T11-00-00Z', '2026-01-01T12-00
 describe('the main database', () => {
   test.each([
     ['20 pages of it are damaged', () => flip(path(), 20)],
-    ['its head is', () => writeFileSync(path(), Buffer.concat([Buffer.alloc(4096, 0xaa), readFileSync(path()).subarray(4096)]))],
-    ['it is cut off', () => truncateSync(path(), 8192 * 3 + 100)],
+    ['its header is damaged', () => writeFileSync(path(), Buffer.concat([Buffer.alloc(4096, 0xaa), readFileSync(path()).subarray(4096)]))],
+    ['it is truncated', () => truncateSync(path(), 8192 * 3 + 100)],
     ['it is empty', () => truncateSync(path(), 0)],
-    ['it is gone', () => rmSync(path())],
+    ['it is missing', () => rmSync(path())],
   ])('%s: the newest copy replaces it, and its time is reported', async (_what, harm) => {
     await fill(times)
     harm()

@@ -59,7 +59,7 @@ test('Linux: the AppImage needs no libfuse2, and runs in Chromium’s sandbox wh
   expect(JSON.stringify(config.linux)).not.toContain('no-sandbox')
 })
 
-test.each([true, false])('Linux: the .deb sets up Chromium’s sandbox; AppArmor knows the profile: %s', (is_known) => {
+test.each([true, false])('Linux: the .deb sets up Chromium’s sandbox; AppArmor has the profile: %s', (is_known) => {
   const { path: folder, remove } = createTempFolder('after-install')
   const write = (path: string, text: string, mode = 0o755) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })

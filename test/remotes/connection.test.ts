@@ -169,9 +169,9 @@ describe('timeouts', () => {
   })
 
   test.each<[string, 'createProject' | 'listProjects', how?: (res: ServerResponse) => unknown, again?: (res: ServerResponse) => unknown]>([
-    ['an instance that gives no answer', 'createProject'],
-    ['one that announces answers and gives none', 'listProjects', undefined, (res) => res.writeProcessing()],
-    ['one that stops in the middle', 'listProjects', (res) => res.writeHead(200, { 'content-type': 'application/json' }).write('{"projects":')],
+    ['an instance that does not respond', 'createProject'],
+    ['one that sends headers but no body', 'listProjects', undefined, (res) => res.writeProcessing()],
+    ['one that stops midway', 'listProjects', (res) => res.writeHead(200, { 'content-type': 'application/json' }).write('{"projects":')],
   ])('apply to %s', async (_name, operation, how, again) => {
     const question = asked(how)
     let isOver = false

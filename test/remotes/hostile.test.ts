@@ -180,9 +180,9 @@ describe('a response', () => {
     ['a list', '[]', /does not match the API/],
     ['null', 'null', /does not match the API/],
     ['the wrong type', '{"projects":"none","next_cursor":null}', /“projects”/],
-    ['a field that is missing', '{"projects":[]}', /“next_cursor”/],
+    ['a missing field', '{"projects":[]}', /“next_cursor”/],
     ['a project of another shape', '{"projects":[{"id":1}],"next_cursor":null}', /“projects\.0\.id”/],
-    ['nested without end', `{"projects":${'['.repeat(100_000)}${']'.repeat(100_000)},"next_cursor":null}`, /does not match|invalid JSON/],
+    ['very deep nesting', `{"projects":${'['.repeat(100_000)}${']'.repeat(100_000)},"next_cursor":null}`, /does not match|invalid JSON/],
   ])('with %s is refused', async (_what, body, says) => {
     remote.respondWith((res) => res.writeHead(200, { 'content-type': 'application/json' }).end(body))
     expectUnreachable(await get('/v1/projects'), says)
@@ -225,18 +225,18 @@ describe('a response', () => {
   })
 
   test.each([
-    ['shorter than it says', 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{}'],
-    ['cut off in a chunk', 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{}'],
-    ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
-    ['of nothing', ''],
+    ['shorter than its Content-Length', 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{}'],
+    ['truncated in a chunk', 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{}'],
+    ['that is not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['that is empty', ''],
     [
       'framed twice',
       'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
     ],
     ['with a broken header', 'HTTP/1.1 200 OK\r\nContent Type: application/json\r\n\r\n{}'],
-    ['with headers without end', `HTTP/1.1 200 OK\r\nX-Large: ${'a'.repeat(40_000)}\r\n\r\n`],
+    ['with very long headers', `HTTP/1.1 200 OK\r\nX-Large: ${'a'.repeat(40_000)}\r\n\r\n`],
     ['that changes the protocol', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'],
-    ['of an unknown status', 'HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'],
+    ['with an unknown status', 'HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'],
   ])('%s is refused', async (_what, bytes) => {
     remote.respondWithBytes(bytes)
     expectUnreachable(await get('/v1/projects'), /\w+ .*\./)
@@ -341,8 +341,8 @@ describe('an error of the remote', () => {
   })
 
   test.each([
-    ['a code that is none', { error: '<script>', message: 'm' }],
-    ['a code without end', { error: 'a'.repeat(1000), message: 'm' }],
+    ['an invalid code', { error: '<script>', message: 'm' }],
+    ['a very long code', { error: 'a'.repeat(1000), message: 'm' }],
     ['a code that is a number', { error: 1, message: 'm' }],
     ['no message', { error: 'bad_request' }],
     ['a list', []],

@@ -31,14 +31,14 @@ describe('the features of an instance', () => {
   const session = { instance: { is_local: true }, user: { is_instance_owner: true } }
   it.each([
     [
-      'home, before it has told',
+      'home, before it responds',
       true,
       undefined,
       { is_known: true, has_instance_api: true, can_deploy_folders: false, is_local: false, has_terminal: true },
     ],
     ['home', true, session, { is_known: true, has_instance_api: true, can_deploy_folders: true, is_local: true, has_terminal: true }],
     [
-      'another, before it has told',
+      'another instance, before it responds',
       false,
       undefined,
       { is_known: false, has_instance_api: false, can_deploy_folders: false, is_local: false, has_terminal: false },

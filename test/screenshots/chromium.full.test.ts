@@ -75,7 +75,7 @@ describe.skipIf(!requires('chromium').ok)('a page', () => {
   afterAll(() => browser.close())
 
   test.each<[string, AppHandler]>([
-    ['the answer of an API', (_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"hello":"world"}')],
+    ['an API response', (_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"hello":"world"}')],
     [
       'dialogs one after the other',
       htmlHandler(`<h1>x</h1><script>alert(1); confirm(2); prompt(3); onbeforeunload = () => 'stay'; print()</script>`),
@@ -86,9 +86,9 @@ describe.skipIf(!requires('chromium').ok)('a page', () => {
   })
 
   test.each<[string, AppHandler, RegExp]>([
-    ['an empty answer', (_, response) => void response.end(), /empty/],
+    ['an empty response', (_, response) => void response.end(), /empty/],
     [
-      'a file to save',
+      'a download',
       (_, response) => void response.writeHead(200, { 'content-disposition': 'attachment; filename="a.bin"' }).end('abc'),
       /could not be loaded/,
     ],

@@ -53,7 +53,7 @@ describe.skipIf(!requires('chromium').ok)('a page', () => {
   })
 
   test.each<[string, AppHandler, RegExp]>([
-    ['a failure of the app', htmlHandler('<h1>Oh no</h1>', 503), /responded with 503/],
+    ['an app error', htmlHandler('<h1>Oh no</h1>', 503), /responded with 503/],
     ['an empty page', htmlHandler(''), /empty/],
     ['a redirect to elsewhere', (_, response) => void response.writeHead(302, { location: 'http://example.com/' }).end(), /another address/],
   ])('is not captured with %s, and the error has the reason', async (_, app, why) => {

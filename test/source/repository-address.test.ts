@@ -35,7 +35,7 @@ describe('addresses', () => {
   })
 })
 
-describe.skipIf(!requires('git').ok)('nobody but the owner can reach a private address', () => {
+describe.skipIf(!requires('git').ok)('only the instance owner can reach a private address', () => {
   let canary: GitServer
   let repository: Repository
   beforeAll(async () => {

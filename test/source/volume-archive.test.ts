@@ -42,21 +42,21 @@ describe('hostile archives', () => {
 
   const hardLinks: [string, TarEntry[]][] = [
     [
-      'to the system',
+      'to a system file',
       [
         { name: 'a', data: 'x' },
         { name: 'h', type: '1', link: '/etc/passwd' },
       ],
     ],
     [
-      'that climbs out',
+      'that leaves the folder',
       [
         { name: 'a', data: 'x' },
         { name: 'h', type: '1', link: '../a' },
       ],
     ],
     [
-      'to a file that comes later',
+      'to a file later in the archive',
       [
         { name: 'h', type: '1', link: 'a' },
         { name: 'a', data: 'x' },
