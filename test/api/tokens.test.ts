@@ -103,7 +103,7 @@ describe('POST tokens', () => {
   test('no file of the data folder contains the token: only its hash is stored', async () => {
     const { token } = await createToken('owner')
     await context.request({ token }, 'GET', '/v1/tokens')
-    const files = await until(() => filesIn(context.platform.data_dir), { what: 'a look at a folder in which nothing goes meanwhile' })
+    const files = await until(() => filesIn(context.platform.data_dir), { what: 'a listing during which no file disappears' })
     expect(files.length).toBeGreaterThan(3)
     for (const { name, bytes } of files) expect([name, bytes.includes(token)]).toEqual([name, false])
     expect(context.platform.log.join('\n')).not.toContain(token)

@@ -212,11 +212,11 @@ writeFileSync('path.txt', 'electron')`,
     const runs = createElectron(3)
     const said: string[] = []
     const first = find(said)
-    ;(await until(() => held.shift(), { what: 'the question for the release' }))()
+    ;(await until(() => held.shift(), { what: 'the request for the release' }))()
     expect(await first).toEqual({ reason: expect.stringContaining('The next start tries again') })
     expect([runs(), said]).toEqual([2, [expect.stringContaining('shows its progress')]])
     const second = find()
-    ;(await until(() => held.shift(), { what: 'the question for the release' }))()
+    ;(await until(() => held.shift(), { what: 'the request for the release' }))()
     expect(await second).toEqual({ binary: join(folder.path, 'dist', 'electron') })
     expect(runs()).toBe(4)
     // It is complete, so no download is requested.
@@ -228,7 +228,7 @@ writeFileSync('path.txt', 'electron')`,
     const patience = new AbortController()
     const limit = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(patience.signal)
     const found = find()
-    await until(() => held[0], { what: 'the question for the release' })
+    await until(() => held[0], { what: 'the request for the release' })
     expect(limit.mock.calls).toEqual([[10_000]])
     patience.abort()
     expect(await found).toEqual({ reason: expect.stringContaining('does not respond') })
@@ -242,7 +242,7 @@ await findElectron({ folder: ${JSON.stringify(folder.path)}, node: process.execP
     let err = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
     const ended = once(child, 'close')
-    ;(await until(() => held.shift(), { what: 'the question for the release' }))()
+    ;(await until(() => held.shift(), { what: 'the request for the release' }))()
     await ended
     expect(err).toContain('fetched 1 times')
   })

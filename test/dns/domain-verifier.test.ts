@@ -145,7 +145,7 @@ describe('periodic checks', () => {
       looked.length = 0
       dns.queries.length = 0
       const rounded = round(25 * hour)
-      await until(() => dns.queries.length > 0 || undefined, { what: 'a question' })
+      await until(() => dns.queries.length > 0 || undefined, { what: 'a query' })
       await still.advance(60_000)
       await rounded
       expect(looked).toHaveLength(1)

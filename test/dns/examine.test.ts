@@ -130,7 +130,7 @@ describe('unknown', () => {
     dns.zone = { [name]: 'silent' }
     dns.queries.length = 0
     const answer = asking.check(name, ip)
-    await until(() => dns.queries.length >= 3 || undefined, { what: 'the questions' })
+    await until(() => dns.queries.length >= 3 || undefined, { what: 'the queries' })
     await clock.advance(60_000)
     const { outcome, error } = await answer
     expect(outcome).toBe('unknown')

@@ -212,7 +212,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
       let text = ''
       client.on('data', (part) => (text += part.toString()))
       client.write('GET / HTTP/1.1\r\nHost: half.localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
-      await until(() => text.includes('first,') || undefined, { what: 'the first word' })
+      await until(() => text.includes('first,') || undefined, { what: 'the first message' })
       client.end()
       await once(client, 'close')
       expect(text).toMatch(/first,last$/)

@@ -44,7 +44,7 @@ const listEnded = () => updates.flatMap(({ finished_deployments }) => finished_d
 const waitForEnded = (count: number) => until(() => (listEnded().length >= count ? listEnded() : undefined), { what: `${count} ends` })
 
 test('sends the current state at once', async () => {
-  const news = await until(last, { what: 'the first word' })
+  const news = await until(last, { what: 'the first update' })
   expect(news).toEqual({ projects: [], project_count: 0, active_deployments: 0, finished_deployments: [] })
 })
 
@@ -129,7 +129,7 @@ test('an impossible action throws the reason', async () => {
 })
 
 test('sends nothing after unsubscribing', async () => {
-  await until(last, { what: 'the first word' })
+  await until(last, { what: 'the first update' })
   unsubscribe()
   const before = updates.length
   const other: DesktopUpdate[] = []

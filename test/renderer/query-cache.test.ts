@@ -29,7 +29,7 @@ async function longList() {
   type Page = { projects: Project[]; next_cursor: string | null }
   const asked: ((page: Page) => void)[] = []
   const respond = async (projects: Project[], next_cursor: string | null = null) =>
-    (await until(() => asked.shift(), { what: 'a question' }))({ projects, next_cursor })
+    (await until(() => asked.shift(), { what: 'a request' }))({ projects, next_cursor })
   const observer = new InfiniteQueryObserver(cache, {
     queryKey: queryKeys.projects,
     queryFn: () => new Promise<Page>((resolve) => asked.push(resolve)),
@@ -91,7 +91,7 @@ describe('an event of the stream', () => {
     applyEvent(cache, { event: 'project', id: null, data: { project: project('d', 4) } })
     await respond([project('a', 1)])
     await more
-    await until(() => slugs()?.length === 3 || undefined, { what: 'the news once more' })
+    await until(() => slugs()?.length === 3 || undefined, { what: 'the event again' })
     expect(slugs()).toEqual(['d created', 'b live', 'a created'])
     stop()
   })
@@ -104,7 +104,7 @@ describe('an event of the stream', () => {
     await more
     await respond([project('c', 3), { ...project('b', 2), status: 'live' }], 'b')
     await respond([project('a', 1)])
-    await until(() => slugs()?.includes('b live') || undefined, { what: 'the news' })
+    await until(() => slugs()?.includes('b live') || undefined, { what: 'the event' })
     expect(slugs()).toEqual(['c created', 'b live', 'a created'])
     stop()
   })

@@ -340,7 +340,7 @@ describe('finding the engine', () => {
     await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve))
     try {
       const address = `tcp://127.0.0.1:${(engine.address() as AddressInfo).port}`
-      const waits = (count: number) => until(() => asked.length === count || undefined, { what: 'the questions for version and facts' })
+      const waits = (count: number) => until(() => asked.length === count || undefined, { what: 'the requests for version and facts' })
       const found = connectToDocker([address], clock)
       await waits(2)
       await clock.advance(4_999)

@@ -70,7 +70,7 @@ test('after a deployment is ready, and the dashboard is notified', async () => {
   release()
   // Of this deployment, because the event of the previous one's screenshots may arrive only now.
   const tells = (event: string) => event.includes(id) && event.includes('"screenshots":{"desktop":true,"mobile":true}')
-  await until(() => events.split('\n\n').some(tells) || undefined, { what: 'the dashboard to be told' })
+  await until(() => events.split('\n\n').some(tells) || undefined, { what: 'the dashboard to be notified' })
   controller.abort()
   expect(await fetchScreenshot(platform, 'shop', id, 'desktop')).toEqual({
     status: 200,

@@ -121,7 +121,7 @@ test('deployments take precedence, before and during a capture, but only for so 
       await clock.advance(60_000)
       return targetOf('dpl_3')?.taken.length === 2 || undefined
     },
-    { what: 'a picture beside a deployment that does not end' },
+    { what: 'a screenshot during a deployment that does not end' },
   )
 })
 
