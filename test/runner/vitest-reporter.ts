@@ -14,7 +14,8 @@ export default class CountReporter implements Reporter {
       result.passed += counts.passed
       result.failed += counts.failed
       if (counts.skipped > 0) result.skipped[nameOf(module)] = counts.skipped
-      for (const test of module.children.allTests('failed')) result.failures.push(`${nameOf(module)}: ${test.fullName}${describeError(test.result().errors?.[0])}`)
+      for (const test of module.children.allTests('failed'))
+        result.failures.push(`${nameOf(module)}: ${test.fullName}${describeError(test.result().errors?.[0])}`)
       // A file that cannot be loaded, or whose hooks fail, may have no failed test of its own.
       if (!module.ok() && counts.failed === 0) {
         result.failed += 1
