@@ -94,7 +94,7 @@ function ManagedNotes({ managed }: { managed: PlannedSource['managed'] }) {
     <p className="text-subtle">
       {added.length > 0 &&
         `A deployment of production adds ${added.join(', ')}. Removing the line later keeps ${added.length === 1 ? 'it' : 'them'}. `}
-      {kept.length > 0 && `${kept.join(', ')}: added to the project before, not listed in the source, and kept.`}
+      {kept.length > 0 && `Kept, although the source does not list ${kept.length === 1 ? 'it' : 'them'}: ${kept.join(', ')}.`}
     </p>
   )
 }
