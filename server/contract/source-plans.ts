@@ -59,7 +59,8 @@ export const plannedSource = z.object({
   root_directory: z.string(),
   services: z.array(plannedService),
   builds: z.array(plannedBuild),
-  managed: z.array(plannedManagedService).describe('Managed services that the file lists, or the project has.'),
+  // Missing in plans of an older instance.
+  managed: z.array(plannedManagedService).default([]).describe('Managed services that the file lists, or the project has.'),
   facts: z.array(fact).describe('Facts about the source as a whole, such as the release command.'),
   missing_variables: z.array(z.string()).describe('Variables that the source requires and the project does not have.'),
   notes: z.array(z.string()),

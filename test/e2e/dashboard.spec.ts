@@ -40,6 +40,14 @@ test('a page whose script failed to load reloads once', async ({ dashboard, plat
   expect(lost).toBe(2)
 })
 
+test('a stylesheet that failed to load is requested again', async ({ dashboard, platform }) => {
+  let lost = 0
+  await dashboard.route('**/assets/button-*.css', (route) => (lost++ === 0 ? route.abort('failed') : route.continue()))
+  await dashboard.goto(platform.handle.dashboard_url)
+  await expect(dashboard.locator('.icon-button').first()).toHaveCSS('width', '32px')
+  expect(lost).toBe(2)
+})
+
 test('the command palette goes anywhere by keyboard', { tag: '@full' }, async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'lighthouse', name: 'Lighthouse', repo_url: createRepository(greetingAppFiles('light')).url })
   await platform.createProject({ slug: 'lightship', name: 'Lightship' })
