@@ -63,7 +63,7 @@ mkdirSync(folder, { recursive: true })
 writeFileSync(join(folder, 'bench.json'), `${JSON.stringify({ at: new Date().toISOString(), node: process.version, rows }, null, 2)}\n`)
 const failed = rows.filter((row) => row.ok === false)
 console.log(`\n${rows.filter((row) => row.ok).length} bars hold, ${failed.length} do not. All figures: out/bench.json`)
-process.exitCode = failed.length > 0 ? 1 : 0
+process.exit(failed.length > 0 ? 1 : 0)
 
 /** One line for each measure of Homeport, with its peers. */
 function tableOf(all: BenchRow[]): string[] {

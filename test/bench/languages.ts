@@ -6,6 +6,7 @@ import { languageCases, type LanguageCase } from '../deployments/language-apps.t
 import { createDockerView, instanceIdOf } from '../support/docker.ts'
 import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
+import { until } from '../support/until.ts'
 import { isInstalled, waitForAnswer } from './deploy.ts'
 import { type BenchInstance, startInstance } from './instance.ts'
 import { writtenDockerfiles } from './language-dockerfiles.ts'
@@ -48,8 +49,11 @@ export async function benchLanguages(options: { rounds?: number; cases?: string[
         cold: { homeport: [], 'by hand': [] },
         'one line': { homeport: [], 'by hand': [] },
       }
-      for (let round = 0; round < (options.rounds ?? 3); round++) {
+      // Both keep the images of earlier rounds until the end, and with them the layers that do not depend on the app.
+      const deployments: Awaited<ReturnType<typeof createDeployment>>[] = []
+      for (let round = 0; round < (options.rounds ?? 5); round++) {
         const deployment = await createDeployment(instance, language, round)
+        deployments.push(deployment)
         for (const change of Object.keys(bars) as Change[]) {
           // Each comes first in every other round.
           const turns = [
@@ -61,8 +65,8 @@ export async function benchLanguages(options: { rounds?: number; cases?: string[
             `  ${language.name}, ${change}: ${(times[change].homeport.at(-1) ?? 0).toFixed(0)} ms, by hand ${(times[change]['by hand'].at(-1) ?? 0).toFixed(0)} ms`,
           )
         }
-        await deployment.end()
       }
+      for (const deployment of deployments) await deployment.end()
       await byHand.end()
       for (const change of Object.keys(bars) as Change[]) {
         const [ours, peer] = [times[change].homeport, times[change]['by hand']].map((list) => median(list) / 1000) as [number, number]
@@ -147,6 +151,17 @@ async function createDeployment({ client, instance }: BenchInstance, language: L
   const repository = makeRepository(createFiles(language, round, 'homeport', textOf('cold')))
   await client.createProject({ slug, repo_url: repository.url, previews: false })
   if (language.settings) await client.api('PATCH', `/v1/projects/${slug}`, language.settings)
+  /** The engine would still stop the previous version while it builds the next app; by hand, `docker rm` has ended before. */
+  const waitForOneContainer = async (project: string): Promise<void> => {
+    const { id } = await client.getProject(project)
+    await until(
+      async () => {
+        const { stdout } = await run('docker', ['ps', '--all', '--quiet', '--filter', `label=homeport.project=${id}`])
+        return stdout.trim().split('\n').length === 1 || undefined
+      },
+      { what: 'the previous version to end' },
+    )
+  }
   return {
     async measure(change: Change): Promise<number> {
       if (change !== 'cold') repository.commit(createFiles(language, round, 'homeport', textOf(change)))
@@ -160,6 +175,7 @@ async function createDeployment({ client, instance }: BenchInstance, language: L
       await Promise.race([answer, failed])
       const took = performance.now() - begun
       await client.waitForEnd(slug, id)
+      await waitForOneContainer(slug)
       return took
     },
     async end() {

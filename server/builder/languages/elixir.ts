@@ -7,7 +7,6 @@ import {
   requireAny,
   requireVersion,
   startWith,
-  unprivileged,
 } from './language.ts'
 
 const defaultVersion = '1.18'
@@ -36,21 +35,21 @@ export const elixir: Language = async (app) => {
     ],
     dockerfile: dockerfile(
       `FROM elixir:${version}`,
-      'ENV MIX_ENV=prod LANG=C.UTF-8 MIX_HOME=/opt/mix PHX_SERVER=true RELEASE_DISTRIBUTION=none',
+      // Whatever is after the source runs again with each change. Neither Mix nor Hex keeps files in HOME that the app reads.
+      'ENV MIX_ENV=prod LANG=C.UTF-8 MIX_HOME=/opt/mix HEX_HOME=/opt/hex PHX_SERVER=true RELEASE_DISTRIBUTION=none HOME=/tmp',
       startWith(start),
-      'WORKDIR /src',
+      'WORKDIR /app',
       hasDependencies
         ? [
             `RUN ${prepare}`,
-            `COPY ${['mix.exs', 'mix.lock'].filter((file) => app.names.includes(file)).join(' ')} ./`,
-            app.names.includes('config/') ? 'COPY config ./config' : null,
-            `RUN ${install}`,
+            `COPY ${['mix.exs', 'mix.lock'].filter((file) => app.names.includes(file)).join(' ')} /src/`,
+            app.names.includes('config/') ? 'COPY config /src/config' : null,
+            `RUN cd /src && ${install}`,
           ].filter((line) => line !== null)
         : null,
-      'COPY . .',
-      `RUN ${build} && mv /out /app && chown -R 1000:1000 /app`,
-      'WORKDIR /app',
-      unprivileged,
+      'COPY . /src',
+      `RUN cd /src && ${build} && rmdir /app && mv /out /app && chown -R 1000:1000 /app`,
+      'USER 1000:1000',
     ),
     ignored: ['_build', 'deps', 'node_modules', '.env'],
     steps: {
