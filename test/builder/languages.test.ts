@@ -193,7 +193,7 @@ const layouts: LanguageLayout[] = [
     },
     framework: 'phoenix',
     from: 'elixir:1.17',
-    lines: ['COPY config ./config', 'RUN mix compile && mix assets.deploy && mix release --path /out', 'CMD exec bin/shop start'],
+    lines: ['COPY config /src/config', 'RUN cd /src && mix compile && mix assets.deploy && mix release --path /out', 'CMD exec bin/shop start'],
   },
   {
     name: 'Deno',
