@@ -196,7 +196,7 @@ test('the command line lists, shows and deletes messages', async () => {
   const id = /^(msg_\w+) .*From the shop/m.exec(list.out)?.[1] ?? ''
   const shown = await homeport('show', id)
   expect(shown.out).toContain('Subject:  From the shop')
-  expect(shown.out).toContain('File:     a.txt (text/plain, 3 bytes)')
+  expect(shown.out).toContain('File 1:   a.txt (text/plain, 3 bytes)')
   expect(shown.out).toContain('First line\nSecond line')
   expect(await homeport('delete', id)).toMatchObject({ code: 0 })
   expect((await homeport('show', id)).err).toMatch(/^message_not_found/)

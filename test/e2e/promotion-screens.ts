@@ -86,7 +86,7 @@ async function withEndedPromotion(page: Page): Promise<void> {
 async function resumePromotion(page: Page): Promise<void> {
   const card = page.getByRole('region', { name: 'harbour-shop to Berth' })
   await card.getByRole('button', { name: 'Resume' }).click()
-  await card.getByRole('heading', { name: 'Not carried' }).waitFor()
+  await card.getByRole('heading', { name: 'Not copied' }).waitFor()
 }
 
 export const promotionScreens: Screen[] = [

@@ -67,7 +67,7 @@ export const instanceTopics: HelpArticle[] = [
       'invite member team forbidden 403 email_not_verified sign up account owner invitation letter mail smtp forgot forgotten password lost reset',
     body: [
       'The owner of the instance adds people, each with their own account, under [[/instance|Instance, People]]. Members of your team can see and use your projects: [[/account|Account, Members]].',
-      { run: 'npx homeport user invite bob@example.com', note: 'an account of their own; add instead of invite prints a token for scripts' },
+      { run: 'npx homeport user invite bob@example.com', note: 'their own account; add instead of invite prints a token for scripts' },
       { run: 'npx homeport team invite bob@example.com', note: 'into your team; team dismiss takes a member out again' },
       {
         list: [

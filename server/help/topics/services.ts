@@ -79,10 +79,10 @@ export const serviceTopics: HelpArticle[] = [
       {
         list: [
           'The names are `postgres`, `redis`, `mariadb`, `s3` and `mail`. With `homeport.yaml` in it, a repository brings what it needs: `npx homeport plan .` shows it before.',
-          'A deployment of production adds those that the project does not have, before the build, and its log says so. It is the same as the commands and buttons, with the same variables and limits.',
-          'One that is no longer listed is kept with its data. Log and plan say so, and the command that removes it. One that is removed and still listed comes back when the source is deployed the next time.',
+          'A deployment of production adds those that the project does not have, before the build, and notes it in the log. It is the same as the commands and buttons, with the same variables and limits.',
+          'One that is no longer listed is kept with its data. The log and the plan mention it with the command that removes it. One that is removed and still listed comes back when the source is deployed the next time.',
           'A preview adds nothing to the project: `redis`, `mariadb` and `s3` run for the preview alone, and `postgres` and `mail` wait for production.',
-          'A service of the file must not have the name `redis`, `mariadb` or `s3` as long as it is listed.',
+          'A service of the file must not have the name `redis`, `mariadb` or `s3` while the file lists that service.',
         ],
       },
       { h: 'Data' },
