@@ -1,13 +1,4 @@
-import {
-  dockerfile,
-  joinCommands,
-  type Language,
-  parseVersion,
-  readToolVersion,
-  requireAny,
-  requireVersion,
-  startWith,
-} from './language.ts'
+import { dockerfile, joinCommands, type Language, parseVersion, readToolVersion, requireAny, requireVersion, startWith } from './language.ts'
 
 const defaultVersion = '1.18'
 
