@@ -10,7 +10,7 @@ export const plan: CliCommand = {
     project: '=SLUG the linked repository of this project, with its settings',
     branch: '=NAME the branch of a repository; main without it',
     'root-directory': '=FOLDER the folder of the source that is planned',
-    yaml: 'print a homeport.yaml that says the same',
+    yaml: 'print an equivalent homeport.yaml',
   },
   details:
     'Lists the services and managed services, and every fact with the file, the line or the default that it comes from. Exits with 1 if the source cannot be deployed. A folder must be on the machine of the instance; homeport config check needs no instance.',
@@ -34,7 +34,7 @@ async function fetchPlan(context: CommandContext, target: string | undefined): P
   const root_directory = stringFlag(flags, 'root-directory')
   const isAddress = target !== undefined && isRepositoryAddress(target)
   if (slug !== undefined && target !== undefined) throw new UsageError('Name a project, a folder or a repository, and only one of them.')
-  if (branch !== undefined && !isAddress) throw new UsageError('--branch is about the address of a repository.')
+  if (branch !== undefined && !isAddress) throw new UsageError('--branch needs the URL of a repository.')
   const client = context.connect()
   if (slug !== undefined) return (await client.call('planProject', { params: { slug }, body: { root_directory } }, planTimeout_ms)).plan
   if (isAddress)

@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import type { Clock } from '../../lib/clock.ts'
-import { rejectAfter } from './connection.ts'
 import type { DockerEngine } from './engine.ts'
+import { type EngineDiskTotals, measureEngineDisk } from './engine-disk.ts'
 import { getStatusCode } from './errors.ts'
 import { createLayerReader, type ImageLayer } from './image-layers.ts'
 
@@ -45,11 +44,6 @@ interface OwnImage {
   isRemovable: (inUse: DockerResourcesInUse) => boolean
 }
 
-interface EngineDiskTotals {
-  Volumes?: { Name: string; UsageData?: { Size: number } | null }[] | null
-  BuilderSize?: number
-}
-
 interface OwnResource {
   kind: 'volumes' | 'app_volumes' | 'databases' | 'other'
   bytes: number
@@ -57,8 +51,6 @@ interface OwnResource {
   remove: () => Promise<unknown>
 }
 
-/** Docker measures its volumes by reading them. */
-const countTimeout_ms = 8_000
 /** Resources newer than this may belong to a deployment without a row yet. */
 const minimumAge_ms = 10 * 60_000
 
@@ -137,19 +129,6 @@ export function createDockerDisk(engine: DockerEngine, clock: Pick<Clock, 'now'>
     ]
   }
 
-  /** Totals that only Docker can measure. Docker runs one measurement at a time; undefined: not available now. */
-  const readTotals = async (docker: Docker): Promise<EngineDiskTotals | undefined> => {
-    const deadline = performance.now() + countTimeout_ms
-    for (;;) {
-      try {
-        return (await rejectAfter(countTimeout_ms, docker.df())) as EngineDiskTotals
-      } catch (error) {
-        if (!/already running/.test(String(error)) || performance.now() > deadline) return undefined
-        await delay(100)
-      }
-    }
-  }
-
   const cleanImages = async (docker: Docker, kind: 'images' | 'build_cache', inUse: () => Promise<DockerResourcesInUse>) => {
     const before = await listOwnImages(docker)
     let count = 0
@@ -174,7 +153,7 @@ export function createDockerDisk(engine: DockerEngine, clock: Pick<Clock, 'now'>
     async measure(inUse) {
       const { docker } = await engine.connection()
       const ownImages = await listOwnImages(docker)
-      const totals = await readTotals(docker)
+      const totals = await measureEngineDisk(docker)
       const ownResources = await listOwnResources(docker, totals)
       const buildLayers = distinct(ownImages.filter(({ kind }) => kind === 'images').flatMap(({ layers }) => layers))
       const buildLayerIds = new Set(buildLayers.map(({ id }) => id))
@@ -210,7 +189,7 @@ export function createDockerDisk(engine: DockerEngine, clock: Pick<Clock, 'now'>
       const { docker } = await engine.connection()
       if (kind === 'images' || kind === 'build_cache') return cleanImages(docker, kind, inUse)
       let [bytes, count] = [0, 0]
-      for (const resource of await listOwnResources(docker, await readTotals(docker))) {
+      for (const resource of await listOwnResources(docker, await measureEngineDisk(docker))) {
         if (resource.kind !== kind || !resource.isRemovable(await inUse())) continue
         if (!(await resource.remove().then(() => true, ignoreMissingOrInUse))) continue
         bytes += resource.bytes

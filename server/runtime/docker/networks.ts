@@ -76,10 +76,18 @@ export async function holdNetwork<T>(name: string, start: () => Promise<T>): Pro
   }
 }
 
-/** Removes a network that no container uses or is about to use. */
+/**
+ * Removes a network that no container uses or is about to use. A removal in progress may have seen the container that has just been removed, so another
+ * one follows it.
+ */
 export async function removeUnusedNetwork(docker: Docker, name: string): Promise<void> {
-  if (starting.has(name) || removing.has(name)) return removing.get(name)
-  const removal = removeOnceFree(docker, name).finally(() => removing.delete(name))
+  if (starting.has(name)) return
+  const previous = removing.get(name)?.catch(() => {})
+  const removal = (previous ?? Promise.resolve())
+    .then(() => removeOnceFree(docker, name))
+    .finally(() => {
+      if (removing.get(name) === removal) removing.delete(name)
+    })
   removing.set(name, removal)
   await removal
 }
@@ -89,7 +97,7 @@ async function removeOnceFree(docker: Docker, name: string): Promise<void> {
   const network = docker.getNetwork(name)
   for (let attempt = 0; attempt < 20; attempt++) {
     const found = await network.inspect().catch(ignoreMissing)
-    if (!found || Object.keys(found.Containers ?? {}).length > 0) return
+    if (!found || (await isAnyThere(docker, Object.keys(found.Containers ?? {})))) return
     try {
       return void (await network.remove())
     } catch (error) {
@@ -99,6 +107,11 @@ async function removeOnceFree(docker: Docker, name: string): Promise<void> {
       await sleep(systemClock, 100)
     }
   }
+}
+
+async function isAnyThere(docker: Docker, containerIds: readonly string[]): Promise<boolean> {
+  for (const id of containerIds) if (await docker.getContainer(id).inspect().catch(ignoreMissing)) return true
+  return false
 }
 
 /** Removes a network; containers that are still connected lose only their access to it. */

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type Docker from 'dockerode'
 import { extract, type Header, pack } from 'tar-stream'
+import { measureEngineDisk } from './engine-disk.ts'
 import { removeContainer, toReadable, type DockerEngine } from './engine.ts'
 import { getStatusCode } from './errors.ts'
 import { getVolumeName } from './service-container.ts'
@@ -17,15 +18,9 @@ export async function listVolumes(engine: DockerEngine, prefix: string): Promise
   const { Volumes } = await docker.listVolumes({ filters: JSON.stringify(engine.createOwnFilters({ 'homeport.role': 'volume' })) })
   const own = (Volumes ?? []).filter(({ Labels }) => Labels['homeport.volume']?.startsWith(prefix))
   if (own.length === 0) return []
-  // Docker measures all volumes at once, one request at a time.
-  const totals = await docker.df().catch(() => undefined)
-  const sizes = new Map((totals as { Volumes?: VolumeSize[] } | undefined)?.Volumes?.map(({ Name, UsageData }) => [Name, UsageData?.Size ?? null]))
+  const totals = await measureEngineDisk(docker)
+  const sizes = new Map(totals?.Volumes?.map(({ Name, UsageData }) => [Name, UsageData?.Size ?? null]))
   return own.map(({ Name, Labels }) => ({ id: Labels['homeport.volume'] ?? '', bytes: sizes.get(Name) ?? null }))
-}
-
-interface VolumeSize {
-  Name: string
-  UsageData?: { Size: number }
 }
 
 /** A container with the volume at `path`, which the caller removes; undefined when the volume does not exist. */
