@@ -123,7 +123,7 @@ describe('POST domains/purchase', () => {
     })
   })
 
-  test('409 hostname_taken, whoever owns it', async () => {
+  test('409 hostname_taken for a name of any owner', async () => {
     await bought('taken.test')
     expectError(await buy('taken.test'), 409, 'hostname_taken')
     const { token } = await context.addPerson('rich@example.com', { plan: 'pro', card: true })

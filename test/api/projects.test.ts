@@ -128,7 +128,7 @@ describe('POST /v1/projects', () => {
     else expectError(response, 409, 'slug_reserved')
   })
 
-  test('409 for a taken slug, whoever owns it', async () => {
+  test('409 for a taken slug of any owner', async () => {
     expectError(await create({ name: 'n', slug: 'my-app' }), 409, 'slug_taken')
     expectError(await create({ name: 'n', slug: 'my-app' }, 'stranger'), 409, 'slug_taken')
   })

@@ -271,7 +271,7 @@ describe('an invitation', () => {
     expect((await page(`/join?code=${code}`)).status).toBe(401)
   })
 
-  test('for another person’s address gives nobody an account that would become theirs', async () => {
+  test('for another person’s address creates no account that the person would take over', async () => {
     const { token } = await person('sly@example.com')
     const { code } = await invite('victim@example.com', token)
     const taken = await page('/join', { code, email: 'victim@example.com', password: 'chosen by the sly one' })
@@ -342,7 +342,7 @@ describe('an invitation', () => {
     expect((await page(`/join?code=${last.code}`)).status).toBe(401)
   })
 
-  test('signs up nobody while sign-up is off', async () => {
+  test('is refused while sign-up is off', async () => {
     const { code } = await invite('too-late@example.com')
     await platform.api('PATCH', '/instance/settings', { sign_up: 'off' })
     expect((await page('/join', { code, email: 'too-late@example.com', password })).status).toBe(400)

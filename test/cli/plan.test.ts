@@ -54,5 +54,5 @@ test('of a project with what it has', async () => {
 
 test('refuses what says two things', async () => {
   expect(await run('site', '--project', 'planned')).toMatchObject({ code: 2, err: expect.stringContaining('only one of them') })
-  expect(await run('site', '--branch', 'main')).toMatchObject({ code: 2, err: expect.stringContaining('--branch is about the address') })
+  expect(await run('site', '--branch', 'main')).toMatchObject({ code: 2, err: expect.stringContaining('--branch needs the URL') })
 })

@@ -3,6 +3,7 @@ import { Link, useSearchParams } from 'wouter'
 import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
 import { useServices } from '../../api/services.ts'
+import { EnvironmentSelect } from '../../components/environment-select.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { toApiError } from '../../lib/api-error.ts'
 import { useTitle } from '../../lib/use-title.ts'
@@ -18,7 +19,6 @@ export default function ServicesPage({ slug }: { slug: string }) {
   const [params, setParams] = useSearchParams()
   const branch = params.get('branch')
   const { data: previews } = usePreviews(slug)
-  const branches = [...new Set([...(branch === null ? [] : [branch]), ...(previews ?? []).map((preview) => preview.branch)])]
   const { data, error, refetch } = useServices(slug, branch)
   if (error && !data) return <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
   if (data === undefined) return <SkeletonRows rows={3} height={72} />
@@ -26,21 +26,12 @@ export default function ServicesPage({ slug }: { slug: string }) {
   const cronServices = branch === null ? services.filter(({ kind }) => kind === 'cron') : []
   return (
     <div className="stack">
-      {branches.length > 0 && (
-        <select
-          className={`input select ${styles.environment}`}
-          aria-label="Environment"
-          value={branch ?? ''}
-          onChange={({ target }) => setParams(target.value === '' ? {} : { branch: target.value }, { replace: true })}
-        >
-          <option value="">Production</option>
-          {branches.map((one) => (
-            <option key={one} value={one}>
-              Preview of {one}
-            </option>
-          ))}
-        </select>
-      )}
+      <EnvironmentSelect
+        branch={branch}
+        previews={previews}
+        className={styles.environment}
+        onChange={(next) => setParams(next === null ? {} : { branch: next }, { replace: true })}
+      />
       <section className="card" aria-labelledby="services">
         <header className="card-header">
           <h2 id="services">Services</h2>

@@ -5,6 +5,7 @@ import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
 import { useUnsavedFiles, useVolumes } from '../../api/volumes.ts'
 import { Button } from '../../components/button.tsx'
+import { EnvironmentSelect } from '../../components/environment-select.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
 import { toApiError } from '../../lib/api-error.ts'
@@ -25,7 +26,6 @@ export default function VolumesPage({ slug }: { slug: string }) {
   const branch = params.get('branch')
   const browsed = params.get('volume')
   const { data: previews } = usePreviews(slug)
-  const branches = [...new Set([...(branch === null ? [] : [branch]), ...(previews ?? []).map((preview) => preview.branch)])]
   const volumesQuery = useVolumes(slug, branch)
   const { data, error, refetch } = volumesQuery
   const isLoading = useInitialLoading([volumesQuery, useUnsavedFiles(slug)])
@@ -55,21 +55,12 @@ export default function VolumesPage({ slug }: { slug: string }) {
   return (
     <div className="stack">
       {startedId !== null && <VolumeDeployment slug={slug} id={startedId} onDismiss={() => setStartedId(null)} />}
-      {branches.length > 0 && (
-        <select
-          className={`input select ${styles.environment}`}
-          aria-label="Environment"
-          value={branch ?? ''}
-          onChange={({ target }) => setParams(target.value === '' ? {} : { branch: target.value }, { replace: true })}
-        >
-          <option value="">Production</option>
-          {branches.map((one) => (
-            <option key={one} value={one}>
-              Preview of {one}
-            </option>
-          ))}
-        </select>
-      )}
+      <EnvironmentSelect
+        branch={branch}
+        previews={previews}
+        className={styles.environment}
+        onChange={(next) => setParams(next === null ? {} : { branch: next }, { replace: true })}
+      />
       {branch === null && <UnsavedFilesCard slug={slug} onDeployed={setStartedId} />}
       {data.length === 0 ? (
         <section className="card" aria-label="Volumes">
