@@ -61,7 +61,7 @@ COPY . .
 ENV HOME=/tmp APP_ENV=production
 USER 1000:1000
 EXPOSE 8080
-CMD ["ruby", "app.rb", "-o", "0.0.0.0", "-p", "8080"]
+CMD ["bundle", "exec", "ruby", "app.rb", "-o", "0.0.0.0", "-p", "8080"]
 `,
   'ruby-rack': `FROM ruby:3.1-bookworm
 WORKDIR /app
@@ -71,7 +71,7 @@ COPY . .
 ENV HOME=/tmp RACK_ENV=production
 USER 1000:1000
 EXPOSE 8080
-CMD ["rackup", "-o", "0.0.0.0", "-p", "8080"]
+CMD ["bundle", "exec", "rackup", "-o", "0.0.0.0", "-p", "8080"]
 `,
   php: `FROM php:8.2-apache-bookworm
 RUN sed -i 's/^Listen 80$/Listen 8080/' /etc/apache2/ports.conf && printf '<VirtualHost *>\\n  DocumentRoot /var/www/html\\n</VirtualHost>\\n' > /etc/apache2/sites-available/000-default.conf

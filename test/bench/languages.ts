@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
-import { writeFileSync, mkdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { languageCases, type LanguageCase } from '../deployments/language-apps.ts'
 import { createDockerView, instanceIdOf } from '../support/docker.ts'
@@ -30,8 +31,8 @@ const node: LanguageCase = {
 }
 
 /**
- * A small app in each language, from the POST to the first 200 of the new version at the edge, compared with `docker build` (classic) and
- * `docker run` of the same app with a handwritten Dockerfile up to its first 200: cold, and with one changed line.
+ * A small app in each language, from the POST to the first 200 of the new version at the edge, compared with `git clone` or
+ * `git pull`, `docker build` (classic) and `docker run` of the same commit with a handwritten Dockerfile up to its first 200: cold, and with one changed line.
  */
 export async function benchLanguages(options: { rounds?: number; cases?: string[] | undefined } = {}): Promise<BenchRow[]> {
   const missing = [requires('docker'), requires('language-images')].find(({ ok }) => !ok)
@@ -112,23 +113,24 @@ function createFiles({ files }: LanguageCase, round: number, who: string, text: 
 
 function createManualBuild(language: LanguageCase) {
   const repository = makeRepository({})
+  const clone = mkdtempSync(join(tmpdir(), 'homeport-bench-clone-'))
   const label = `homeport-bench-language-${process.pid}`
   const images: string[] = []
   const env = { ...process.env, DOCKER_BUILDKIT: '0' }
   return {
     async measure(change: Change, round: number): Promise<number> {
       const text = `by-hand-${round}-${change.replace(' ', '-')}`
-      for (const [file, content] of Object.entries({
+      repository.commit({
         ...createFiles(language, round, 'by hand', text),
         Dockerfile: writtenDockerfiles[language.name] ?? '',
-      })) {
-        mkdirSync(dirname(join(repository.folder, file)), { recursive: true })
-        writeFileSync(join(repository.folder, file), content)
-      }
-      writeFileSync(join(repository.folder, '.dockerignore'), '.git\n')
+        '.dockerignore': '.git\n',
+      })
+      if (change === 'cold') rmSync(clone, { recursive: true, force: true })
       const tag = `${label}:${language.name}-${images.length}`
       const begun = performance.now()
-      await run('docker', ['build', '--quiet', '--label', label, '--tag', tag, '.'], { cwd: repository.folder, env, maxBuffer: 64e6 })
+      if (change === 'cold') await run('git', ['clone', '--quiet', '--depth', '1', repository.url, clone])
+      else await run('git', ['pull', '--quiet'], { cwd: clone })
+      await run('docker', ['build', '--quiet', '--label', label, '--tag', tag, '.'], { cwd: clone, env, maxBuffer: 64e6 })
       images.push(tag)
       const { stdout } = await run('docker', ['run', '--detach', '--label', label, '--publish', '127.0.0.1:0:8080', tag])
       const container = stdout.trim()
@@ -141,6 +143,7 @@ function createManualBuild(language: LanguageCase) {
     async end() {
       for (const image of images) await run('docker', ['rmi', '--force', image]).catch(() => {})
       repository.remove()
+      rmSync(clone, { recursive: true, force: true })
     },
   }
 }

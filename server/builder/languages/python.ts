@@ -71,7 +71,8 @@ export const python: Language = async (app) => {
   }
 }
 
-const variables = { PYTHONUNBUFFERED: '1', PYTHONDONTWRITEBYTECODE: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1' }
+/** Bytecode is kept: official images have none of the standard library, which pip then compiles once instead of each start. */
+const variables = { PYTHONUNBUFFERED: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1' }
 
 interface PythonVersion {
   /** For the image. */
