@@ -36,9 +36,12 @@ export async function fetchGit(source: GitSource, options: SourceFetchOptions, h
   const main = connectRepository(address, { branch: source.branch, folder, credentials }, connectOptions)
   note(`Fetching ${main.mask(address.url)}, ${source.commit_sha === null ? `branch ${source.branch}` : `commit ${source.commit_sha.slice(0, 12)}`}.`)
   const commit = await checkOutCommit(main, source.commit_sha)
-  const description = await requireSuccess(await main.git(['log', '-1', '--format=%H%x00%s%x00%an', commit, '--']))
-  const [commit_sha = commit, commit_message = '', commit_author = ''] = description.stdout.trimEnd().split('\0')
-  const listing = (await requireSuccess(await main.git(['ls-files', '-s', '-z']))).stdout
+  const runs = [
+    ['log', '-1', '--format=%H%x00%s%x00%an', commit, '--'],
+    ['ls-files', '-s', '-z'],
+  ].map((args) => main.git(args).then(requireSuccess))
+  const [description = '', listing = ''] = (await Promise.all(runs)).map(({ stdout }) => stdout)
+  const [commit_sha = commit, commit_message = '', commit_author = ''] = description.trimEnd().split('\0')
   await removeEscapingLinks(folder, folder, listing, note)
   await fetchLfsFiles(main, note)
   if (parsePullRequestLabel(source.branch) === undefined)

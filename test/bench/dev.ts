@@ -100,10 +100,10 @@ async function measureApp(instance: BenchInstance, page: Page, app: DevApp, roun
       for (const way of round % 2 === 0 ? ways : ways.toReversed()) {
         watch.reset()
         await open(page, urls[way])
-        // The first edit shows only once the page listens, so it is repeated until it does.
-        const waiting = `Begun ${++count}`
+        // The first edit shows only once the page listens, so another follows until one does: a file that is saved unchanged sends no update.
         await until(
           async () => {
+            const waiting = `Begun ${++count}`
             editor.edit(waiting)
             await isShown(page, waiting, app.is_reloaded ? urls[way] : null, 3_000)
             return true

@@ -25,8 +25,9 @@ export const rust: Language = async (app) => {
         ]
   // Cargo compares modification times, and the source is older than the placeholder that it replaces.
   const touch = dependencies ? 'find src -name "*.rs" -exec touch {} + && ' : ''
-  const { output } = app.target
-  const programs = app.target.kind === 'image' ? '/usr/local/bin' : output
+  const isImage = app.target.kind === 'image'
+  const output = isImage ? '/image/usr/local/bin' : app.target.output
+  const programs = isImage ? '/usr/local/bin' : output
   const collect = `find target/release -maxdepth 1 -type f -executable -exec cp {} ${output}/ \\;`
   const start = app.procfile ?? `${isRocket ? 'env ROCKET_PORT=$PORT ' : ''}${binary ?? `"$(ls ${programs} | head -n 1)"`}`
   return {
@@ -34,16 +35,16 @@ export const rust: Language = async (app) => {
     explanation: [`Rust app found (Cargo.toml): Rust ${version}`, `Build: ${build}`],
     dockerfile: dockerfile(
       `FROM rust:${version}-bookworm AS build`,
-      'WORKDIR /src',
+      'WORKDIR /image/app',
       dependencies,
       'COPY . .',
-      `RUN ${touch}${build} && mkdir ${output} && ${collect} && rm -rf target`,
+      `RUN ${touch}${build} && mkdir -p ${output} && ${collect} && rm -rf target && chown -R 1000:1000 .`,
       '',
       runtimeStage,
       isRocket ? 'ENV ROCKET_ADDRESS=0.0.0.0' : null,
       startWith(start),
-      'COPY --chown=1000:1000 --from=build /src ./',
-      'COPY --from=build /out /usr/local/bin',
+      // One instruction, because each takes a container of its own.
+      'COPY --from=build /image /',
     ),
     ignored: ['target', '.env', 'node_modules'],
     steps: {
