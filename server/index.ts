@@ -4,6 +4,8 @@ import { createDeployments } from './bootstrap/create-deployments.ts'
 import { createPlatformDomainVerifier } from './bootstrap/create-domain-verifier.ts'
 import { createFeatureDeps } from './bootstrap/create-feature-deps.ts'
 import { createPlatformLan } from './bootstrap/create-lan.ts'
+import { createPlatformMailCatcher } from './bootstrap/create-mail-catcher.ts'
+import { createPlatformMaintenance } from './bootstrap/create-maintenance.ts'
 import { createPlatformScreenshots } from './bootstrap/create-screenshots.ts'
 import { recordLastRequests } from './bootstrap/record-last-requests.ts'
 import { startApi } from './bootstrap/start-api.ts'
@@ -12,7 +14,6 @@ import { startDatabases } from './bootstrap/start-databases.ts'
 import { startDomainSales } from './bootstrap/start-domain-sales.ts'
 import { openEdgeToContainers } from './bootstrap/open-edge-to-containers.ts'
 import { startEdge } from './bootstrap/start-edge.ts'
-import { createPlatformMailCatcher } from './bootstrap/create-mail-catcher.ts'
 import { startRuntimes } from './bootstrap/start-runtimes.ts'
 import { writeInstance } from './bootstrap/write-instance.ts'
 import { createAuthenticator } from './features/authenticator.ts'
@@ -20,8 +21,6 @@ import { createCachePurger } from './features/cache-purge.ts'
 import { createDesktopFeed } from './features/desktop-feed.ts'
 import { createIdempotencyStore } from './features/idempotency-store.ts'
 import { removeInstanceFile } from './lib/instance-file.ts'
-import { restoreVolume } from './deployments/volume-archives.ts'
-import { createMaintenanceScheduler } from './maintenance/scheduler.ts'
 import type { PlatformOptions } from './options.ts'
 import type { Platform, PlatformHost } from './platform.ts'
 import { getRuntimesToStop } from './runtime/choose-runtime.ts'
@@ -46,22 +45,10 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     openEdgeToContainers(context, runtimes, edge)
     const { databases, dumps } = await startDatabases(context, runtimes)
     const mailCatcher = createPlatformMailCatcher(context, runtimes)
-    const maintenance = await createMaintenanceScheduler({
-      ...context,
-      db,
-      instance_id: identity.instance_id,
-      key_kind: context.masterKey.kind,
-      databases,
-      volumes: { writeAll: (folder, signal) => deployments.volumes.writeAll(folder, signal) },
-      restoreDatabase: databases.restoreDump,
-      restoreVolume: (name, id, archive) => restoreVolume(runtimes.runtimes, name, id, archive),
-    })
-    onClose(() => maintenance.close())
-    const billing = await startBilling(context, maintenance.jobs)
-
     const { deployments, watcher, sourcePlanner } = createDeployments(context, { runtimes, edge, databases, mailCatcher, source, screenshots, purge })
+    const maintenance = await createPlatformMaintenance(context, { runtimes, databases, deployments })
+    const billing = await startBilling(context, maintenance.jobs)
     maintenance.jobs.add('mail_catcher', () => mailCatcher.listen())
-    maintenance.jobs.add('retention', () => deployments.prune())
     const domainVerifier = createPlatformDomainVerifier(context, deployments)
     maintenance.jobs.add('domains', domainVerifier.recheckDueDomains)
     const domainSales = await startDomainSales(context, { deployments, domainVerifier, jobs: maintenance.jobs })

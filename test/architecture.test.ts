@@ -252,7 +252,7 @@ describe('conventions', () => {
     /^server\/(runtime\/(docker|process)\/|database\/(docker|embedded)-|store\/migrations\/|contract\/runtimes\.ts|bootstrap\/|(runtime|database)\/index\.ts)/
   test('only contract/runtimes.ts lists the runtimes, and no other code branches on a name', () => {
     const decidesByName =
-      /[=!]==\s*['"`](docker|process)['"`]|['"`](docker|process)['"`]\s*[=!]==|\|\s*'(docker|process)'|'(docker|process)'\s*[|,\]]|\bis(Docker|Process)\b/
+      /[=!]==\s*['"`](docker|process)['"`]|['"`](docker|process)['"`]\s*[=!]==|\|\s*'(docker|process)'|'(docker|process)'\s*[|,\])]|\bruntimes\.(docker|process)\b|'(runtime|databases) (docker|process)'|\bis(Docker|Process)\b/
     expect(
       codeFiles.filter(
         (file) =>

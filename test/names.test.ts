@@ -1,4 +1,4 @@
-/** Names: exported types have one of their own, and no name is a metaphor that the code once had. */
+/** Names: an exported one is unique, and no name is a metaphor that the code once had. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -14,14 +14,32 @@ const textOf = new Map(
 )
 
 describe('names', () => {
-  test.each(['server', 'renderer', 'main'])('an exported type of %s/ has a name of its own', (folder) => {
+  /**
+   * Not counted: what a .d.mts file repeats of its .mjs file, a default export, which its importer names, and a command of the command line, which has
+   * the name that users type.
+   */
+  const exported =
+    /^export (?:declare )?(?:interface|type|enum|(?:abstract )?class|(?:async )?function\*?|const|let) (?!enum\b|\w+: CliCommand\b)(\w+)/gm
+  const exportedNamesIn = (text: string) => new Set([...text.matchAll(exported)].map(([, name = '']) => name))
+
+  test.each(['server', 'renderer', 'main'])('an exported type, function or constant of %s/ has a name of its own', (folder) => {
     const filesByName = new Map<string, string[]>()
     for (const [file, text] of textOf) {
-      if (!file.startsWith(`${folder}/`)) continue
-      for (const [, name = ''] of text.matchAll(/^export (?:declare )?(?:interface|type|class|enum) (\w+)/gm))
-        filesByName.set(name, [...(filesByName.get(name) ?? []), file])
+      if (!file.startsWith(`${folder}/`) || file.endsWith('.d.mts')) continue
+      for (const name of exportedNamesIn(text)) filesByName.set(name, [...(filesByName.get(name) ?? []), file])
     }
     expect([...filesByName].filter(([, declaredIn]) => declaredIn.length > 1)).toEqual([])
+  })
+
+  test.each([
+    ['export async function load() {}', ['load']],
+    ['export const limits = {}\nexport const load = 1', ['limits', 'load']],
+    ['export function sum(a: 1): 1\nexport function sum(a: 2): 2', ['sum']],
+    ['export interface Row {}\nexport type Id = string', ['Row', 'Id']],
+    ['export const backup: CliCommand = {', []],
+    ['export default function Page() {}\nconst own = 1', []],
+  ])('exported names are found: %j', (text, names) => {
+    expect([...exportedNamesIn(text)]).toEqual(names)
   })
 
   /** Metaphors that the code once had. Each has a standard term, which server/README.md lists. */

@@ -53,7 +53,11 @@ export function isLocal(req: IncomingMessage): boolean {
 }
 
 /** Reads a body of at most 1 MiB. After the 413 for a larger one, the connection must close. */
-export function readBody(req: IncomingMessage, res: ServerResponse, { clock, timeout_ms }: { clock: Clock; timeout_ms: number }): Promise<Buffer> {
+export function readRequestBody(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { clock, timeout_ms }: { clock: Clock; timeout_ms: number },
+): Promise<Buffer> {
   const tooLarge = () => new Problem('payload_too_large', `The body is larger than ${limits.body_bytes} bytes. Send less, or upload an archive.`)
   const announced_bytes = Number(req.headers['content-length'] ?? 0)
   const expectsContinue = req.headers.expect !== undefined

@@ -5,7 +5,7 @@ import type { Caller } from '../features/context.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { type ApiRequest, operationOf, requestOf, specOf } from './api-request.ts'
-import { hasBody, type HostRule, readBody, validateHttpRequest } from './http-request.ts'
+import { hasBody, type HostRule, readRequestBody, validateHttpRequest } from './http-request.ts'
 import { accountKey, type RateLimit } from './rate-limit.ts'
 import { type ApiResponse, commonHeaders, errorResponse, MethodNotAllowed, toProblem } from './response.ts'
 import { checkUpload, drainRequestBody } from './upload.ts'
@@ -63,7 +63,7 @@ export function createMiddleware(options: MiddlewareOptions) {
     validateHttpRequest(req)
     const upload = specOf(request)?.upload
     if (upload) checkUpload(req, upload)
-    else if (hasBody(req)) request.body = await readBody(req, res, { clock, timeout_ms: options.body_timeout_ms })
+    else if (hasBody(req)) request.body = await readRequestBody(req, res, { clock, timeout_ms: options.body_timeout_ms })
     return next()
   }
 

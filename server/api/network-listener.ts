@@ -11,7 +11,7 @@ const finalResponse_ms = 1_000
 const maxConnections = 512
 
 /** Opens an additional listener of the API server. Closing it closes its connections, except for responses in progress. */
-export async function openNetworkListener(
+export async function openApiNetworkListener(
   apiServer: Server,
   clock: Clock,
   at: { address: string; port: number },

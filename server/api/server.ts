@@ -20,7 +20,7 @@ import type { OperationHandlers } from '../features/context.ts'
 import type { ResolveResource } from '../features/resources.ts'
 import { createRateLimit } from './rate-limit.ts'
 import type { RateLimits } from './rate-limit.ts'
-import { openNetworkListener } from './network-listener.ts'
+import { openApiNetworkListener } from './network-listener.ts'
 import { createHttpServer, defaultTimeouts } from './http-server.ts'
 import type { RequestTimeouts } from './http-server.ts'
 import { createStreams } from './sse.ts'
@@ -139,7 +139,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     },
 
     async listenOnNetwork(at) {
-      const networkListener = await openNetworkListener(server, clock, at)
+      const networkListener = await openApiNetworkListener(server, clock, at)
       networkListeners.add(networkListener)
       return {
         close() {

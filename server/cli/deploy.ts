@@ -7,7 +7,7 @@ import { slugify } from '../lib/slug.ts'
 import type { ApiClient } from './client.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
 import { deployImage } from './deploy-image.ts'
-import { findProject, isLocalInstance } from './find-project.ts'
+import { fetchProject, isLocalInstance } from './fetch-project.ts'
 import { reportOutcome, followBuild } from './follow-build.ts'
 import { isInGitRepository, packFolder } from './pack-folder.ts'
 import { colorize } from './terminal.ts'
@@ -72,7 +72,7 @@ async function deployFolder(context: CommandContext): Promise<StartedDeployment>
     throw new UsageError(`The folder ${folder} has no files to deploy. Files in .gitignore are skipped.`)
   const client = context.connect()
   const slug = stringFlag(context.flags, 'project') ?? slugify(basename(folder))
-  const existing = await findProject(client, slug)
+  const existing = await fetchProject(client, slug)
   if (existing) await confirmReplacement(context, client, existing, folder)
   // An instance on this machine reads a git folder itself, so that it can record the commit.
   const name = basename(folder) || slug

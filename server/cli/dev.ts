@@ -8,7 +8,7 @@ import { ApiError } from '../client/api-error.ts'
 import type { CallOutput } from '../client/operation-types.ts'
 import type { ApiClient } from './client.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError } from './command.ts'
-import { findProject, isLocalInstance } from './find-project.ts'
+import { fetchProject, isLocalInstance } from './fetch-project.ts'
 import { readWorktree, type Worktree } from './git-worktree.ts'
 import { colorize } from './terminal.ts'
 
@@ -60,7 +60,7 @@ async function runServer(context: CommandContext, client: ApiClient, folder: str
   if (!plan)
     throw new UsageError(`No development server was found in ${folder}. Name its command: homeport dev -- COMMAND, or dev: in homeport.yaml.`)
   const slug = given ?? (await findSlug(client, worktree))
-  if (!(await findProject(client, slug))) await client.call('createProject', { body: { slug, name: basename(worktree.main_folder) || slug } })
+  if (!(await fetchProject(client, slug))) await client.call('createProject', { body: { slug, name: basename(worktree.main_folder) || slug } })
   const port = readPort(context) ?? plan.port ?? (await findFreePort())
   const fill = (text: string) => text.replaceAll('{port}', String(port))
   const [file = '', ...args] = plan.command.map(fill)

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { CallOutput } from '../client/operation-types.ts'
 import { type CliCommand, exitCodes, requirePositionals, UsageError } from './command.ts'
 import { holdAddress, reportEnd } from './dev.ts'
-import { findProject, isLocalInstance } from './find-project.ts'
+import { fetchProject, isLocalInstance } from './fetch-project.ts'
 
 export const expose: CliCommand = {
   summary: 'Gives a program that you started yourself an address, until Ctrl-C.',
@@ -18,7 +18,7 @@ export const expose: CliCommand = {
     if (host_header !== 'public' && host_header !== 'localhost') throw new UsageError('--host-header is public or localhost.')
     const client = context.connect()
     if (!isLocalInstance(client.url)) throw new Error(`${client.url} is on another machine and cannot reach a program on yours.`)
-    if (!(await findProject(client, slug))) await client.call('createProject', { body: { slug, name: slug } })
+    if (!(await fetchProject(client, slug))) await client.call('createProject', { body: { slug, name: slug } })
     const open = (): Promise<CallOutput<'createDevSession'>> =>
       client.call('createDevSession', {
         params: { slug },

@@ -40,7 +40,7 @@ async function add(context: CommandContext): Promise<number> {
 
 async function setToken(context: CommandContext): Promise<number> {
   const [, selector = ''] = requirePositionals(context, 'token', 'WHICH')
-  const { id, origin } = await findRemote(context, selector)
+  const { id, origin } = await selectRemote(context, selector)
   const response = await context.connect().call('updateRemote', { params: { id }, body: { token: await promptToken(context, origin) } })
   printResult(context, response, `Updated the token of ${response.remote.name}.`)
   return exitCodes.success
@@ -48,7 +48,7 @@ async function setToken(context: CommandContext): Promise<number> {
 
 async function rename(context: CommandContext): Promise<number> {
   const [, selector = '', name = ''] = requirePositionals(context, 'rename', 'WHICH', 'NAME')
-  const { id } = await findRemote(context, selector)
+  const { id } = await selectRemote(context, selector)
   const response = await context.connect().call('updateRemote', { params: { id }, body: { name } })
   context.terminal.out(context.is_json ? JSON.stringify(response) : `Renamed to ${response.remote.name}.`)
   return exitCodes.success
@@ -56,7 +56,7 @@ async function rename(context: CommandContext): Promise<number> {
 
 async function remove(context: CommandContext): Promise<number> {
   const [, selector = ''] = requirePositionals(context, 'remove', 'WHICH')
-  const { id, name } = await findRemote(context, selector)
+  const { id, name } = await selectRemote(context, selector)
   await context.connect().call('deleteRemote', { params: { id } })
   context.terminal.out(
     context.is_json
@@ -73,7 +73,7 @@ async function promptToken(context: CommandContext, origin: string): Promise<str
 }
 
 /** An instance of the list, by its ID, name, URL or host. */
-export async function findRemote(context: CommandContext, selector: string): Promise<Remote> {
+export async function selectRemote(context: CommandContext, selector: string): Promise<Remote> {
   const { remotes } = await context.connect().call('listRemotes', {})
   const matches = remotes.filter((one) => [one.id, one.name, one.origin, new URL(one.origin).host].includes(selector))
   const [one, other] = matches

@@ -1,7 +1,7 @@
 import { renderUnicodeCompact } from 'uqr'
 import type { LanStatus } from '../contract/network.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
-import { setPassword } from './password.ts'
+import { setOwnerPassword } from './password.ts'
 import { colorize, formatTable } from './terminal.ts'
 
 export const lan: CliCommand = {
@@ -15,7 +15,7 @@ export const lan: CliCommand = {
     const client = context.connect()
     if (subcommand === 'on' && context.terminal.is_interactive && !(await client.call('getLan', {})).lan.has_owner_password) {
       context.terminal.err('Other devices sign in with a password. Choose one first.')
-      await setPassword(context, undefined)
+      await setOwnerPassword(context, undefined)
     }
     if (subcommand !== undefined) await client.call('updateSettings', { body: { lan: subcommand === 'on' } })
     const status = await client.call('getLan', {})

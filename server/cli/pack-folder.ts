@@ -45,7 +45,7 @@ export function packFolder(folder: string, note: (line: string) => void): AsyncI
 }
 
 /** Streams generated files as a .tar.gz. */
-export function packFiles(files: Record<string, string>): AsyncIterable<Uint8Array> {
+export function packGeneratedFiles(files: Record<string, string>): AsyncIterable<Uint8Array> {
   const tar = pack()
   const compressed = createGzip()
   for (const [name, text] of Object.entries(files)) tar.entry({ name, mode: 0o644 }, text)

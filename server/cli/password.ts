@@ -11,14 +11,14 @@ export const password: CliCommand = {
   async run(context) {
     requirePositionals(context)
     if (context.flags.code === true) return printSetupCode(context)
-    await setPassword(context, stringFlag(context.flags, 'setup-code'))
+    await setOwnerPassword(context, stringFlag(context.flags, 'setup-code'))
     context.terminal.out(context.is_json ? JSON.stringify({ ok: true }) : 'The password is set. All other sessions of the owner are signed out.')
     return exitCodes.success
   },
 }
 
 /** Asks for a password and sets it. On a terminal the password is asked for twice. */
-export async function setPassword(context: CommandContext, setup_code: string | undefined): Promise<void> {
+export async function setOwnerPassword(context: CommandContext, setup_code: string | undefined): Promise<void> {
   const typed = await context.prompt('New owner password (at least 10 characters): ', { is_secret: true })
   if (!typed) throw new UsageError('There is no password. Type one, or pipe it in.')
   if (context.terminal.is_interactive && (await context.prompt('Repeat the password: ', { is_secret: true })) !== typed)

@@ -17,7 +17,7 @@ import { loadSourceProject, loadTargetProject, type SourceProject } from '../cli
 import { promotionStepNames, promotionSteps } from '../client/promotion/steps.ts'
 import type { ApiClient } from './client.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError } from './command.ts'
-import { findRemote } from './instances.ts'
+import { selectRemote } from './instances.ts'
 import { createPromotionFiles } from './promotion-client.ts'
 import { formatBytes } from './terminal.ts'
 
@@ -54,7 +54,7 @@ export const pull: CliCommand = {
 async function run(context: CommandContext, kind: 'promote' | 'pull'): Promise<number> {
   const [slug = '', selector = ''] = requirePositionals(context, 'SLUG', 'INSTANCE')
   const own = context.connect()
-  const remote = await findRemote(context, selector)
+  const remote = await selectRemote(context, selector)
   const other = own.through(remote.id)
   const [from, to] = kind === 'promote' ? [own, other] : [other, own]
   const names = kind === 'promote' ? { from: 'this instance', to: remote.name } : { from: remote.name, to: 'this instance' }

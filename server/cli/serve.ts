@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { runtimeNames } from '../contract/runtimes.ts'
 import { sleep, systemClock } from '../lib/clock.ts'
 import type { InstanceFile } from '../lib/instance-file.ts'
 import { masterKeyFiles, readOptions, type PlatformOptions } from '../options.ts'
@@ -14,14 +15,14 @@ const stopTimeout_ms = 9_500
 export const serve: CliCommand = {
   summary: 'Runs the platform headless until Ctrl-C.',
   usage: [
-    'serve [--data DIR] [--host 127.0.0.1] [--port 4600] [--edge-port 4680] [--edge-https-port 4643] [--runtime auto|docker|process] [--log-format text|json] [--no-open] [--json]',
+    `serve [--data DIR] [--host 127.0.0.1] [--port 4600] [--edge-port 4680] [--edge-https-port 4643] [--runtime ${['auto', ...runtimeNames].join('|')}] [--log-format text|json] [--no-open] [--json]`,
   ],
   options: {
     host: '=ADDRESS address to listen on (default 127.0.0.1: this machine only)',
     port: '=N port of the API and the dashboard; 0 for any free port',
     'edge-port': '=N HTTP port of the apps; 0 for any free port',
     'edge-https-port': '=N HTTPS port of the apps; 0 for any free port',
-    runtime: '=NAME auto, docker or process',
+    runtime: `=NAME auto, ${runtimeNames.join(' or ')}`,
     'log-format': '=FORMAT text (default: text here, JSON in DIR/logs) or json (JSON on standard error)',
     'no-open': 'do not open the dashboard in a browser',
   },

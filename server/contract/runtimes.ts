@@ -70,5 +70,8 @@ export const runtimeNames = Object.keys(runtimes) as RuntimeName[]
 
 export const isRuntimeName = (name: string): name is RuntimeName => Object.hasOwn(runtimes, name)
 
+/** How to make a runtime available that runs images, for an error about one that does not. */
+export const howToRunImages = Object.values(runtimes).find(({ runs_images }) => runs_images)?.how_to_start ?? ''
+
 /** The traits of a runtime that an instance names. Another version of Homeport may have other runtimes. */
 export const findRuntimeTraits = (name: string): RuntimeTraits | undefined => (isRuntimeName(name) ? runtimes[name] : undefined)

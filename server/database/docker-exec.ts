@@ -12,7 +12,7 @@ const [fieldSeparator, recordSeparator] = ['\x1f', '\x1e']
 const execTimeout_ms = 60_000
 
 /** Runs a program in the container as the user postgres. Input is passed on standard input and not as an argument. */
-export async function execInContainer(
+export async function execAsPostgres(
   container: Docker.Container,
   command: string[],
   input = '',
@@ -48,7 +48,7 @@ export const createContainerStatementRunner =
   (container: Docker.Container, psql: string): RunStatement =>
   async (database, statement) => {
     const options = ['-X', '-q', '-A', '-t', '-F', fieldSeparator, '-R', recordSeparator, '-v', 'ON_ERROR_STOP=1']
-    const { code, out, err } = await execInContainer(
+    const { code, out, err } = await execAsPostgres(
       container,
       [psql, '-h', '/tmp', '-U', 'postgres', '-d', database, ...options, '-f', '-'],
       `${statement};\n`,

@@ -12,7 +12,7 @@ import { type DockerEngine, removeContainer } from '../runtime/docker/engine.ts'
 import { isConnectionError, getStatusCode } from '../runtime/docker/errors.ts'
 import { type DatabaseAddress, type DatabaseServer, DatabaseUnavailableError } from './database-server.ts'
 import { createContainerForm, createDatabaseContainer, postgresPort } from './docker-container.ts'
-import { createContainerStatementRunner, execInContainer } from './docker-exec.ts'
+import { createContainerStatementRunner, execAsPostgres } from './docker-exec.ts'
 import { removeNetwork } from '../runtime/docker/networks.ts'
 import { connectServer, getDatabaseHost, removeProjectNetwork, ensureProjectNetwork } from './docker-network.ts'
 import { dumpDatabase } from './dump-database.ts'
@@ -140,7 +140,7 @@ export function createDockerDatabaseServer({ runtime, version, engine, data_dir,
       const info = await container.inspect()
       const { Running: RunningContainer, Restarting } = info.State
       if (!RunningContainer && !Restarting) break
-      if (!Restarting && (await execInContainer(container, [`${binFolder}/pg_isready`, '-q', '-h', '/tmp']).catch(() => undefined))?.code === 0)
+      if (!Restarting && (await execAsPostgres(container, [`${binFolder}/pg_isready`, '-q', '-h', '/tmp']).catch(() => undefined))?.code === 0)
         return info
       await sleep(systemClock, 100)
     }

@@ -23,7 +23,7 @@ import { getWorkFolder } from './steps/clone.ts'
 import { isTerminal } from './status-transitions.ts'
 import type { DeploymentContext } from './context.ts'
 import type { CleanupTask } from './cleanup-task.ts'
-import { listArtifacts, parseVersion } from './version.ts'
+import { listArtifacts, parseStoredVersion } from './version.ts'
 import { createVolumeSnapshots } from './volume-snapshots.ts'
 
 /** Runs all due tasks and returns the number of failed ones, which stay due. */
@@ -155,9 +155,11 @@ async function releaseBuild(context: DeploymentContext, row: Pick<DeploymentRow,
     if (artifactJson === null) return undefined
     updateDeployment(tx, row.id, { artifact: null })
     // A rollback has the artifacts of its parent, and maybe volumes that were added since.
-    const others = listStoredVersions(tx, row.project_id).flatMap(({ artifact }) => (artifact === null ? [] : listArtifacts(parseVersion(artifact))))
+    const others = listStoredVersions(tx, row.project_id).flatMap(({ artifact }) =>
+      artifact === null ? [] : listArtifacts(parseStoredVersion(artifact)),
+    )
     const used = new Set(others.map((artifact) => JSON.stringify(artifact)))
-    const unused = listArtifacts(parseVersion(artifactJson)).filter((artifact) => !used.has(JSON.stringify(artifact)))
+    const unused = listArtifacts(parseStoredVersion(artifactJson)).filter((artifact) => !used.has(JSON.stringify(artifact)))
     return unused.map((artifact) => {
       const task = { kind: 'build', deployment_id: row.id, runtime: row.runtime, artifact } satisfies CleanupTask
       return { ...task, seq: insertCleanup(tx, task, isoTime(context.clock.now())) }

@@ -1,7 +1,7 @@
 import type { StepLog } from '../contract/build-log.ts'
 import type { ManagedName } from '../contract/managed-names.ts'
 import type { ProjectConfig } from '../contract/project-config.ts'
-import { runtimes } from '../contract/runtimes.ts'
+import { howToRunImages, runtimes } from '../contract/runtimes.ts'
 import { describeManaged, isPresetName, type PresetName } from '../contract/service-presets.ts'
 import { DetectFailure } from '../builder/index.ts'
 import { isoTime } from '../lib/clock.ts'
@@ -22,7 +22,7 @@ export async function addDeclaredServices(run: DeploymentRun, config: ProjectCon
   if (presets[0] !== undefined && !runtimes[deployment.runtime].runs_images)
     throw new DetectFailure(
       `${file} lists ${presets.join(', ')} under managed, which ${presets.length === 1 ? 'needs' : 'need'} Docker, and this project is deployed without it.`,
-      runtimes.docker.how_to_start,
+      howToRunImages,
     )
   const existing = await listProjectServices(context, project.id)
   const missing = managed.filter((name) => !existing.includes(name))

@@ -59,7 +59,7 @@ export async function readDevVariables(
   const notes: string[] = []
 
   const database = await context.databases.variablesForMachine(project.id, branch)
-  const mail = await context.mailCatcher.variablesFor(project.id, 'process')
+  const mail = await context.mailCatcher.variablesFor(project.id, null)
   const managed: Record<string, string> = {}
   for (const row of await db.read((tx) => listManagedServices(tx, project.id))) {
     const { name } = row

@@ -9,7 +9,7 @@ import { changeData } from './data-changes.ts'
 import { nameEnvironment } from './supervised-app.ts'
 import type { EnvironmentState, Supervisor } from './supervisor.ts'
 import { readSecrets } from './variables.ts'
-import { parseVersion } from './version.ts'
+import { parseStoredVersion } from './version.ts'
 
 /**
  * Starts the ready images of production's version, such as Redis and MariaDB, with the data of a branch that has its own copy and no live preview.
@@ -33,7 +33,7 @@ export async function openForkServices(
     // The branch has no preview, so its address is that of the development server.
     const ofBranch = { ...context, routes: { ...context.routes, getHost: () => host } }
     const secrets = await readSecrets(ofBranch, project, deployment)
-    const spec = createAppSpec({ context: ofBranch, deployment, project, secrets }, parseVersion(current.artifact))
+    const spec = createAppSpec({ context: ofBranch, deployment, project, secrets }, parseStoredVersion(current.artifact))
     if (!spec.services.some(({ owner_id }) => owner_id === environmentId)) return undefined
     try {
       return await supervisor.holdImages(spec, new AbortController().signal)

@@ -7,7 +7,7 @@ import { requireFreeNames } from '../builder/index.ts'
 import type { Sealer } from '../store/sealer.ts'
 import type { ManagedServiceRow } from '../store/managed-tables.ts'
 import type { AppSpec } from './supervised-app.ts'
-import { parseVersion, type Version } from './version.ts'
+import { parseStoredVersion, type Version } from './version.ts'
 
 /** The managed services of a deployment's project, with their variables for the apps. */
 export interface ManagedServices {
@@ -28,7 +28,7 @@ export function readManagedServices(
   declared: readonly PresetName[] = [],
 ): ManagedServices {
   if (!runtimes[runtime].runs_images) return { names: [], variables: {}, secrets: [] }
-  const built = new Set(artifact === null ? [] : parseVersion(artifact).services.map(({ config }) => config.name))
+  const built = new Set(artifact === null ? [] : parseStoredVersion(artifact).services.map(({ config }) => config.name))
   const used = rows.filter(({ name, removed_at }) => removed_at === null || built.has(name) || declared.some((one) => one === name))
   const names: PresetName[] = []
   const variables: Record<string, string> = {}

@@ -10,7 +10,7 @@ import type { DeploymentRow } from '../store/tables.ts'
 import type { SecretMask } from './secret-mask.ts'
 import { statusesBefore } from './status-transitions.ts'
 import type { DeploymentContext } from './context.ts'
-import { parseVersion } from './version.ts'
+import { parseStoredVersion } from './version.ts'
 
 /** Why a running deployment was stopped; passed as the reason of the abort signal. */
 export type StopReason = 'canceled' | 'timeout' | 'requeued'
@@ -108,7 +108,7 @@ async function explainFromLog(
 ): Promise<DeploymentFailure> {
   const step = failedStep === 'install' || failedStep === 'build' ? failedStep : 'start'
   const artifact = step === 'start' ? (await context.store.db.read((tx) => findDeploymentById(tx, deploymentId)))?.artifact : undefined
-  const services = artifact ? parseVersion(artifact).services.map(({ config }) => `${config.name} | `) : []
+  const services = artifact ? parseStoredVersion(artifact).services.map(({ config }) => `${config.name} | `) : []
   // Services keep printing while they are stopped, which is not the cause of the failure.
   const isOfService = (line: string) => services.some((prefix) => line.startsWith(prefix))
   const lines = context.store.logs

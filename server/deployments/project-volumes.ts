@@ -11,7 +11,7 @@ import { type EnvironmentName, nameEnvironment } from './supervised-app.ts'
 import type { EnvironmentState, Supervisor } from './supervisor.ts'
 import { writeVolumeArchives } from './volume-archives.ts'
 import { replaceVolume } from './replace-volume.ts'
-import { isWithin } from './unsaved-files.ts'
+import { isAppPathWithin } from './unsaved-files.ts'
 import { createVolumeSnapshots } from './volume-snapshots.ts'
 import { createVolumeUploads, type VolumeUploadOptions, type VolumeUploadResult } from './volume-uploads.ts'
 import { isCovered } from './written-files.ts'
@@ -148,7 +148,7 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
         (row) =>
           row.dismissed_at === null &&
           !(state && isCovered(state.spec, row)) &&
-          !added.some(({ service, path }) => service === row.service && isWithin(row.path, path)),
+          !added.some(({ service, path }) => service === row.service && isAppPathWithin(row.path, path)),
       )
       return Promise.all(
         open.map(async ({ project_id: _, service, is_file, bytes, dismissed_at: __, ...row }) => ({

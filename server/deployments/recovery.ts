@@ -15,7 +15,7 @@ import { undoInterruptedReplacements } from './replace-volume.ts'
 import { createAppSpec } from './app-spec.ts'
 import { readSecrets } from './variables.ts'
 import type { DeploymentContext } from './context.ts'
-import { parseVersion } from './version.ts'
+import { parseStoredVersion } from './version.ts'
 
 /** A second interruption fails the deployment, because the deployment itself may crash the platform. */
 const maxAttempts = 2
@@ -129,7 +129,7 @@ async function recoverApp(
   const preview = isPreview ? await context.store.db.read((tx) => findPreview(tx, project.id, deployment.branch ?? '')) : undefined
   if (isPreview && !preview) return []
   const secrets = await readSecrets(context, project, deployment)
-  const spec = createAppSpec({ context, deployment, project, secrets }, parseVersion(deployment.artifact))
+  const spec = createAppSpec({ context, deployment, project, secrets }, parseStoredVersion(deployment.artifact))
   const adoptedIds = await supervisor.adoptServices(spec, existing)
   // Images that an interrupted deployment had put in place of these: both have the same volumes.
   for (const one of existing)

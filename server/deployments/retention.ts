@@ -2,7 +2,7 @@ import { join, relative, sep } from 'node:path'
 import { listRetentionCandidates, type RetentionRow } from '../store/retention-candidates.ts'
 import { listProjectIds } from '../store/projects.ts'
 import type { DeploymentContext } from './context.ts'
-import { listArtifacts, parseVersion } from './version.ts'
+import { listArtifacts, parseStoredVersion } from './version.ts'
 
 /** Resources in use by builds, apps and failed deployments; all other resources of this instance may be removed. */
 export interface ResourcesInUse {
@@ -80,7 +80,7 @@ export async function readResourcesInUse(context: DeploymentContext, includeUnpr
       if (row.is_current === 1) inUse.serving.add(row.id)
       if (row.is_open || row.is_current === 1) inUse.folders.add(row.id)
       if (row.artifact === null || !(includeUnpruned || builds.has(row.id) || row.is_open)) continue
-      for (const artifact of listArtifacts(parseVersion(row.artifact))) {
+      for (const artifact of listArtifacts(parseStoredVersion(row.artifact))) {
         if (artifact.kind === 'image') inUse.images.add(artifact.image)
         else inUse.folders.add(getBundleFolderName(artifact.directory, context.data_dir))
       }

@@ -6,7 +6,7 @@ import { listProjectVolumes } from '../store/project-volumes.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import { addProjectVolumes } from './added-volumes.ts'
 import { type DeploymentRun, saveProgress } from './deployment-run.ts'
-import { formatVersion, parseVersion, type Version } from './version.ts'
+import { formatVersion, parseStoredVersion, type Version } from './version.ts'
 
 /** A rollback uses its parent's build if that build still exists and the settings and variables have not changed. */
 export async function reuseVersion(run: DeploymentRun): Promise<Version | undefined> {
@@ -24,7 +24,7 @@ export async function reuseVersion(run: DeploymentRun): Promise<Version | undefi
   const { framework, image_bytes, inputs_digest, listen_port } = parent
   // A version from before a volume was added gets it too, because the files are in the volume since then.
   const added = await context.store.db.read((tx) => listProjectVolumes(tx, deployment.project_id))
-  const version = addProjectVolumes(parseVersion(parent.artifact), added, run.log.note)
+  const version = addProjectVolumes(parseStoredVersion(parent.artifact), added, run.log.note)
   await saveProgress(run, { framework, image_bytes, inputs_digest, artifact: formatVersion(version), listen_port })
   return version
 }

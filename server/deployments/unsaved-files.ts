@@ -12,7 +12,7 @@ const dataFolders = new Set('attachments avatars data .data database databases d
 export function findUnsavedFiles(written: WrittenFiles, mounts: readonly string[]): FoundFiles[] {
   const found = new Map<string, FoundFiles>()
   for (const { path, bytes, is_database } of written.files) {
-    if (mounts.some((mount) => isWithin(path, mount))) continue
+    if (mounts.some((mount) => isAppPathWithin(path, mount))) continue
     const dataFolder = findDataFolder(path, written.app_folder)
     const folder = dataFolder ?? findNewFolder(path, written)
     // A volume at a folder with files of the build would hide those of later versions, so only the file itself is kept.
@@ -29,7 +29,7 @@ export function findUnsavedFiles(written: WrittenFiles, mounts: readonly string[
     })
   }
   for (const { path, files, bytes } of written.image_volumes ?? [])
-    if (!mounts.some((mount) => isWithin(path, mount))) found.set(path, { path, kind: 'uploads', is_file: 0, files, bytes })
+    if (!mounts.some((mount) => isAppPathWithin(path, mount))) found.set(path, { path, kind: 'uploads', is_file: 0, files, bytes })
   return [...found.values()]
     .filter(({ kind, bytes }) => kind !== 'files' || (bytes ?? 0) >= limits.written_files.large_bytes)
     .sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || (b.bytes ?? 0) - (a.bytes ?? 0))
@@ -39,11 +39,11 @@ export function findUnsavedFiles(written: WrittenFiles, mounts: readonly string[
 const kinds = ['database', 'uploads', 'files'] as const
 const strongest = (a: FoundFiles['kind'], b: FoundFiles['kind']) => (kinds.indexOf(a) < kinds.indexOf(b) ? a : b)
 
-export const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(folder === '/' ? folder : `${folder}/`)
+export const isAppPathWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(folder === '/' ? folder : `${folder}/`)
 
 /** The first folder of a path with the name of a data folder; the app's own folder may have such a name. */
 function findDataFolder(path: string, appFolder: string): string | undefined {
-  const root = isWithin(path, appFolder) && appFolder !== '/' ? appFolder : ''
+  const root = isAppPathWithin(path, appFolder) && appFolder !== '/' ? appFolder : ''
   const segments = path.slice(root.length + 1).split('/')
   const index = segments.slice(0, -1).findIndex((segment) => dataFolders.has(segment.toLowerCase()))
   return index < 0 ? undefined : `${root}/${segments.slice(0, index + 1).join('/')}`

@@ -15,7 +15,7 @@ export interface Version {
 /** A version with one app is stored as its artifact. */
 type StoredVersion = Artifact | ({ kind: 'services' } & Version)
 
-export function parseVersion(json: string): Version {
+export function parseStoredVersion(json: string): Version {
   const stored = JSON.parse(json) as StoredVersion
   if (stored.kind !== 'services') return { main: { config: null, artifact: stored }, services: [], release: null, settings: {} }
   const { main, services, release, settings } = stored

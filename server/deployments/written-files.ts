@@ -11,7 +11,7 @@ import { findProject } from '../store/projects.ts'
 import type { UnsavedFilesRow } from '../store/volume-tables.ts'
 import type { DeploymentContext } from './context.ts'
 import type { AppSpec } from './supervised-app.ts'
-import { type FoundFiles, findUnsavedFiles, isWithin } from './unsaved-files.ts'
+import { type FoundFiles, findUnsavedFiles, isAppPathWithin } from './unsaved-files.ts'
 import { createVolumeSnapshots } from './volume-snapshots.ts'
 
 /** A live version with its replicas by the name of their service; the main one is empty in a version without services. */
@@ -171,7 +171,7 @@ const listMounts = (spec: AppSpec, service: string): string[] =>
 
 /** Whether the volumes of a version cover the reports at this path. */
 export const isCovered = (spec: AppSpec, { service, path }: Pick<UnsavedFilesRow, 'service' | 'path'>): boolean =>
-  listMounts(spec, service === '' ? (spec.main_service ?? 'web') : service).some((mount) => isWithin(path, mount))
+  listMounts(spec, service === '' ? (spec.main_service ?? 'web') : service).some((mount) => isAppPathWithin(path, mount))
 
 /** Whether the files of a replica are lost when it ends, although its version continues. */
 export const losesFilesWithReplica = ({ runtime }: AppSpec): boolean => !runtimes[runtime].keeps_written_files

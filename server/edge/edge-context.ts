@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Transport } from './request.ts'
 import type { RequestContext } from './response.ts'
-import { limits } from './limits.ts'
+import { edgeLimits } from './limits.ts'
 import type { MetricsCollector } from './metrics.ts'
 import type { RouteTarget, Router } from './router.ts'
 import type { DeadlineTimer, Timeout } from './deadline-timer.ts'
@@ -119,7 +119,7 @@ export class BodyTimeout implements Timeout {
   }
 
   expire(): void {
-    if (!this.isSuspended && this.bytes < limits.body_window_bytes) {
+    if (!this.isSuspended && this.bytes < edgeLimits.body_window_bytes) {
       this.stop()
       return this.#onTimeout()
     }

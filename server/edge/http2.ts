@@ -4,7 +4,7 @@ import { Writable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { ResponseWriter, EdgeRequest, Transport } from './request.ts'
 import type { EdgeContext } from './edge-context.ts'
-import { limits } from './limits.ts'
+import { edgeLimits } from './limits.ts'
 import { serveRequest } from './node-path/request-handler.ts'
 import type { Timeout } from './deadline-timer.ts'
 import { serveTunnel, type TunnelClient } from './tunnel.ts'
@@ -46,33 +46,33 @@ export function createHttp2Acceptor(edge: EdgeContext): Http2Acceptor {
   function createAcceptingServer(offersWebSockets: boolean): Http2Server {
     const accepting = createServer({
       settings: {
-        maxConcurrentStreams: limits.http2_streams,
-        maxHeaderListSize: limits.head_bytes,
-        initialWindowSize: limits.stream_window_bytes,
+        maxConcurrentStreams: edgeLimits.http2_streams,
+        maxHeaderListSize: edgeLimits.head_bytes,
+        initialWindowSize: edgeLimits.stream_window_bytes,
         enableConnectProtocol: offersWebSockets,
       },
       // Higher than `header_count`, so that the edge's own check rejects the request with a response.
-      maxHeaderListPairs: limits.header_count + 28,
+      maxHeaderListPairs: edgeLimits.header_count + 28,
       maxSessionInvalidFrames: 100,
       maxSessionRejectedStreams: 100,
-      streamResetBurst: limits.reset_burst,
-      streamResetRate: limits.reset_rate,
+      streamResetBurst: edgeLimits.reset_burst,
+      streamResetRate: edgeLimits.reset_rate,
       // An app may repeat a header that must have one value. As in HTTP/1.1, the recipient decides what to do.
       strictSingleValueFields: false,
     })
     accepting.on('session', (session) => {
       sessions.add(session)
-      session.setLocalWindowSize(limits.connection_window_bytes)
+      session.setLocalWindowSize(edgeLimits.connection_window_bytes)
       session.on('error', () => {})
       let streams = 0
-      const idle: Timeout = { deadline: edge.deadlines.now + limits.client_idle_ms, expire: () => session.close() }
+      const idle: Timeout = { deadline: edge.deadlines.now + edgeLimits.client_idle_ms, expire: () => session.close() }
       edge.deadlines.add(idle)
       session.on('stream', (stream: ServerHttp2Stream, _headers: unknown, _flags: number, raw: string[]) => {
         streams++
         idle.deadline = 0
         stream.on('close', () => {
           streams--
-          if (streams === 0) idle.deadline = edge.deadlines.now + limits.client_idle_ms
+          if (streams === 0) idle.deadline = edge.deadlines.now + edgeLimits.client_idle_ms
         })
         serveStream(edge, session, stream, raw)
         // The next request opens a connection that does not offer WebSockets.
@@ -92,7 +92,7 @@ function serveStream(edge: EdgeContext, session: ServerHttp2Session, stream: Ser
   // A stream that the client resets is handled by its `close` event.
   stream.on('error', () => {})
   const request = new Http2Request(session, stream, raw)
-  if (request.header_bytes > limits.head_bytes)
+  if (request.header_bytes > edgeLimits.head_bytes)
     return stream.respond({ ':status': 431, 'x-request-id': edge.newRequestId(), 'content-length': 0 }, { endStream: true })
   if (request.isWebSocket) return serveTunnel(edge, request, createHttp2Client(stream), Buffer.alloc(0))
   const expect = request.headers.expect?.toLowerCase()

@@ -1,5 +1,5 @@
 /** Every limit of the edge. Times are in milliseconds, sizes in bytes. */
-export const limits = {
+export const edgeLimits = {
   head_bytes: 16 * 1024,
   header_count: 100,
   /** From the first byte of a request to the end of its head. */

@@ -2,10 +2,10 @@ import { createServer, type Socket } from 'node:net'
 import type { EdgeRequest } from './request.ts'
 import type { EdgeContext } from './edge-context.ts'
 import { parseHostName, isLocalNetworkName } from './host-header.ts'
-import { limits } from './limits.ts'
+import { edgeLimits } from './limits.ts'
 
 /** Opens another listener whose connections are passed to `accept`. Closing it cuts its connections. */
-export async function openNetworkListener(options: {
+export async function openEdgeNetworkListener(options: {
   address: string
   port: number
   accept(socket: Socket): void
@@ -16,7 +16,7 @@ export async function openNetworkListener(options: {
     socket.on('close', () => sockets.delete(socket))
     options.accept(socket)
   })
-  server.maxConnections = limits.connections
+  server.maxConnections = edgeLimits.connections
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     // Without `ipv6Only`, an IPv6 address might accept IPv4 too.

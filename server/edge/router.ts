@@ -7,7 +7,7 @@ import type { MetricsCollector, ProjectMetrics } from './metrics.ts'
 import { createStaticFileCache } from './static/file-cache.ts'
 import { createStaticSite, type StaticSite } from './static/site.ts'
 import type { DeadlineTimer } from './deadline-timer.ts'
-import { limits } from './limits.ts'
+import { edgeLimits } from './limits.ts'
 import type { UpstreamOptions } from './upstream/connection.ts'
 import { createUpstream, type Upstream } from './upstream/pool.ts'
 
@@ -142,7 +142,7 @@ export function createRouter(
     if (route.kind !== 'development') return null
     // A development server compiles on request, which may take minutes.
     return createDevelopmentUpstream(
-      createUpstream(route, clock, deadlines, { ...options, response_timeout_ms: limits.dev_response_timeout_ms }),
+      createUpstream(route, clock, deadlines, { ...options, response_timeout_ms: edgeLimits.dev_response_timeout_ms }),
       route,
     )
   }

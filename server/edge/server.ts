@@ -7,10 +7,10 @@ import { createEdgeCache } from './cache/edge-cache.ts'
 import type { CacheOptions, Edge, StatusPage, Route } from './edge.ts'
 import type { EdgeContext } from './edge-context.ts'
 import { createHttp2Acceptor } from './http2.ts'
-import { limits } from './limits.ts'
+import { edgeLimits } from './limits.ts'
 import { listenOnFreePort, tryListen } from './listen.ts'
 import { createMetricsCollector } from './metrics.ts'
-import { openNetworkListener } from './network-listener.ts'
+import { openEdgeNetworkListener } from './network-listener.ts'
 import { serveNodePath } from './node-path/request-handler.ts'
 import { createErrorResponse } from './status-pages.ts'
 import { serveFastPath } from './fast-path/connection.ts'
@@ -59,16 +59,16 @@ export interface EdgeOptions {
 
 export function createEdge(options: EdgeOptions): Edge {
   const clock = options.clock ?? systemClock
-  const deadlines = createDeadlineTimer(clock, limits.deadline_tick_ms)
+  const deadlines = createDeadlineTimer(clock, edgeLimits.deadline_tick_ms)
   const metrics = createMetricsCollector({ clock, isEnabled: options.isMetricsEnabled ?? (() => false) })
   const dateLine = createDateLine(clock)
   const cache = createEdgeCache({ clock, log: options.log, dateLine, cache: options.cache })
   const router = createRouter(clock, deadlines, metrics, {
-    connect_timeout_ms: options.connect_timeout_ms ?? limits.connect_timeout_ms,
-    response_timeout_ms: options.upstream_timeout_ms ?? limits.response_timeout_ms,
+    connect_timeout_ms: options.connect_timeout_ms ?? edgeLimits.connect_timeout_ms,
+    response_timeout_ms: options.upstream_timeout_ms ?? edgeLimits.response_timeout_ms,
     resolveUnknownHost: options.resolveUnknownHost,
     cacheForProject: (projectId) => cache.forProject(projectId),
-    start_timeout_ms: options.start_timeout_ms ?? limits.start_timeout_ms,
+    start_timeout_ms: options.start_timeout_ms ?? edgeLimits.start_timeout_ms,
     wake: options.wake,
   })
   const edge: EdgeContext = {
@@ -79,15 +79,15 @@ export function createEdge(options: EdgeOptions): Edge {
     newRequestId: createRequestIdGenerator(clock),
     clock,
     dateLine,
-    start_timeout_ms: options.start_timeout_ms ?? limits.start_timeout_ms,
+    start_timeout_ms: options.start_timeout_ms ?? edgeLimits.start_timeout_ms,
     probe_secret: options.probe_secret,
     networkConnections: new WeakMap(),
     private_cookie: options.private_cookie,
     https: { port: 0, isRedirectEnabled: options.isHttpsRedirectEnabled ?? (() => false), plaintextConnections: new WeakSet() },
     fastPathConnections: new Set(),
     requestsByConnection: new WeakMap(),
-    body_window_ms: options.body_window_ms ?? limits.body_window_ms,
-    header_timeout_ms: options.header_timeout_ms ?? limits.header_timeout_ms,
+    body_window_ms: options.body_window_ms ?? edgeLimits.body_window_ms,
+    header_timeout_ms: options.header_timeout_ms ?? edgeLimits.header_timeout_ms,
   }
   const sockets = new Set<Socket>()
   const server = createHttp1Server(edge, sockets, options.fast_path ?? true)
@@ -104,7 +104,7 @@ export function createEdge(options: EdgeOptions): Edge {
     }),
   )
 
-  for (const tlsServer of tlsServers) tlsServer.maxConnections = limits.connections
+  for (const tlsServer of tlsServers) tlsServer.maxConnections = edgeLimits.connections
 
   const networkListeners = new Set<{ close(): Promise<void> }>()
 
@@ -131,7 +131,7 @@ export function createEdge(options: EdgeOptions): Edge {
         edge.networkConnections.set(socket, { as: as === undefined ? undefined : normalizeHost(as), is_probe })
         server.emit('connection', socket)
       }
-      const networkListener = await openNetworkListener({ address, port, accept })
+      const networkListener = await openEdgeNetworkListener({ address, port, accept })
       networkListeners.add(networkListener)
       return {
         port: networkListener.port,
@@ -141,8 +141,8 @@ export function createEdge(options: EdgeOptions): Edge {
         },
       }
     },
-    setRoute: (host, route, { drain_ms = limits.drain_ms } = {}) => router.set(normalizeHost(host), route, drain_ms),
-    removeRoute: (host, { drain_ms = limits.drain_ms } = {}) => router.remove(normalizeHost(host), drain_ms),
+    setRoute: (host, route, { drain_ms = edgeLimits.drain_ms } = {}) => router.set(normalizeHost(host), route, drain_ms),
+    removeRoute: (host, { drain_ms = edgeLimits.drain_ms } = {}) => router.remove(normalizeHost(host), drain_ms),
     setAliases: (host, names) => router.setAliases(normalizeHost(host), names.map(normalizeHost)),
     getRoute: (host) => router.find(normalizeHost(host), false)?.route,
     setDevelopmentRoute: (host, route) => router.setDevelopmentRoute(normalizeHost(host), route),
@@ -181,13 +181,13 @@ const normalizeHost = (host: string): string => parseHostName(host) ?? host
 
 function createHttp1Server(edge: EdgeContext, sockets: Set<Socket>, fast_path: boolean): Server {
   const server = createServer({
-    maxHeaderSize: limits.head_bytes,
+    maxHeaderSize: edgeLimits.head_bytes,
     // Without a Host header, Node would answer without a page. The edge validates the number of Host headers itself.
     requireHostHeader: false,
     headersTimeout: edge.header_timeout_ms,
     // A body may take hours. `BodyTimeout` checks that it keeps arriving.
     requestTimeout: 0,
-    keepAliveTimeout: limits.client_idle_ms,
+    keepAliveTimeout: edgeLimits.client_idle_ms,
     connectionsCheckingInterval: Math.min(1000, edge.header_timeout_ms / 2),
     noDelay: true,
     // Detects peers that vanish without closing, for streams and WebSockets too.
@@ -198,7 +198,7 @@ function createHttp1Server(edge: EdgeContext, sockets: Set<Socket>, fast_path: b
   })
   // Above its limit, Node would drop headers silently but still use them for framing. The edge accepts all and applies its own limit.
   server.maxHeadersCount = 0
-  server.maxConnections = limits.connections
+  server.maxConnections = edgeLimits.connections
   // Node's own listener reads every connection. With the fast path enabled, it reads only the connections that are handed over.
   const nodeListeners = server.listeners('connection') as ((socket: Socket) => void)[]
   server.removeAllListeners('connection')
@@ -231,11 +231,11 @@ function createHttp1Server(edge: EdgeContext, sockets: Set<Socket>, fast_path: b
 function watchHalfClosed(edge: EdgeContext, socket: Socket): void {
   let written = socket.bytesWritten
   const timeout: Timeout = {
-    deadline: edge.deadlines.now + limits.half_closed_ms,
+    deadline: edge.deadlines.now + edgeLimits.half_closed_ms,
     expire() {
       if (socket.bytesWritten === written) return void socket.destroy()
       written = socket.bytesWritten
-      timeout.deadline = edge.deadlines.now + limits.half_closed_ms
+      timeout.deadline = edge.deadlines.now + edgeLimits.half_closed_ms
     },
   }
   edge.deadlines.add(timeout)
@@ -243,7 +243,7 @@ function watchHalfClosed(edge: EdgeContext, socket: Socket): void {
 }
 
 const parserErrors: Record<string, [number, string]> = {
-  HPE_HEADER_OVERFLOW: [431, `The request headers exceed ${limits.head_bytes} bytes.`],
+  HPE_HEADER_OVERFLOW: [431, `The request headers exceed ${edgeLimits.head_bytes} bytes.`],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
 }
 
@@ -263,6 +263,6 @@ function rejectConnection(edge: EdgeContext, socket: Socket, status: number, mes
   const response = createErrorResponse(status, message, { id, header: (name) => (name === 'accept' ? accept : undefined) })
   const head = `${formatResponseHead(response, id, edge.dateLine())}Connection: close\r\n\r\n`
   socket.end(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.isBuffer(response.body) ? response.body : Buffer.alloc(0)]))
-  const timer = edge.clock.setTimeout(() => socket.destroy(), limits.linger_ms)
+  const timer = edge.clock.setTimeout(() => socket.destroy(), edgeLimits.linger_ms)
   socket.once('close', () => timer.cancel())
 }

@@ -5,7 +5,7 @@ import { formatResponseHead, parseHeaderLines, type EdgeResponse, type RequestCo
 import { checkHttpsAndServerName } from './https-redirect.ts'
 import { isLoopback } from './upstream/request-headers.ts'
 import { waitForTarget, type EdgeContext } from './edge-context.ts'
-import { limits } from './limits.ts'
+import { edgeLimits } from './limits.ts'
 import { isInternalProbe } from './internal-probe.ts'
 import { RequestMetrics } from './metrics.ts'
 import { buildUpstreamHead } from './node-path/request-handler.ts'
@@ -162,7 +162,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
   #lingerAndClose(): void {
     this.#socket.end()
     this.#socket.resume()
-    this.deadline = this.#edge.deadlines.now + limits.linger_ms
+    this.deadline = this.#edge.deadlines.now + edgeLimits.linger_ms
   }
 
   expire(): void {
@@ -215,7 +215,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
   onEnd(): void {
     if (this.#isOpen) {
       this.#socket.end()
-      this.deadline = this.#edge.deadlines.now + limits.tunnel_half_closed_ms
+      this.deadline = this.#edge.deadlines.now + edgeLimits.tunnel_half_closed_ms
       return
     }
     this.#exchange = undefined
@@ -226,7 +226,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
   #onClientEnd(): void {
     // The client closed its write half. The app may still send data.
     if (this.#isOpen) this.#exchange?.closeWriteHalf()
-    this.deadline = this.#edge.deadlines.now + (this.#isOpen ? limits.tunnel_half_closed_ms : limits.half_closed_ms)
+    this.deadline = this.#edge.deadlines.now + (this.#isOpen ? edgeLimits.tunnel_half_closed_ms : edgeLimits.half_closed_ms)
   }
 
   onError(failure: UpstreamFailure): void {

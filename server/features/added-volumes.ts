@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
-import { runtimes } from '../contract/runtimes.ts'
+import { howToRunImages } from '../contract/runtimes.ts'
 import { appFolder, chooseVolumeName, isDatabasePath } from '../contract/volume-paths.ts'
 import type { volumeOperations } from '../contract/volumes.ts'
 import { isoTime } from '../lib/clock.ts'
@@ -21,7 +21,7 @@ export function createAddedVolumeHandlers(
       const live = deployments.volumes.describeLive({ project_id: project.id, branch: undefined })
       const path = resolveMountPath(body.path)
       if (!live.accepts_any_path && !path.startsWith(`${appFolder}/`))
-        throw invalidPath(`The path ${path} is outside of the app’s folder ${appFolder}. ${runtimes.docker.how_to_start}`)
+        throw invalidPath(`The path ${path} is outside of the app’s folder ${appFolder}. ${howToRunImages}`)
       if (body.service !== undefined && !live.services.includes(body.service))
         throw new Problem('service_not_found', `The live version has no service “${body.service}”. List them with homeport services ${project.slug}.`)
       const service = body.service === live.main_service ? '' : (body.service ?? '')

@@ -21,7 +21,7 @@ export interface InspectCacheInput {
 const probeLimits = { ms: 25_000, bytes: 64 * 1024 * 1024 }
 
 /** Reports what the cache does with a URL of a project, and optionally the response to a real request. */
-export async function inspectCache(
+export async function inspectCachedUrl(
   deps: FeatureDeps,
   project: ProjectRow,
   inspection: InspectCacheInput,

@@ -8,7 +8,7 @@ import { replacePurgeToken } from '../store/purge-tokens.ts'
 import type { CacheEventRow } from '../store/tables.ts'
 import type { Caller, OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
-import { inspectCache } from './cache-inspection.ts'
+import { inspectCachedUrl } from './cache-inspection.ts'
 import { parseCursor } from './projects.ts'
 import { recordCacheEvent } from './cache-purge.ts'
 
@@ -50,7 +50,7 @@ export function createCacheHandlers(deps: FeatureDeps): CacheHandlers {
     },
 
     async inspectCache({ project, signal }, { body }) {
-      return inspectCache(deps, project, body, signal)
+      return inspectCachedUrl(deps, project, body, signal)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { Problem } from '../contract/errors.ts'
 import type { ManagedService, managedServiceOperations } from '../contract/managed-services.ts'
-import { runtimes } from '../contract/runtimes.ts'
+import { howToRunImages, runtimes } from '../contract/runtimes.ts'
 import { describeManaged, getPreset, presetNames, type PresetName } from '../contract/service-presets.ts'
 import { isoTime } from '../lib/clock.ts'
 import { addManagedService, listManagedServices, updateManagedService } from '../store/managed-services.ts'
@@ -25,7 +25,7 @@ export function createManagedServiceHandlers(deps: FeatureDeps): Pick<OperationH
 
   const explainUnavailable = (): string | null => {
     const { name } = deps.instance().runtime
-    return runtimes[name].runs_images ? null : `Managed services run in containers. ${runtimes.docker.how_to_start}`
+    return runtimes[name].runs_images ? null : `Managed services run in containers. ${howToRunImages}`
   }
 
   return {

@@ -56,9 +56,9 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
     return port
   }
 
-  const ensure = async (runtime: RuntimeName, isNeeded: boolean): Promise<{ host: string; port: number; note: string | null }> => {
+  const ensure = async (runtime: RuntimeName | null, isNeeded: boolean): Promise<{ host: string; port: number; note: string | null }> => {
     const port = await listenOnLoopback()
-    const { host, bind } = (await findHostAddress(runtime, isNeeded)) ?? { host: loopback, bind: null }
+    const { host, bind } = (runtime && (await findHostAddress(runtime, isNeeded))) ?? { host: loopback, bind: null }
     if (bind === null) return { host, port, note: null }
     try {
       await listen(bind, port)
@@ -80,8 +80,8 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
   }
 
   return {
-    /** Never rejects: an app whose mail cannot be caught gets an address where nothing listens, so that it does not use its own server. */
-    ensure: (runtime: RuntimeName): Promise<{ host: string; port: number; note: string | null }> =>
+    /** For the apps of a runtime, or null for programs of this machine. Never rejects: an app whose mail cannot be caught gets an address where nothing listens, so that it does not use its own server. */
+    ensure: (runtime: RuntimeName | null): Promise<{ host: string; port: number; note: string | null }> =>
       inOrder(() => ensure(runtime, true)).catch((error: unknown) => {
         log.warn('mail_catcher_start_failed', { error })
         return {

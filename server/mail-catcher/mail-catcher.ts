@@ -145,10 +145,10 @@ export function createMailCatcher(options: MailCatcherOptions) {
       return { is_enabled, host: port === null ? null : '127.0.0.1', port, user: projectId, unavailable: is_enabled ? listeners.failure() : null }
     },
 
-    /** The variables for the apps of a project, and a note when they cannot reach the server. Empty while its catcher is off. */
+    /** The variables for the apps of a project, or (null) its programs on this machine, and a note when they cannot reach the server. Empty while its catcher is off. */
     async variablesFor(
       projectId: string,
-      runtime: RuntimeName,
+      runtime: RuntimeName | null,
     ): Promise<{ variables: Record<string, string>; secrets: string[]; note: string | null }> {
       const row = await db.read((tx) => findMailbox(tx, projectId))
       if (row?.is_enabled !== 1) return { variables: {}, secrets: [], note: null }

@@ -40,7 +40,7 @@ export function validateHead(response: IncomingMessage, origin: string): void {
 }
 
 /** Reads a response body of at most `limit` bytes. A larger one destroys the response. */
-export async function readBody(response: IncomingMessage, origin: string, limit = maxBody_bytes): Promise<Buffer> {
+export async function readResponseBody(response: IncomingMessage, origin: string, limit = maxBody_bytes): Promise<Buffer> {
   const { host } = new URL(origin)
   const tooLarge = () =>
     createUnreachableProblem(`${host} answered with more than ${Math.ceil(limit / 2 ** 20)} MiB, so it is not a Homeport instance.`)
@@ -77,7 +77,7 @@ export async function readJson(response: IncomingMessage, origin: string, schema
     const found = type === 'text/html' ? 'a web page' : type === '' ? 'no content type' : quoteExcerpt(type)
     throw createUnreachableProblem(`${host} answered with ${found} instead of the Homeport API. Check that this is the address of the API.`)
   }
-  const bytes = await readBody(response, origin)
+  const bytes = await readResponseBody(response, origin)
   try {
     const parsed = parseLeniently(schema, JSON.parse(utf8.decode(bytes)))
     if (!parsed.success)
@@ -136,7 +136,7 @@ export async function readErrorBody(response: IncomingMessage, origin: string, t
     return undefined
   }
   try {
-    const result = errorSchema.safeParse(JSON.parse(utf8.decode(await readBody(response, origin, maxErrorBody_bytes))))
+    const result = errorSchema.safeParse(JSON.parse(utf8.decode(await readResponseBody(response, origin, maxErrorBody_bytes))))
     return result.success ? { ...sanitizeResponse(result.data, token), message: maskToken(result.data.message, token) } : undefined
   } catch {
     return undefined

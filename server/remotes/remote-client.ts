@@ -7,7 +7,7 @@ import { maskToken } from './sanitize.ts'
 import { createRequestSender, type LookupAddresses } from './send-request.ts'
 import { readRemoteEvents } from './event-stream.ts'
 import { parseOrigin } from './origin.ts'
-import { validateHead, quoteExcerpt, readBody, readJson, readErrorBody, readContentType, createUnreachableProblem } from './read-response.ts'
+import { validateHead, quoteExcerpt, readResponseBody, readJson, readErrorBody, readContentType, createUnreachableProblem } from './read-response.ts'
 
 /** Another instance and the API token for it. */
 interface RemoteTarget {
@@ -174,7 +174,7 @@ async function readResponse(response: IncomingMessage, { origin, token }: Omit<R
       const length = response.headers['content-length']
       return { status: 200, headers, body: { kind: 'file', type: success.content_type, length, chunks: response } }
     }
-    const bytes = new Uint8Array(await readBody(response, origin))
+    const bytes = new Uint8Array(await readResponseBody(response, origin))
     if (success.content_type === 'image/png' && pngSignature.compare(bytes, 0, pngSignature.length) !== 0)
       throw createUnreachableProblem(`${host} sent an invalid image.`)
     return { status: 200, headers, body: { kind: 'picture', type: success.content_type, bytes } }

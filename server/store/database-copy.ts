@@ -10,7 +10,7 @@ import { createPrivateFile } from './private-file.ts'
  * neither wait nor restart the copy. The copy is one file without a write-ahead log. Throws `storage_full`, or an error that describes the damage;
  * the caller removes the incomplete file.
  */
-export async function copyDatabase(from: string, to: string): Promise<void> {
+export async function copyDatabaseFile(from: string, to: string): Promise<void> {
   createPrivateFile(to)
   const code = `
     const { parentPort, workerData } = require('node:worker_threads')

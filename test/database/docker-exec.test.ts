@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import type Docker from 'dockerode'
 import { expect, test } from 'vitest'
-import { execInContainer } from '../../server/database/docker-exec.ts'
+import { execAsPostgres } from '../../server/database/docker-exec.ts'
 
 /** A frame of the engine on standard output. */
 const frame = (text: string) => Buffer.concat([Buffer.from([1, 0, 0, 0, 0, 0, 0, text.length]), Buffer.from(text)])
@@ -23,6 +23,6 @@ test('an engine that learns of a program’s exit after its last output is asked
     inspect: async () => looks.shift(),
   }
   const container = { exec: async () => exec } as unknown as Docker.Container
-  expect(await execInContainer(container, ['psql'])).toEqual({ code: 3, out: 'a word', err: '' })
+  expect(await execAsPostgres(container, ['psql'])).toEqual({ code: 3, out: 'a word', err: '' })
   expect(looks).toEqual([])
 })

@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import { systemClock } from '../../server/lib/clock.ts'
 import { masterKeyFiles } from '../../server/options.ts'
-import { copyDatabase } from '../../server/store/database-copy.ts'
+import { copyDatabaseFile } from '../../server/store/database-copy.ts'
 import { openStore, type Store, type Tx } from '../../server/store/store.ts'
 import { createSealer } from '../../server/store/sealer.ts'
 import {
@@ -55,7 +55,7 @@ async function storeFolder(folder: string, fill?: BackupForgery['fill']): Promis
   const copies = mkdtempSync(join(folder, 'copies-'))
   const store = await openStore({ data_dir: data, after_crash: false })
   await fill?.(store)
-  for (const name of storeFiles) await copyDatabase(join(data, name), join(copies, name))
+  for (const name of storeFiles) await copyDatabaseFile(join(data, name), join(copies, name))
   await store.close()
   return copies
 }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, tr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { copyDatabase } from '../../server/store/database-copy.ts'
+import { copyDatabaseFile } from '../../server/store/database-copy.ts'
 import { openStore } from '../../server/store/store.ts'
 import { startTestPlatform, until } from '../support/platform.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
@@ -29,7 +29,7 @@ async function fill(times: string[]): Promise<void> {
     })
   for (const time of times) {
     await write()
-    await copyDatabase(path(), join(copies(), `hourly-${time}.db`))
+    await copyDatabaseFile(path(), join(copies(), `hourly-${time}.db`))
   }
   await write()
   await store.close()

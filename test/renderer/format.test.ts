@@ -75,8 +75,22 @@ it('a serving version stays live during the next build, and has its own badge', 
 })
 
 it('labels checks in the user’s terms, and times in the reader’s locale', () => {
-  expect(['runtime docker', 'port api', 'certificates nss', 'name shop.localhost', 'disk'].map(checkLabel)).toEqual([
+  expect(
+    [
+      'runtime docker',
+      'runtime of a later version',
+      'databases docker',
+      'databases docker 17',
+      'port api',
+      'certificates nss',
+      'name shop.localhost',
+      'disk',
+    ].map(checkLabel),
+  ).toEqual([
     'Docker',
+    'of a later version',
+    'Database server',
+    'Database server (PostgreSQL 17)',
     'API and dashboard port',
     'Certificates (nss)',
     'shop.localhost',

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { packFiles } from '../../server/lib/pack-files.ts'
-import { importVolume } from '../../server/runtime/process/volumes.ts'
+import { importLocalVolume } from '../../server/runtime/process/volumes.ts'
 
 let folder: string
 beforeEach(() => {
@@ -19,7 +19,7 @@ const readVolume = () => readFileSync(join(folder, 'volumes/vol/note.txt'), 'utf
 
 test('an archive with more padding than tar reads is imported', async () => {
   const chunks = [await pack(), ...Array.from({ length: 200 }, () => Buffer.alloc(64 * 1024))]
-  await importVolume(folder, 'vol', Readable.from(chunks))
+  await importLocalVolume(folder, 'vol', Readable.from(chunks))
   expect(readVolume()).toBe('hello')
 })
 
@@ -29,7 +29,7 @@ test('an archive whose source fails, and one that is not an archive, are refused
     yield start.subarray(0, 512)
     throw new Error('The disk failed.')
   }
-  await expect(importVolume(folder, 'vol', Readable.from(readHalf()))).rejects.toThrow('The disk failed.')
-  await expect(importVolume(folder, 'vol', Readable.from([Buffer.from('no archive'.repeat(200))]))).rejects.toThrow('tar ended with')
+  await expect(importLocalVolume(folder, 'vol', Readable.from(readHalf()))).rejects.toThrow('The disk failed.')
+  await expect(importLocalVolume(folder, 'vol', Readable.from([Buffer.from('no archive'.repeat(200))]))).rejects.toThrow('tar ended with')
   expect(readdirSync(join(folder, 'volumes/vol'))).toEqual([])
 })

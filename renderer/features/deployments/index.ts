@@ -1,2 +1,2 @@
 /** The parts that other features may use. */
-export { DeploymentStatusCard } from './deployment-status-card.tsx'
+export { DeploymentStatusCard, redeployMessages } from './deployment-status-card.tsx'

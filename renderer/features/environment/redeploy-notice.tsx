@@ -1,11 +1,11 @@
 import { Rocket } from 'lucide-react'
 import { useEffect } from 'react'
-import { useDeployment, useLatestDeployment, useRetryDeployment, useServingDeployment } from '../../api/deployments.ts'
+import { useLatestDeployment, useRetryDeployment, useServingDeployment } from '../../api/deployments.ts'
 import { useDeployProject } from '../../api/projects.ts'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { Button } from '../../components/button.tsx'
-import { DeploymentStatusCard } from '../deployments/index.ts'
+import { DeploymentStatusCard, redeployMessages } from '../deployments/index.ts'
 import { isTerminal } from '../../lib/deployment-progress.ts'
 
 /** Follows the deployment that applies the new variables, or offers a redeploy if production variables changed after the last deployment. */
@@ -40,7 +40,15 @@ export function RedeployNotice({
   const isStale = changed.length > 0 && serving !== null && serving !== undefined && !isDeploying
   return (
     <>
-      {startedId !== null && <FollowedDeployment slug={slug} id={startedId} isStale={isStale} onDismiss={() => onStarted(null)} />}
+      {startedId !== null && (
+        <DeploymentStatusCard
+          slug={slug}
+          id={startedId}
+          hidesSuccess={isStale}
+          onDismiss={() => onStarted(null)}
+          messages={redeployMessages('the new variables')}
+        />
+      )}
       {isStale && (
         <div className="card deployment-notice" role="status">
           <p>
@@ -63,24 +71,5 @@ export function RedeployNotice({
         </div>
       )}
     </>
-  )
-}
-
-function FollowedDeployment({ slug, id, isStale, onDismiss }: { slug: string; id: string; isStale: boolean; onDismiss: () => void }) {
-  const { data: deployment } = useDeployment(slug, id)
-  // The success of an earlier deployment is hidden once a later change exists.
-  if (!deployment || (isStale && deployment.status === 'ready')) return null
-  return (
-    <DeploymentStatusCard
-      slug={slug}
-      id={id}
-      onDismiss={onDismiss}
-      messages={{
-        running: 'Redeploying with the new variables…',
-        ready: 'The app is running with the new variables.',
-        failed: 'The deployment with the new variables failed. The previous version is still live.',
-        canceled: 'The deployment with the new variables was canceled. The previous version is still live.',
-      }}
-    />
   )
 }

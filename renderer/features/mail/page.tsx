@@ -13,7 +13,7 @@ import { RelativeTime } from '../../components/time.tsx'
 import { toApiError } from '../../lib/api-error.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { useTitle } from '../../lib/use-title.ts'
-import { DeploymentStatusCard } from '../deployments/index.ts'
+import { DeploymentStatusCard, redeployMessages } from '../deployments/index.ts'
 import styles from './mail.module.css'
 import { MessageView } from './message-view.tsx'
 
@@ -43,12 +43,7 @@ export default function MailPage({ slug }: { slug: string }) {
           slug={slug}
           id={startedId}
           onDismiss={() => setStartedId(null)}
-          messages={{
-            running: 'Redeploying with the changed SMTP variables…',
-            ready: 'The app is running with the changed SMTP variables.',
-            failed: 'The deployment with the changed SMTP variables failed. The previous version is still live.',
-            canceled: 'The deployment with the changed SMTP variables was canceled. The previous version is still live.',
-          }}
+          messages={redeployMessages('the changed SMTP variables')}
         />
       )}
       <CatcherCard slug={slug} catcher={data.catcher} onDeployed={setStartedId} />

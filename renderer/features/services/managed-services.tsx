@@ -5,7 +5,7 @@ import { useAddManagedService, useManagedServices, useRemoveManagedService } fro
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
-import { DeploymentStatusCard } from '../deployments/index.ts'
+import { DeploymentStatusCard, redeployMessages } from '../deployments/index.ts'
 import { ServiceDumps } from './service-dumps.tsx'
 import styles from './services.module.css'
 
@@ -18,17 +18,7 @@ export function ManagedServices({ slug }: { slug: string }) {
   return (
     <>
       {startedId !== null && (
-        <DeploymentStatusCard
-          slug={slug}
-          id={startedId}
-          onDismiss={() => setStartedId(null)}
-          messages={{
-            running: 'Redeploying with the changed services…',
-            ready: 'The app is running with the changed services.',
-            failed: 'The deployment with the changed services failed. The previous version is still live.',
-            canceled: 'The deployment with the changed services was canceled. The previous version is still live.',
-          }}
-        />
+        <DeploymentStatusCard slug={slug} id={startedId} onDismiss={() => setStartedId(null)} messages={redeployMessages('the changed services')} />
       )}
       <section className="card" aria-labelledby="managed-services">
         <header className="card-header">

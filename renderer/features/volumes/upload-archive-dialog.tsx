@@ -18,7 +18,7 @@ interface Props {
 }
 
 /** Replaces the files of a volume with those of an archive, selected or dropped. */
-export function UploadArchiveDialog({ slug, branch, name, isInUse, onClose }: Props) {
+export function UploadVolumeArchiveDialog({ slug, branch, name, isInUse, onClose }: Props) {
   const showToast = useUi((state) => state.showToast)
   const [selection, setSelection] = useState<File | string | null>(null)
   const [typed, setTyped] = useState('')

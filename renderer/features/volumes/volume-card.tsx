@@ -11,7 +11,7 @@ import { RelativeTime } from '../../components/time.tsx'
 import { formatBytes } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { saveFile } from '../../lib/save-file.ts'
-import { UploadArchiveDialog } from './upload-archive-dialog.tsx'
+import { UploadVolumeArchiveDialog } from './upload-archive-dialog.tsx'
 import { snapshotReasonLabels, volumeFilename, volumeFilesPath } from './volume-format.ts'
 import { DeleteSnapshotDialog, DeleteVolumeDialog, DetachVolumeDialog, RestoreVolumeDialog } from './volume-dialogs.tsx'
 import styles from './volumes.module.css'
@@ -121,7 +121,7 @@ export function VolumeCard({ slug, branch, volume, onDeployed }: VolumeScope & {
           ))}
         </ul>
       )}
-      {open?.name === 'upload' && <UploadArchiveDialog {...dialog} isInUse={used_by.length > 0} />}
+      {open?.name === 'upload' && <UploadVolumeArchiveDialog {...dialog} isInUse={used_by.length > 0} />}
       {open?.name === 'delete' && <DeleteVolumeDialog {...dialog} />}
       {open?.name === 'detach' && <DetachVolumeDialog {...dialog} onDetached={onDeployed} />}
       {open?.name === 'restore' && <RestoreVolumeDialog {...dialog} snapshot={open.snapshot} isInUse={used_by.length > 0} />}

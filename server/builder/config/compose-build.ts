@@ -5,7 +5,7 @@ import { readNamedValues } from './environment.ts'
 import { readTemplate, readText, valueOf, withDefaults, type ValueContext } from './node-values.ts'
 import { asPlainText } from './interpolation.ts'
 import type { ServiceDraft } from './service-draft.ts'
-import { inspectPath, resolveInside } from './source-paths.ts'
+import { inspectPath, resolveSourcePath } from './source-paths.ts'
 import { quote, type YamlMap, type YamlNode } from './yaml-tree.ts'
 
 /** Reads `build` and `image`: a service that is built, or a ready image. */
@@ -35,7 +35,7 @@ async function readBuild(draft: ServiceDraft, node: YamlNode, at: Position, labe
     log.reject(at, `${label}: ${quote(folder)} is fetched from elsewhere.`, 'Build from a folder of the source, or use a ready image.')
     return
   }
-  const directory = resolveInside(folder, at, label, context)
+  const directory = resolveSourcePath(folder, at, label, context)
   if (directory === undefined) return
   const kind = await inspectPath(directory, at, label, context)
   if (kind === undefined) return
@@ -59,7 +59,7 @@ async function readBuild(draft: ServiceDraft, node: YamlNode, at: Position, labe
 }
 
 async function findDockerfile(file: string, directory: string, at: Position, label: string, context: ValueContext): Promise<string | undefined> {
-  const path = resolveInside(file, at, `${label}.dockerfile`, context, directory)
+  const path = resolveSourcePath(file, at, `${label}.dockerfile`, context, directory)
   if (path === undefined) return undefined
   if ((await inspectPath(path, at, `${label}.dockerfile`, context)) !== 'missing') return path
   context.log.reject(at, `${label}.dockerfile: the source has no file ${quote(path)}.`, 'Name a Dockerfile, relative to the folder of the build.')

@@ -1,7 +1,7 @@
 import { checkKeys } from './compose-keys.ts'
 import { readEntries, readItems, readText, valueOf, type ValueContext } from './node-values.ts'
 import type { ServiceDraft } from './service-draft.ts'
-import { inspectPath, resolveInside } from './source-paths.ts'
+import { inspectPath, resolveSourcePath } from './source-paths.ts'
 import { quote, type YamlMap, type YamlNode } from './yaml-tree.ts'
 
 type FileKind = 'configs' | 'secrets'
@@ -24,7 +24,7 @@ export async function readComposeFiles(root: YamlMap, context: ValueContext): Pr
         continue
       }
       checkKeys(value, label, ['file', 'name', 'labels'], {}, context)
-      const resolved = resolveInside(path, at, `${label}.file`, context)
+      const resolved = resolveSourcePath(path, at, `${label}.file`, context)
       if (resolved === undefined) continue
       const found = await inspectPath(resolved, at, `${label}.file`, context)
       if (found === 'missing')

@@ -10,7 +10,7 @@ import { readHealthCheck, readPathCheck } from './health-check.ts'
 import { explainManaged, readManaged } from './managed.ts'
 import { explainNearest } from './nearest-name.ts'
 import { createDraft, type ConfigContext, type ServiceDraft } from './service-draft.ts'
-import { inspectPath, resolveInside } from './source-paths.ts'
+import { inspectPath, resolveSourcePath } from './source-paths.ts'
 import { addMount, parseMount } from './volumes.ts'
 import { findEntry, findPosition, parseYaml, quote, type YamlNode } from './yaml-tree.ts'
 
@@ -139,7 +139,7 @@ async function readBuild(
 ): Promise<void> {
   const label = `services.${draft.config.name}.build`
   const { context: folder = '.', dockerfile, target, args } = typeof build === 'string' ? { context: build } : (build ?? {})
-  const directory = resolveInside(folder, at, label, context)
+  const directory = resolveSourcePath(folder, at, label, context)
   if (directory === undefined) return
   const kind = await inspectPath(directory, at, label, context)
   if (kind === undefined) return
@@ -147,7 +147,7 @@ async function readBuild(
     context.log.reject(at, `${label}: the source has no folder ${quote(directory)}.`, 'Name a folder of the source, relative to its root.')
     return
   }
-  const file = dockerfile === undefined ? null : resolveInside(dockerfile, at, `${label}.dockerfile`, context, directory)
+  const file = dockerfile === undefined ? null : resolveSourcePath(dockerfile, at, `${label}.dockerfile`, context, directory)
   if (file === undefined) return
   if (file !== null && (await inspectPath(file, at, `${label}.dockerfile`, context)) === 'missing')
     context.log.reject(at, `${label}.dockerfile: the source has no file ${quote(file)}.`, 'Name a Dockerfile, relative to the folder of the build.')

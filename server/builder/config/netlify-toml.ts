@@ -2,7 +2,7 @@ import { validateKey } from '../../contract/env-var-rules.ts'
 import type { ProjectConfig } from '../../contract/project-config.ts'
 import type { SourceFolder } from '../source-folder.ts'
 import { addDefaultVariables, addService, finishPlatformFile, mapOf, noteOthers, openPlatformFile, setSetting, textOf } from './platform-file.ts'
-import { inspectPath, resolveInside } from './source-paths.ts'
+import { inspectPath, resolveSourcePath } from './source-paths.ts'
 import { parseToml } from './toml-tree.ts'
 import { quote } from './yaml-tree.ts'
 
@@ -24,7 +24,7 @@ export async function readNetlifyToml(file: string, text: string, source: Source
   const base = build.entries.get('base')
   const folder = textOf(base?.value)?.replace(/^\/+/, '')
   if (base && folder !== undefined && folder !== '') {
-    const directory = resolveInside(folder, base.at, 'build.base', context)
+    const directory = resolveSourcePath(folder, base.at, 'build.base', context)
     const kind = directory === undefined ? undefined : await inspectPath(directory, base.at, 'build.base', context)
     if (directory !== undefined && kind === 'folder') {
       setSetting('root_directory', directory, base.at, context)

@@ -4,7 +4,7 @@ import type { SourceFolder } from '../source-folder.ts'
 import { ConfigLog, type Position } from './config-failure.ts'
 import { explainServices, finishServices } from './finish-config.ts'
 import { createDraft, type ConfigContext, type ServiceDraft } from './service-draft.ts'
-import { inspectPath, resolveInside } from './source-paths.ts'
+import { inspectPath, resolveSourcePath } from './source-paths.ts'
 import { quote, type YamlMap, type YamlNode } from './yaml-tree.ts'
 
 /**
@@ -112,7 +112,7 @@ export function addDefaultVariables(drafts: readonly ServiceDraft[], name: strin
 
 /** The Dockerfile that a file names; null, and a note, if it is not in the source. */
 export async function findNamedDockerfile(path: string, at: Position, context: PlatformFile): Promise<string | null> {
-  const resolved = resolveInside(path.replace(/^\.?\//, ''), at, 'Dockerfile', context)
+  const resolved = resolveSourcePath(path.replace(/^\.?\//, ''), at, 'Dockerfile', context)
   if (resolved === undefined) return null
   if ((await inspectPath(resolved, at, 'Dockerfile', context)) === 'file') return resolved
   context.log.note(at, `${quote(path)} has no effect, because the source has no such file`)

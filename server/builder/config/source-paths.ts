@@ -7,7 +7,7 @@ import { quote } from './yaml-tree.ts'
 const insideHint = 'Use a path inside the source, relative to its root.'
 
 /** A path of the file relative to the source; undefined (and a problem) when it leaves the source. */
-export function resolveInside(path: string, at: Position, label: string, { log }: ConfigContext, base = '.'): string | undefined {
+export function resolveSourcePath(path: string, at: Position, label: string, { log }: ConfigContext, base = '.'): string | undefined {
   const isPlain = !/^([/\\~]|[A-Za-z]:)/.test(path) && !path.includes('\\') && !/[\p{Cc}\u2028\u2029]/u.test(path)
   if (isPlain) {
     try {
@@ -40,7 +40,7 @@ export async function inspectPath(
 
 /** The text of a file of the source; null when it does not exist, undefined (and a problem) when it must not be read. */
 export async function readSourceFile(path: string, at: Position, label: string, context: ConfigContext): Promise<string | null | undefined> {
-  const resolved = resolveInside(path, at, label, context)
+  const resolved = resolveSourcePath(path, at, label, context)
   if (resolved === undefined) return undefined
   const kind = await inspectPath(resolved, at, label, context)
   if (kind === undefined) return undefined

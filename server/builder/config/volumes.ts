@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { volumeNameMessage, volumeNamePattern } from '../../contract/homeport-yaml.ts'
 import type { Position } from './config-failure.ts'
 import type { ConfigContext, ServiceDraft } from './service-draft.ts'
-import { inspectPath, resolveInside } from './source-paths.ts'
+import { inspectPath, resolveSourcePath } from './source-paths.ts'
 import { explainNearest } from './nearest-name.ts'
 import { quote } from './yaml-tree.ts'
 
@@ -92,7 +92,7 @@ async function addBind(draft: ServiceDraft, mount: MountInput, label: string, co
     log.reject(at, `${label}: ${quote(source)} is a path of this machine.`, hostPathHint)
     return
   }
-  const resolved = resolveInside(source, at, label, context)
+  const resolved = resolveSourcePath(source, at, label, context)
   if (resolved === undefined) return
   const kind = await inspectPath(resolved, at, label, context)
   if (kind === undefined) return

@@ -1,4 +1,4 @@
-import { dockerfile, type Language, startWith, unprivileged } from './language.ts'
+import { joinDockerfile, type Language, startWith, unprivileged } from './language.ts'
 
 /** Bun: the start script runs bun, or there is a bun lock file and a program that uses its API. Other apps with such a lock file run on Node. */
 export const bun: Language = async (app) => {
@@ -18,7 +18,7 @@ export const bun: Language = async (app) => {
   return {
     framework: 'bun',
     explanation: [`Bun app found (${lock ?? 'the start script in package.json'})`, ...(build === null ? [] : [`Build: ${build}`]), `Start: ${start}`],
-    dockerfile: dockerfile(
+    dockerfile: joinDockerfile(
       'FROM oven/bun:1',
       'WORKDIR /app',
       'RUN chown 1000:1000 /app',

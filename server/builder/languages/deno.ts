@@ -1,4 +1,4 @@
-import { dockerfile, joinCommands, type Language, startWith } from './language.ts'
+import { joinDockerfile, joinCommands, type Language, startWith } from './language.ts'
 
 const entryFiles = ['main.ts', 'server.ts', 'mod.ts', 'index.ts', 'app.ts', 'main.js', 'server.js', 'src/main.ts', 'src/server.ts']
 
@@ -24,7 +24,7 @@ export const deno: Language = async (app) => {
       ...(build === null ? [] : [`Build: ${build}`]),
       `Start: ${start}`,
     ],
-    dockerfile: dockerfile(
+    dockerfile: joinDockerfile(
       'FROM denoland/deno:2',
       'WORKDIR /app',
       'RUN chown 1000:1000 /app && mkdir -p /deno-dir && chown 1000:1000 /deno-dir',

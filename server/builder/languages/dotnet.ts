@@ -1,4 +1,4 @@
-import { dockerfile, type Language, type LanguageApp, requireAny, requireAtLeast, startWith, unprivileged } from './language.ts'
+import { joinDockerfile, type Language, type LanguageApp, requireAny, requireAtLeast, startWith, unprivileged } from './language.ts'
 
 /** .NET: the project in the root, or the web project in a subfolder of a solution. */
 export const dotnet: Language = async (app) => {
@@ -18,7 +18,7 @@ export const dotnet: Language = async (app) => {
   return {
     framework: 'dotnet',
     explanation: [`.NET app found (${project.path}): .NET ${version}`, `Build: ${build}`],
-    dockerfile: dockerfile(
+    dockerfile: joinDockerfile(
       `FROM mcr.microsoft.com/dotnet/sdk:${version} AS build`,
       'WORKDIR /src',
       project.path.includes('/') ? null : [`COPY ${project.path} ./`, `RUN ${app.install_command ?? 'dotnet restore'}`],

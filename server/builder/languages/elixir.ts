@@ -1,4 +1,4 @@
-import { dockerfile, joinCommands, type Language, parseVersion, readToolVersion, requireAny, requireVersion, startWith } from './language.ts'
+import { joinDockerfile, joinCommands, type Language, parseMinorVersion, readToolVersion, requireAny, requireVersion, startWith } from './language.ts'
 
 const defaultVersion = '1.18'
 
@@ -7,7 +7,7 @@ export const elixir: Language = async (app) => {
   const mix = await app.read('mix.exs')
   if (mix === null) return null
   const tool = await readToolVersion(app, 'elixir')
-  const requested = tool ?? parseVersion(await app.read('.elixir-version'))
+  const requested = tool ?? parseMinorVersion(await app.read('.elixir-version'))
   const version = requested ?? defaultVersion
   const name = /app:\s*:(\w+)/.exec(mix)?.[1] ?? 'app'
   const isPhoenix = /\{:phoenix,/.test(mix)
@@ -24,7 +24,7 @@ export const elixir: Language = async (app) => {
       ...(isPhoenix ? ['Set SECRET_KEY_BASE in the project’s variables', 'Migrations are not run: add a release command'] : []),
       `Build: ${build}`,
     ],
-    dockerfile: dockerfile(
+    dockerfile: joinDockerfile(
       `FROM elixir:${version}`,
       // Whatever is after the source runs again with each change. Neither Mix nor Hex keeps files in HOME that the app reads.
       'ENV MIX_ENV=prod LANG=C.UTF-8 MIX_HOME=/opt/mix HEX_HOME=/opt/hex PHX_SERVER=true RELEASE_DISTRIBUTION=none HOME=/tmp',

@@ -1,10 +1,19 @@
-import { dockerfile, type Language, type LanguageApp, parseVersion, requireAny, requireAtLeast, startWith, unprivileged } from './language.ts'
+import {
+  joinDockerfile,
+  type Language,
+  type LanguageApp,
+  parseMinorVersion,
+  requireAny,
+  requireAtLeast,
+  startWith,
+  unprivileged,
+} from './language.ts'
 
 /** Go with modules: the main package in the root, or the one in cmd/. */
 export const go: Language = async (app) => {
   const module = await app.read('go.mod')
   if (module === null || !(app.names.some((name) => name.endsWith('.go')) || app.names.includes('cmd/'))) return null
-  const requested = parseVersion(/^go\s+(\S+)/m.exec(module)?.[1])
+  const requested = parseMinorVersion(/^go\s+(\S+)/m.exec(module)?.[1])
   const version = requested ?? '1'
   const target = await findMainPackage(app, module)
   const build = app.build_command ?? `go build -ldflags="-s -w" -o ${app.target.output}/server ${target}`
@@ -17,7 +26,7 @@ export const go: Language = async (app) => {
       install === null ? 'Dependencies are in vendor/' : `Install: ${install}`,
       `Build: ${build}`,
     ],
-    dockerfile: dockerfile(
+    dockerfile: joinDockerfile(
       `FROM golang:${version}-bookworm AS build`,
       'WORKDIR /src',
       // The parts of the standard library that a web app needs are compiled once for all apps.

@@ -1,8 +1,8 @@
 import {
   type BuildTarget,
-  dockerfile,
+  joinDockerfile,
   type Language,
-  parseVersion,
+  parseMinorVersion,
   readAny,
   readToolVersion,
   requireAny,
@@ -41,7 +41,7 @@ export const java: Language = async (app) => {
   return {
     framework: isSpring ? 'spring-boot' : isQuarkus ? 'quarkus' : 'java',
     explanation: [`${isSpring ? 'Spring Boot' : isQuarkus ? 'Quarkus' : 'Java'} app found (${buildFile}): Java ${major}`, `Build: ${build}`],
-    dockerfile: dockerfile(
+    dockerfile: joinDockerfile(
       `FROM ${builds.image}${major} AS build`,
       'WORKDIR /src',
       app.build_command === null && app.install_command === null ? builds.dependencies : null,
@@ -80,7 +80,7 @@ export const java: Language = async (app) => {
 }
 
 /** Java 8 and older call themselves 1.8. */
-const parseMajor = (text: string | null | undefined): string | null => parseVersion(text)?.replace(/^1\./, '').split('.')[0] ?? null
+const parseMajor = (text: string | null | undefined): string | null => parseMinorVersion(text)?.replace(/^1\./, '').split('.')[0] ?? null
 
 interface JavaTool {
   image: string

@@ -118,7 +118,7 @@ export const withNode = [
 ] as const
 
 /** Lines of a Dockerfile; empty entries are left out, `''` groups. */
-export const dockerfile = (...lines: (string | null | readonly string[])[]): string =>
+export const joinDockerfile = (...lines: (string | null | readonly string[])[]): string =>
   `${lines
     .flat()
     .filter((line) => line !== null)
@@ -130,7 +130,7 @@ export const startWith = (command: string): string => `CMD ${replaceShell(comman
 export const replaceShell = (command: string): string => (/[;&|]/.test(command) ? command : `exec ${command}`)
 
 /** The major and minor version in a text such as `python-3.11.4`, `>=1.22`, `v20`; null when there is none. */
-export function parseVersion(text: string | null | undefined): string | null {
+export function parseMinorVersion(text: string | null | undefined): string | null {
   const [, major, minor] = /(\d+)(?:\.(\d+))?/.exec(text ?? '') ?? []
   return major === undefined ? null : minor === undefined ? major : `${major}.${minor}`
 }
@@ -151,4 +151,4 @@ export const joinCommands = (...commands: (string | null)[]): string | null => {
 
 /** The version of a tool in `.tool-versions`. */
 export const readToolVersion = async (app: LanguageApp, tool: string): Promise<string | null> =>
-  parseVersion((await app.read('.tool-versions'))?.match(new RegExp(`^${tool}\\s+(\\S+)`, 'm'))?.[1])
+  parseMinorVersion((await app.read('.tool-versions'))?.match(new RegExp(`^${tool}\\s+(\\S+)`, 'm'))?.[1])

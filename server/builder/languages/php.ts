@@ -1,6 +1,6 @@
 import semver from 'semver'
 import type { ToolRequirement } from '../../contract/build-plan.ts'
-import { copySource, dockerfile, joinCommands, type Language, parseVersion, requireAny, requireVersion, withNode } from './language.ts'
+import { copySource, joinDockerfile, joinCommands, type Language, parseMinorVersion, requireAny, requireVersion, withNode } from './language.ts'
 
 const defaultVersion = '8.4'
 /** Extensions of the official image that need no installation. */
@@ -26,8 +26,8 @@ export const php: Language = async (app) => {
   const isPlain = text === null
   if (isPlain && !app.names.includes('index.php')) return null
   const required = parseRequirements(text)
-  const pinned = parseVersion(await app.read('.php-version'))
-  const version = pinned ?? parseVersion(required.php) ?? defaultVersion
+  const pinned = parseMinorVersion(await app.read('.php-version'))
+  const version = pinned ?? parseMinorVersion(required.php) ?? defaultVersion
   const isLaravel = app.names.includes('artisan')
   const isSymfony = !isLaravel && (required['symfony/framework-bundle'] !== undefined || app.names.includes('symfony.lock'))
   const root = app.names.includes('public/') ? '/public' : app.names.includes('web/') ? '/web' : ''
@@ -66,7 +66,7 @@ export const php: Language = async (app) => {
         : []),
       ...(build === null ? [] : [`Build: ${build}`]),
     ],
-    dockerfile: dockerfile(
+    dockerfile: joinDockerfile(
       `FROM php:${version}-apache-bookworm`,
       packages.length > 0
         ? `RUN apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')} unzip && rm -rf /var/lib/apt/lists/*`

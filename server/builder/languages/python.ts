@@ -1,12 +1,12 @@
 import type { ToolRequirement } from '../../contract/build-plan.ts'
 import {
   copySource,
-  dockerfile,
+  joinDockerfile,
   findInFiles,
   joinCommands,
   type Language,
   type LanguageApp,
-  parseVersion,
+  parseMinorVersion,
   readAll,
   readAny,
   readToolVersion,
@@ -44,7 +44,7 @@ export const python: Language = async (app) => {
       ...start.explanation,
       `Start: ${start.command}`,
     ],
-    dockerfile: dockerfile(
+    dockerfile: joinDockerfile(
       `FROM python:${version.version}-bookworm`,
       `ENV ${Object.entries(variables)
         .map(([name, value]) => `${name}=${value}`)
@@ -85,13 +85,13 @@ interface PythonVersion {
 async function choosePythonVersion(app: LanguageApp): Promise<PythonVersion> {
   const pin = (version: string, from: string): PythonVersion => ({ version, from, requirement: requireVersion('python', version, from) })
   for (const file of ['.python-version', 'runtime.txt']) {
-    const version = parseVersion(await app.read(file))
+    const version = parseMinorVersion(await app.read(file))
     if (version) return pin(version, file)
   }
   const tool = await readToolVersion(app, 'python')
   if (tool) return pin(tool, '.tool-versions')
   const pipfile = (await app.read('Pipfile'))?.match(/python_version\s*=\s*["']([^"']+)/)?.[1]
-  if (pipfile) return pin(parseVersion(pipfile) ?? defaultVersion, 'Pipfile')
+  if (pipfile) return pin(parseMinorVersion(pipfile) ?? defaultVersion, 'Pipfile')
   const range = (await app.read('pyproject.toml'))?.match(/(?:requires-python|^python)\s*=\s*["']([^"']+)/m)?.[1]
   const fitting = range === undefined ? [] : [...new Set([defaultVersion, ...knownVersions])].filter((version) => fits(version, range))
   const [first] = fitting

@@ -1,10 +1,10 @@
 import {
   copySource,
-  dockerfile,
+  joinDockerfile,
   type Language,
   type LanguageApp,
   joinCommands,
-  parseVersion,
+  parseMinorVersion,
   readAll,
   readToolVersion,
   requireAny,
@@ -22,10 +22,10 @@ export const ruby: Language = async (app) => {
   const gems = await readAll(app, ['Gemfile', 'Gemfile.lock'])
   const has = (name: string) => new RegExp(`(^\\s*gem\\s+["']${name}["']|^\\s{4}${name}\\s)`, 'm').test(gems)
   const versions: [from: string, version: string | null][] = [
-    ['.ruby-version', parseVersion(await app.read('.ruby-version'))],
+    ['.ruby-version', parseMinorVersion(await app.read('.ruby-version'))],
     ['.tool-versions', await readToolVersion(app, 'ruby')],
-    ['Gemfile', parseVersion(/^ruby\s+["']([^"']+)/m.exec(gemfile ?? '')?.[1])],
-    ['Gemfile.lock', parseVersion(/RUBY VERSION\s+ruby (\S+)/.exec(gems)?.[1])],
+    ['Gemfile', parseMinorVersion(/^ruby\s+["']([^"']+)/m.exec(gemfile ?? '')?.[1])],
+    ['Gemfile.lock', parseMinorVersion(/RUBY VERSION\s+ruby (\S+)/.exec(gems)?.[1])],
   ]
   const [from, requested] = versions.find(([, one]) => one !== null) ?? ['', null]
   const version = requested ?? defaultVersion
@@ -52,7 +52,7 @@ export const ruby: Language = async (app) => {
       ...(build === null ? [] : [`Build: ${build}`]),
       `Start: ${start}`,
     ],
-    dockerfile: dockerfile(
+    dockerfile: joinDockerfile(
       `FROM ruby:${version}-bookworm`,
       `ENV ${Object.entries(variables)
         .map(([name, value]) => `${name}=${value}`)

@@ -1,13 +1,13 @@
 import { runtimeStage } from './go.ts'
-import { dockerfile, type Language, parseVersion, readAny, requireAny, requireAtLeast, requireVersion, startWith } from './language.ts'
+import { joinDockerfile, type Language, parseMinorVersion, readAny, requireAny, requireAtLeast, requireVersion, startWith } from './language.ts'
 
 /** Rust with Cargo: the package's binary, or the workspace member that has one. */
 export const rust: Language = async (app) => {
   const manifest = await app.read('Cargo.toml')
   if (manifest === null) return null
   const toolchain = await readAny(app, ['rust-toolchain.toml', 'rust-toolchain'])
-  const pinned = parseVersion(toolchain)
-  const minimum = parseVersion(/^rust-version\s*=\s*"([^"]+)/m.exec(manifest)?.[1])
+  const pinned = parseMinorVersion(toolchain)
+  const minimum = parseMinorVersion(/^rust-version\s*=\s*"([^"]+)/m.exec(manifest)?.[1])
   const version = pinned ?? minimum ?? '1'
   const binary = /\[\[bin\]\][^[]*?^name\s*=\s*"([^"]+)/m.exec(manifest)?.[1] ?? /^\[package\][^[]*?^name\s*=\s*"([^"]+)/m.exec(manifest)?.[1]
   const isWorkspace = /^\[workspace\]/m.test(manifest)
@@ -33,7 +33,7 @@ export const rust: Language = async (app) => {
   return {
     framework: 'rust',
     explanation: [`Rust app found (Cargo.toml): Rust ${version}`, `Build: ${build}`],
-    dockerfile: dockerfile(
+    dockerfile: joinDockerfile(
       `FROM rust:${version}-bookworm AS build`,
       'WORKDIR /image/app',
       dependencies,

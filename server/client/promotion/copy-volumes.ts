@@ -7,12 +7,12 @@ import { listEarlyCopies } from './services.ts'
 /** Copies the files of volumes, before the version that uses them is deployed. */
 export const copyVolumes: PromotionStepHandler = async (request, done, context) => {
   let count = 0
-  for (const name of request.parts ? listEarlyCopies(request.parts) : []) if (await copyVolume(request, name, done, context)) count++
+  for (const name of request.parts ? listEarlyCopies(request.parts) : []) if (await copyVolumeFiles(request, name, done, context)) count++
   return { note: `${count} copied` }
 }
 
 /** Copies the files of one volume; false when the target keeps its own. A retry continues after the completed volumes. */
-export async function copyVolume(
+export async function copyVolumeFiles(
   { from, to, parts }: PromotionRequest,
   name: string,
   done: PromotionProgress,

@@ -1,7 +1,7 @@
 import type { Deployment } from '../../contract/deployments.ts'
 import type { PromotionProject } from './client.ts'
 import { copyDump } from './copy-database.ts'
-import { copyVolume } from './copy-volumes.ts'
+import { copyVolumeFiles } from './copy-volumes.ts'
 import { putReportLine } from './report.ts'
 import type { PromotedParts, PromotionStepContext, PromotionStepHandler, PromotionStepName } from './request.ts'
 import { addVolume, listLateVolumes } from './services.ts'
@@ -38,7 +38,8 @@ export const copyLateData: PromotionStepHandler = async (request, done, context)
     const started = await addVolume(to, volume, done)
     context.persist()
     if (started !== null) await waitForEnd(to, started, context)
-    if (parts.volumes.includes(volume.name) && done.volume_names?.[volume.name] !== undefined) await copyVolume(request, volume.name, done, context)
+    if (parts.volumes.includes(volume.name) && done.volume_names?.[volume.name] !== undefined)
+      await copyVolumeFiles(request, volume.name, done, context)
   }
   return { note: 'copied' }
 }

@@ -4,7 +4,7 @@ import type { CacheOptions, EdgeCache, PurgeScope } from '../edge.ts'
 import { createDiskTier } from './disk-tier.ts'
 import type { CacheEntry } from './entry.ts'
 import { HostCache, type CacheServices } from './host-cache.ts'
-import { inspectCache } from './inspect.ts'
+import { inspectProjectCache } from './inspect.ts'
 import { createEvictionQueue } from './eviction.ts'
 import { ProjectCache } from './project-cache.ts'
 
@@ -134,7 +134,7 @@ export function createEdgeCache(options: EdgeCacheOptions): ManagedEdgeCache {
       const existing = projects.get(projectId)
       return { objects: existing?.objects ?? 0, bytes: existing?.bytes ?? 0 }
     },
-    inspect: (request) => inspectCache(projectCacheOf(request.project_id), request, clock.now()),
+    inspect: (request) => inspectProjectCache(projectCacheOf(request.project_id), request, clock.now()),
     setEnabled(projectId, enabled) {
       const existing = projectCacheOf(projectId)
       if (existing.isEnabled === enabled) return

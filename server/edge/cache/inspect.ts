@@ -12,7 +12,7 @@ interface CacheInspectionRequest {
 }
 
 /** What a GET of a URL would receive now, and why. Has no side effects. */
-export function inspectCache(project: ProjectCache, { origin, target, headers }: CacheInspectionRequest, now: number): CacheInspection {
+export function inspectProjectCache(project: ProjectCache, { origin, target, headers }: CacheInspectionRequest, now: number): CacheInspection {
   const key = `${project.id} ${origin} ${target}`
   const notStored = (decision: CacheInspection['cache_status'], why: string): CacheInspection => ({ key, cache_status: decision, why, stored: null })
   if (!project.isEnabled) return notStored('BYPASS', 'Caching is off for this project.')

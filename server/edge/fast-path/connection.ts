@@ -5,7 +5,7 @@ import { fieldValue, fieldValues } from '../cache/header-fields.ts'
 import { shouldStripHsts, stripHsts } from '../https-redirect.ts'
 import { forwardedHeaderLines, isEncrypted } from '../upstream/request-headers.ts'
 import type { EdgeContext } from '../edge-context.ts'
-import { limits } from '../limits.ts'
+import { edgeLimits } from '../limits.ts'
 import { createErrorResponse } from '../status-pages.ts'
 import { FastPathResponse } from './response.ts'
 import { parseFastPathHead, createIncompleteHead, type FastPathHead } from './request-head.ts'
@@ -52,7 +52,7 @@ class FastPathConnection extends RequestLifecycle implements Timeout {
     this.#socket = socket
     this.#response = new FastPathResponse(edge, socket, this.metrics, () => this.exchange?.resume())
     this.#handOver = handOver
-    this.deadline = edge.deadlines.now + limits.client_idle_ms
+    this.deadline = edge.deadlines.now + edgeLimits.client_idle_ms
   }
 
   start(): void {
@@ -72,21 +72,21 @@ class FastPathConnection extends RequestLifecycle implements Timeout {
     if (this.#bodyRemaining > 0 && this.bodyTimeout) return this.#forwardBody(bytes)
     if (!this.#isBusy) return this.#parse(bytes)
     this.#buffered = this.#buffered === null ? bytes : Buffer.concat([this.#buffered, bytes])
-    if (this.#buffered.length > limits.pipelined_bytes) this.#socket.pause()
+    if (this.#buffered.length > edgeLimits.pipelined_bytes) this.#socket.pause()
   }
 
   #parse(chunk: Buffer): void {
     const bytes = this.#buffered === null ? chunk : Buffer.concat([this.#buffered, chunk])
     this.#buffered = null
     const request = parseFastPathHead(bytes, bytes.length)
-    if (request === undefined && bytes.length <= limits.head_bytes) {
+    if (request === undefined && bytes.length <= edgeLimits.head_bytes) {
       if (this.#request !== undefined || this.deadline > this.edge.deadlines.now + this.edge.header_timeout_ms)
         this.deadline = this.edge.deadlines.now + this.edge.header_timeout_ms
       this.#request = undefined
       this.#buffered = bytes
       return
     }
-    if (request === undefined || request === 'unsupported' || request.body_start > limits.head_bytes) return this.#handOverSocket(bytes)
+    if (request === undefined || request === 'unsupported' || request.body_start > edgeLimits.head_bytes) return this.#handOverSocket(bytes)
     this.#serve(request, bytes)
   }
 
@@ -254,7 +254,7 @@ class FastPathConnection extends RequestLifecycle implements Timeout {
     this.#isBusy = false
     if (this.#request?.wantsClose || this.#bodyRemaining > 0) return this.#lingerAndClose()
     const ahead = this.#buffered
-    this.deadline = this.edge.deadlines.now + limits.client_idle_ms
+    this.deadline = this.edge.deadlines.now + edgeLimits.client_idle_ms
     if (ahead !== null) {
       this.#buffered = null
       this.#socket.resume()
@@ -273,7 +273,7 @@ class FastPathConnection extends RequestLifecycle implements Timeout {
     this.#buffered = null
     this.#socket.end()
     this.#socket.resume()
-    this.deadline = this.edge.deadlines.now + limits.linger_ms
+    this.deadline = this.edge.deadlines.now + edgeLimits.linger_ms
   }
 
   expire(): void {
@@ -289,7 +289,7 @@ class FastPathConnection extends RequestLifecycle implements Timeout {
     // The client has sent FIN. If it still accepts bytes, it closed only its write half; if no bytes move, it is gone.
     if (this.#lastBytesWritten === socket.bytesWritten) return void socket.destroy()
     this.#lastBytesWritten = socket.bytesWritten
-    this.deadline = this.edge.deadlines.now + limits.half_closed_ms
+    this.deadline = this.edge.deadlines.now + edgeLimits.half_closed_ms
   }
 
   readonly #onSocketEnd = (): void => {
@@ -298,7 +298,7 @@ class FastPathConnection extends RequestLifecycle implements Timeout {
     if (this.#bodyRemaining > 0) return void this.#socket.destroy()
     if (!this.#isBusy) return void this.#socket.end()
     this.#lastBytesWritten = this.#socket.bytesWritten
-    this.deadline = this.edge.deadlines.now + limits.half_closed_ms
+    this.deadline = this.edge.deadlines.now + edgeLimits.half_closed_ms
   }
 
   readonly #onSocketError = (): void => {}

@@ -1,6 +1,6 @@
 import { isFastPathNameChar, isFastPathTargetChar, isFastPathValueChar, matchesIgnoreCase } from '../header-characters.ts'
 import { reservedHeaders, methodOverrideHeaders } from '../upstream/request-headers.ts'
-import { limits } from '../limits.ts'
+import { edgeLimits } from '../limits.ts'
 
 /** A request that the fast path supports. */
 export interface FastPathHead {
@@ -87,7 +87,7 @@ export function parseFastPathHead(bytes: Buffer, length: number): FastPathHead |
       if (bytes[at + 1] !== 10) return 'unsupported'
       break
     }
-    if (++count > limits.header_count) return 'unsupported'
+    if (++count > edgeLimits.header_count) return 'unsupported'
     const nameStart = at
     while (at < length && isFastPathNameChar[bytes[at] as number] === 1) at++
     if (at >= length) return undefined

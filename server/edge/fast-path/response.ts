@@ -3,7 +3,7 @@ import { formatResponseHead, type EdgeResponse } from '../response.ts'
 import type { CacheEntry } from '../cache/entry.ts'
 import { shouldStripHsts, stripHsts } from '../https-redirect.ts'
 import type { EdgeContext } from '../edge-context.ts'
-import { limits } from '../limits.ts'
+import { edgeLimits } from '../limits.ts'
 import type { RequestMetrics } from '../metrics.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import { sendFileSlice } from '../static/send-file.ts'
@@ -112,7 +112,7 @@ export class FastPathResponse {
       socket.write(head, 'latin1')
     } else if (Buffer.isBuffer(body)) {
       this.#metrics.recordBytes(body.length)
-      if (body.length > limits.coalesce_bytes) this.#writeBoth(Buffer.from(head, 'latin1'), body)
+      if (body.length > edgeLimits.coalesce_bytes) this.#writeBoth(Buffer.from(head, 'latin1'), body)
       else {
         const whole = Buffer.allocUnsafe(head.length + body.length)
         whole.write(head, 0, 'latin1')
@@ -129,7 +129,7 @@ export class FastPathResponse {
     this.#metrics.setCacheOutcome('hit')
     this.#metrics.recordStatus(entry.status)
     this.#metrics.recordBytes(entry.body_length)
-    if (entry.body_length <= limits.coalesce_bytes) this.#socket.write(entry.headFor(id, now, entry.body_length))
+    if (entry.body_length <= edgeLimits.coalesce_bytes) this.#socket.write(entry.headFor(id, now, entry.body_length))
     else this.#writeBoth(entry.headFor(id, now, 0), entry.body)
   }
 

@@ -6,7 +6,7 @@ import type { HostCache } from '../cache/host-cache.ts'
 import type { PendingResponse } from '../cache/reader.ts'
 import { forwardedHeaderLines, isEncrypted, isForwardable } from '../upstream/request-headers.ts'
 import type { EdgeContext } from '../edge-context.ts'
-import { limits } from '../limits.ts'
+import { edgeLimits } from '../limits.ts'
 import { isInternalProbe } from '../internal-probe.ts'
 import { createErrorResponse } from '../status-pages.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
@@ -100,7 +100,7 @@ class NodePathRequest extends RequestLifecycle {
       if (connectionRequests.requests.size === 0) connectionRequests.onAllAnswered?.()
     })
     // Node reads pipelined requests before it has answered the previous ones, and each causes a concurrent request to the app.
-    if (connectionRequests.requests.size > limits.pipelined_requests) return this.destroy()
+    if (connectionRequests.requests.size > edgeLimits.pipelined_requests) return this.destroy()
     const rejection = validateRequest(this.#request)
     if (rejection) {
       rejectedConnections.add(socket)
@@ -172,7 +172,7 @@ class NodePathRequest extends RequestLifecycle {
     if (request.complete || this.#awaitsContinue) return
     request.removeAllListeners('data')
     request.resume()
-    const timeout = { deadline: this.edge.deadlines.now + limits.linger_ms, expire: () => void (request.complete || this.destroy()) }
+    const timeout = { deadline: this.edge.deadlines.now + edgeLimits.linger_ms, expire: () => void (request.complete || this.destroy()) }
     this.edge.deadlines.add(timeout)
     request.once('close', () => this.edge.deadlines.delete(timeout))
   }
@@ -182,7 +182,7 @@ class NodePathRequest extends RequestLifecycle {
     if (this.#awaitsContinue) {
       const exchange = this.exchange
       const timeout = {
-        deadline: this.edge.deadlines.now + limits.continue_timeout_ms,
+        deadline: this.edge.deadlines.now + edgeLimits.continue_timeout_ms,
         expire: () => void (this.exchange === exchange && this.onContinue()),
       }
       this.edge.deadlines.add(timeout)

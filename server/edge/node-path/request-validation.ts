@@ -1,5 +1,5 @@
 import { parseHostName } from '../host-header.ts'
-import { limits } from '../limits.ts'
+import { edgeLimits } from '../limits.ts'
 import type { EdgeRequest } from '../request.ts'
 
 export interface RequestRejection {
@@ -11,8 +11,8 @@ export interface RequestRejection {
 export function validateRequest(request: EdgeRequest): RequestRejection | undefined {
   const raw = request.rawHeaders
   if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0') return { status: 400, message: 'Only HTTP/1.1 and HTTP/1.0 are supported.' }
-  if (raw.length > limits.header_count * 2)
-    return { status: 431, message: `The request has ${raw.length / 2} headers; the limit is ${limits.header_count}.` }
+  if (raw.length > edgeLimits.header_count * 2)
+    return { status: 431, message: `The request has ${raw.length / 2} headers; the limit is ${edgeLimits.header_count}.` }
   let hosts = 0
   let codings = 0
   let lengths = 0

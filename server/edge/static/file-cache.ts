@@ -3,7 +3,7 @@ import { open, stat, type FileHandle } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FileSlice } from '../response.ts'
-import { limits } from '../limits.ts'
+import { edgeLimits } from '../limits.ts'
 import { cacheControlFor, contentTypeOf, isCompressible, type ContentCoding } from './headers.ts'
 
 /** A file as of its last check. */
@@ -41,7 +41,7 @@ const compress = {
   gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: 6 }),
 } satisfies Record<ContentCoding, (bytes: Buffer) => Promise<Buffer>>
 
-export function createStaticFileCache(now: () => number, total_bytes: number = limits.file_cache_bytes): StaticFileCache {
+export function createStaticFileCache(now: () => number, total_bytes: number = edgeLimits.file_cache_bytes): StaticFileCache {
   const files = new Map<string, StaticFile>()
   const loading = new Map<string, Promise<StaticFile | undefined>>()
   let cached_bytes = 0
@@ -49,11 +49,11 @@ export function createStaticFileCache(now: () => number, total_bytes: number = l
   return {
     getFresh(path) {
       const file = files.get(path)
-      return file && now() - file.checked_ms < limits.file_revalidate_ms ? file : undefined
+      return file && now() - file.checked_ms < edgeLimits.file_revalidate_ms ? file : undefined
     },
     async get(path) {
       const cached = files.get(path)
-      if (cached && now() - cached.checked_ms < limits.file_revalidate_ms) return cached
+      if (cached && now() - cached.checked_ms < edgeLimits.file_revalidate_ms) return cached
       if (cached) {
         // A deployment's files do not change, but those of a folder that is served in place may.
         const stats = await stat(path).catch(() => undefined)
@@ -73,7 +73,7 @@ export function createStaticFileCache(now: () => number, total_bytes: number = l
       return file
     },
     async getCompressed(file, coding) {
-      if (!file.isCompressible || file.size < limits.compress_min_bytes || file.size > limits.compress_max_bytes) return null
+      if (!file.isCompressible || file.size < edgeLimits.compress_min_bytes || file.size > edgeLimits.compress_max_bytes) return null
       file.compressed[coding] ??= compressFile(file, coding)
       return file.compressed[coding]
     },
@@ -125,7 +125,7 @@ async function loadFile(path: string, now: number): Promise<StaticFile | undefin
     handle = await open(path, 'r')
     const stats = await handle.stat()
     if (!stats.isFile()) return undefined
-    const content = stats.size <= limits.cached_file_bytes ? await handle.readFile() : null
+    const content = stats.size <= edgeLimits.cached_file_bytes ? await handle.readFile() : null
     const type = contentTypeOf(path)
     return {
       path,

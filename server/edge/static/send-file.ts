@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import type { FileSlice } from '../response.ts'
-import { limits } from '../limits.ts'
+import { edgeLimits } from '../limits.ts'
 
 /** Sends a part of a file with back pressure and reports the bytes sent. False: the file was shorter than expected, or the client is gone. */
 export async function sendFileSlice(slice: FileSlice, to: Writable, onSent: (bytes: number) => void): Promise<boolean> {
@@ -10,7 +10,7 @@ export async function sendFileSlice(slice: FileSlice, to: Writable, onSent: (byt
   to.once('close', onClose)
   try {
     for (let position = slice.start; position < slice.end;) {
-      const length = Math.min(limits.large_read_bytes, slice.end - position)
+      const length = Math.min(edgeLimits.large_read_bytes, slice.end - position)
       const bytes = Buffer.allocUnsafe(length)
       const count = await slice.read(bytes, position, length)
       if (count === 0 || closed.signal.aborted) return false

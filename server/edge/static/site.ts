@@ -4,7 +4,7 @@ import { lookup } from 'mrmime'
 import type { EdgeResponse, RequestContext } from '../response.ts'
 import { applyRedirects, collectHeaders, parseSiteRules, maxRuleFile_bytes, ruleFiles, type SiteRules } from '../../lib/site-rules.ts'
 import type { Route } from '../edge.ts'
-import { limits } from '../limits.ts'
+import { edgeLimits } from '../limits.ts'
 import { createPageResponse, createErrorResponse } from '../status-pages.ts'
 import { openFileSlice, type StaticFileCache, type StaticFile } from './file-cache.ts'
 import { negotiateCoding, isNotModified, parseRange, type ContentCoding } from './headers.ts'
@@ -82,7 +82,7 @@ export function createStaticSite(route: Extract<Route, { kind: 'static' }>, file
       const loaded = inside && (await files.get(inside))
       if (!loaded) return undefined
       const resolved = { path: loaded.path, status, headers: collectHeaders(all, path) }
-      if (resolvedPaths.size >= limits.cached_paths) resolvedPaths.clear()
+      if (resolvedPaths.size >= edgeLimits.cached_paths) resolvedPaths.clear()
       if (isCacheable) resolvedPaths.set(path, resolved)
       return { file: loaded, resolved }
     }
@@ -179,7 +179,7 @@ const looksLikeAsset = (path: string): boolean => {
 
 /** A range refers to the uncompressed file. */
 const codingFor = (context: RequestContext, file: StaticFile): ContentCoding | undefined =>
-  file.isCompressible && file.size >= limits.compress_min_bytes && context.header('range') === undefined
+  file.isCompressible && file.size >= edgeLimits.compress_min_bytes && context.header('range') === undefined
     ? negotiateCoding(context.header('accept-encoding'))
     : undefined
 

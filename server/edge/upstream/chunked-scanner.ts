@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { edgeLimits } from '../limits.ts'
 import { isTokenChar, isFieldValueChar } from '../header-characters.ts'
 
 const size_first = 0
@@ -61,7 +61,7 @@ export class ChunkedBodyScanner {
           break
         }
         case extension:
-          if (++this.#overhead > limits.trailer_bytes) return malformed
+          if (++this.#overhead > edgeLimits.trailer_bytes) return malformed
           if (byte === 13) this.#state = size_lf
           else if (!isFieldValueChar[byte]) return malformed
           break
@@ -113,7 +113,7 @@ export class ChunkedBodyScanner {
         case last_lf:
           return byte === 10 ? at : malformed
       }
-      if (this.#line.length + this.trailers.length > limits.trailer_bytes) return malformed
+      if (this.#line.length + this.trailers.length > edgeLimits.trailer_bytes) return malformed
     }
     return needMore
   }

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { malformed, ChunkedBodyScanner, needMore } from './chunked-scanner.ts'
 import type { Exchange } from './exchange.ts'
-import { limits } from '../limits.ts'
+import { edgeLimits } from '../limits.ts'
 import { parseResponseHead, type ResponseHead } from './response-head.ts'
 import type { DeadlineTimer, Timeout } from '../deadline-timer.ts'
 
@@ -30,7 +30,7 @@ const closePhase = 4
 const tunnelPhase = 5
 
 const largeBuffers: Buffer[] = []
-const allocateBuffer = (bytes: number): Buffer => Buffer.allocUnsafeSlow(limits.headroom_bytes + bytes)
+const allocateBuffer = (bytes: number): Buffer => Buffer.allocUnsafeSlow(edgeLimits.headroom_bytes + bytes)
 
 /** A connection to an app, which carries at most one request at a time. */
 export class UpstreamConnection implements Timeout {
@@ -44,17 +44,17 @@ export class UpstreamConnection implements Timeout {
   #scanner: ChunkedBodyScanner | null = null
   #partialHead: Buffer | null = null
   #keepAlive = true
-  #keepAlive_ms: number = limits.upstream_idle_ms
+  #keepAlive_ms: number = edgeLimits.upstream_idle_ms
   #lastUsed = 0
   #isReused = false
   #hasResponse = false
   /** Whether the handler still needs the bytes in the buffer. */
   #isBufferInUse = false
-  #buffer: Buffer = allocateBuffer(limits.small_read_bytes)
+  #buffer: Buffer = allocateBuffer(edgeLimits.small_read_bytes)
   /** The small buffer, while a large one is in use. */
   #smallBuffer: Buffer | null = null
   /** The same memory without its headroom: the target of the next read. */
-  #readTarget: Buffer = this.#buffer.subarray(limits.headroom_bytes)
+  #readTarget: Buffer = this.#buffer.subarray(edgeLimits.headroom_bytes)
 
   constructor(pool: UpstreamPool) {
     this.#pool = pool
@@ -132,7 +132,7 @@ export class UpstreamConnection implements Timeout {
       return false
     }
     let bytes = this.#buffer
-    let at: number = limits.headroom_bytes
+    let at: number = edgeLimits.headroom_bytes
     let end = at + count
     while (this.#phase === headPhase) {
       this.#hasResponse = true
@@ -158,7 +158,12 @@ export class UpstreamConnection implements Timeout {
         return false
       } else if (head.status === 100) exchange.handler.onContinue()
       // Other codes are unknown, and none may have a body (RFC 9110 §15.2 and §8.6), so they are dropped.
-      else if ((head.status === 102 || head.status === 103) && head.length < 0 && !head.chunked && exchange.interimCount++ < limits.interim_responses)
+      else if (
+        (head.status === 102 || head.status === 103) &&
+        head.length < 0 &&
+        !head.chunked &&
+        exchange.interimCount++ < edgeLimits.interim_responses
+      )
         exchange.handler.onInterim(head)
       if (exchange.isOver) return false
     }
@@ -171,7 +176,7 @@ export class UpstreamConnection implements Timeout {
     this.deadline = 0
     this.#keepAlive = head.keepAlive
     // One second less than announced, because the app may close while the edge writes.
-    this.#keepAlive_ms = head.keepAlive_ms === 0 ? limits.upstream_idle_ms : Math.min(limits.upstream_idle_ms, head.keepAlive_ms - 1000)
+    this.#keepAlive_ms = head.keepAlive_ms === 0 ? edgeLimits.upstream_idle_ms : Math.min(edgeLimits.upstream_idle_ms, head.keepAlive_ms - 1000)
     if (head.status === 101) this.#phase = tunnelPhase
     else if (exchange.request.expectsNoBody || head.status === 204 || head.status === 304) {
       this.#phase = lengthPhase
@@ -182,7 +187,7 @@ export class UpstreamConnection implements Timeout {
     } else if (head.length >= 0) {
       this.#phase = lengthPhase
       this.#remaining = head.length
-      if (head.length > limits.small_read_bytes) this.#useLargeBuffer()
+      if (head.length > edgeLimits.small_read_bytes) this.#useLargeBuffer()
     } else {
       this.#phase = closePhase
       this.#keepAlive = false
@@ -224,7 +229,7 @@ export class UpstreamConnection implements Timeout {
         this.#isBufferInUse = true
       if (exchange.isOver) return false
       if (bodyEnd !== needMore) this.#finish(exchange, bodyEnd < end)
-      else if (end - start === limits.small_read_bytes && !this.#isBufferInUse) this.#useLargeBuffer()
+      else if (end - start === edgeLimits.small_read_bytes && !this.#isBufferInUse) this.#useLargeBuffer()
       return !this.#isBufferInUse || this.exchange === null
     }
     if (end > start && !handler.onData(bytes, start, end)) this.#isBufferInUse = true
@@ -244,7 +249,7 @@ export class UpstreamConnection implements Timeout {
     this.#isReused = true
     if (hasSurplus || !this.#keepAlive || !exchange.isSent) this.socket.destroy()
     else {
-      this.deadline = this.#lastUsed + limits.upstream_idle_ms
+      this.deadline = this.#lastUsed + edgeLimits.upstream_idle_ms
       this.#pool.release(this)
     }
     exchange.handler.onEnd(trailers)
@@ -274,22 +279,22 @@ export class UpstreamConnection implements Timeout {
   }
 
   #useLargeBuffer(): void {
-    if (this.#readTarget.length >= limits.large_read_bytes) return
+    if (this.#readTarget.length >= edgeLimits.large_read_bytes) return
     this.#smallBuffer = this.#buffer
-    this.#setBuffer(largeBuffers.pop() ?? allocateBuffer(limits.large_read_bytes))
+    this.#setBuffer(largeBuffers.pop() ?? allocateBuffer(edgeLimits.large_read_bytes))
   }
 
   #useSmallBuffer(): void {
-    const large = this.#readTarget.length === limits.large_read_bytes
+    const large = this.#readTarget.length === edgeLimits.large_read_bytes
     if (!large && !this.#isBufferInUse) return
     // A buffer that the client still reads from is not reused.
     if (large && !this.#isBufferInUse && largeBuffers.length < 16) largeBuffers.push(this.#buffer)
-    this.#setBuffer(this.#smallBuffer ?? allocateBuffer(limits.small_read_bytes))
+    this.#setBuffer(this.#smallBuffer ?? allocateBuffer(edgeLimits.small_read_bytes))
     this.#smallBuffer = null
   }
 
   #setBuffer(buffer: Buffer): void {
     this.#buffer = buffer
-    this.#readTarget = buffer.subarray(limits.headroom_bytes)
+    this.#readTarget = buffer.subarray(edgeLimits.headroom_bytes)
   }
 }

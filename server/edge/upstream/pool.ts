@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { UpstreamConnection, type UpstreamPool, type UpstreamOptions } from './connection.ts'
 import { Exchange, type ResponseHandler, type UpstreamRequest } from './exchange.ts'
-import { limits } from '../limits.ts'
+import { edgeLimits } from '../limits.ts'
 import type { DeadlineTimer } from '../deadline-timer.ts'
 
 /** The connections to one replica of an app. Replicas do not share connections. */
@@ -26,15 +26,15 @@ export function createUpstream(address: { host: string; port: number }, clock: C
     connections,
     createExchange: (handler, request) => new Exchange(upstream, handler, request),
     dispatch(exchange, reuse) {
-      const oldest = deadlines.now - (exchange.request.isRepeatable ? limits.upstream_idle_ms : limits.upstream_fresh_ms)
+      const oldest = deadlines.now - (exchange.request.isRepeatable ? edgeLimits.upstream_idle_ms : edgeLimits.upstream_fresh_ms)
       for (let connection = reuse ? idle.pop() : undefined; connection !== undefined; connection = idle.pop()) {
         if (connection.isReusable(oldest)) return connection.send(exchange)
         connection.socket.destroy()
       }
-      openConnection(exchange, deadlines.now + options.connect_timeout_ms, limits.connect_retry_ms)
+      openConnection(exchange, deadlines.now + options.connect_timeout_ms, edgeLimits.connect_retry_ms)
     },
     release(connection) {
-      if (isClosed || idle.length >= limits.upstream_idle_count) connection.socket.destroy()
+      if (isClosed || idle.length >= edgeLimits.upstream_idle_count) connection.socket.destroy()
       else idle.push(connection)
     },
     remove(connection) {
@@ -64,7 +64,7 @@ export function createUpstream(address: { host: string; port: number }, clock: C
       exchange.connection = null
       // An app that restarts refuses connections for a moment. Nothing was sent, so a retry is safe for any request.
       if (deadlines.now + wait_ms >= giveUpAt || isClosed) return exchange.fail('refused')
-      exchange.timer = clock.setTimeout(() => openConnection(exchange, giveUpAt, Math.min(wait_ms * 2, limits.connect_retry_max_ms)), wait_ms)
+      exchange.timer = clock.setTimeout(() => openConnection(exchange, giveUpAt, Math.min(wait_ms * 2, edgeLimits.connect_retry_max_ms)), wait_ms)
     }
   }
 }

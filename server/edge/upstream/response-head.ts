@@ -1,5 +1,5 @@
 import { isTokenChar, isFieldValueChar, matchesIgnoreCase } from '../header-characters.ts'
-import { limits } from '../limits.ts'
+import { edgeLimits } from '../limits.ts'
 
 /** The head of an app's response, as far as a proxy needs it. */
 export interface ResponseHead {
@@ -131,7 +131,7 @@ export function parseResponseHead(bytes: Buffer, start: number, end: number): Re
 }
 
 const incompleteOrTooLong = (start: number, end: number): 'malformed' | undefined =>
-  end - start > limits.upstream_head_bytes ? 'malformed' : undefined
+  end - start > edgeLimits.upstream_head_bytes ? 'malformed' : undefined
 
 function handledHeaderAt(bytes: Buffer, start: number, length: number): HandledHeader | undefined {
   const candidates = handledByLength[length]

@@ -9,7 +9,7 @@ import type { DoctorCheck } from '../../contract/instance.ts'
 import type { Backup } from '../../contract/maintenance.ts'
 import { isoTime, withTimeout } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { copyDatabase } from '../../store/database-copy.ts'
+import { copyDatabaseFile } from '../../store/database-copy.ts'
 import { isDiskFull } from '../../store/sqlite.ts'
 import type { Db } from '../../store/store.ts'
 import { type DatabaseRecovery, describeRecovery } from '../../store/recovery.ts'
@@ -122,7 +122,7 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
     const [latest] = hourly
     const age = latest === undefined ? Infinity : clock.now() - Date.parse(latest.created_at)
     if (age >= 0 && age < jobInterval_ms) return
-    await writeWholeFile(`hourly-${formatStamp(clock.now())}.db`, (file) => copyDatabase(join(data_dir, mainDatabaseFile), file))
+    await writeWholeFile(`hourly-${formatStamp(clock.now())}.db`, (file) => copyDatabaseFile(join(data_dir, mainDatabaseFile), file))
     for (const expired of hourly.slice(maxHourlyCopies - 1)) await rm(expired.path, { force: true })
   }
 

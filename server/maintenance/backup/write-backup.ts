@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { version } from '../../contract/index.ts'
 import { type Clock, isoTime } from '../../lib/clock.ts'
-import { copyDatabase, summarizeDatabaseCopy } from '../../store/database-copy.ts'
+import { copyDatabaseFile, summarizeDatabaseCopy } from '../../store/database-copy.ts'
 import type { Sealer } from '../../store/sealer.ts'
 import {
   type BackupTrailer,
@@ -62,7 +62,7 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
   const changedFiles: string[] = []
   for (const name of storeFiles) {
     signal.throwIfAborted()
-    await copyDatabase(join(data_dir, name), join(staging, name))
+    await copyDatabaseFile(join(data_dir, name), join(staging, name))
   }
   const snapshot = summarizeDatabaseCopy(join(staging, mainDatabaseFile))
   const dumps = await dumpDatabases(options, join(staging, databasesFolder), left_out, signal)

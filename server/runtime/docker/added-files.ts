@@ -4,7 +4,7 @@ import type { StepLog } from '../../contract/build-log.ts'
 import type { DockerfilePlan } from '../../contract/build-plan.ts'
 import { resolveInside } from '../files.ts'
 import { BuildFailure, type BuildRequest } from '../runtime.ts'
-import { packFolder } from './build-context.ts'
+import { packBuildContext } from './build-context.ts'
 import { toReadable } from './engine.ts'
 
 /** Adds files of the source to a built image in a separate build, because the first build's context did not contain them. */
@@ -17,7 +17,7 @@ export async function addFilesToImage(
   log: StepLog,
 ): Promise<void> {
   const copies = files.map(({ source, path }, index) => `COPY ${JSON.stringify([posix.join(String(index), posix.basename(source)), path])}`)
-  const archive = packFolder({
+  const archive = packBuildContext({
     folder,
     prefix: '',
     only_files: [],

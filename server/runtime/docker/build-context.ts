@@ -32,7 +32,7 @@ const smallFile_bytes = 64 * 1024
  * A source folder as a tar stream, never buffered as a whole. Links that leave the folder are rejected; devices and sockets are omitted. Modes keep
  * the executable bit and lose set-uid.
  */
-export function packFolder(options: BuildContextOptions): Readable {
+export function packBuildContext(options: BuildContextOptions): Readable {
   const pack = createPack()
   writeAll(pack, options).then(
     () => pack.finalize(),

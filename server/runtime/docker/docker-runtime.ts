@@ -8,11 +8,11 @@ import { useReadyImage } from './images.ts'
 import { createDockerReplicas } from './replicas.ts'
 import { openNodeBuild } from './node-build.ts'
 import { removeReplica } from './service-container.ts'
-import { listVolumeFolder, readVolumeFile } from './volume-files.ts'
+import { listDockerVolumeFolder, readDockerVolumeFile } from './volume-files.ts'
 import { runInContainer } from './replica-command.ts'
-import { exportWrittenFiles, listWrittenFiles } from './written-files.ts'
-import { copyVolume } from './volume-copy.ts'
-import { exportVolume, importVolume, listVolumes, removeVolume } from './volumes.ts'
+import { exportWrittenContainerFiles, listWrittenContainerFiles } from './written-files.ts'
+import { copyDockerVolume } from './volume-copy.ts'
+import { exportDockerVolume, importDockerVolume, listDockerVolumes, removeDockerVolume } from './volumes.ts'
 import { getUntrustedOwner, removeBundles } from '../files.ts'
 import { BuildFailure, type Runtime, type RuntimeOptions } from '../runtime.ts'
 
@@ -111,18 +111,18 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
       yield* runInContainer(docker.getContainer(replicaId), command, input, signal)
     },
 
-    listVolumes: (prefix) => listVolumes(engine, prefix),
-    exportVolume: (id) => exportVolume(engine, id),
-    importVolume: (id, projectId, archive) => importVolume(engine, id, projectId, archive),
-    copyVolume: (from, to, projectId, signal) => copyVolume(engine, from, to, projectId, signal),
+    listVolumes: (prefix) => listDockerVolumes(engine, prefix),
+    exportVolume: (id) => exportDockerVolume(engine, id),
+    importVolume: (id, projectId, archive) => importDockerVolume(engine, id, projectId, archive),
+    copyVolume: (from, to, projectId, signal) => copyDockerVolume(engine, from, to, projectId, signal),
     // Docker's volumes are not on this machine if Docker runs in a virtual machine.
     cloneVolume: async () => undefined,
     restoreClone: async () => false,
-    listVolumeFolder: (id, path) => listVolumeFolder(engine, id, path),
-    readVolumeFile: (id, path) => readVolumeFile(engine, id, path),
-    removeVolume: (id) => removeVolume(engine, id),
-    listWrittenFiles: (owner) => listWrittenFiles(engine, owner),
-    exportWrittenFiles: (owner, path, isFile) => exportWrittenFiles(engine, owner, path, isFile),
+    listVolumeFolder: (id, path) => listDockerVolumeFolder(engine, id, path),
+    readVolumeFile: (id, path) => readDockerVolumeFile(engine, id, path),
+    removeVolume: (id) => removeDockerVolume(engine, id),
+    listWrittenFiles: (owner) => listWrittenContainerFiles(engine, owner),
+    exportWrittenFiles: (owner, path, isFile) => exportWrittenContainerFiles(engine, owner, path, isFile),
 
     async removeVolumes(prefix) {
       const { docker } = await engine.connection()

@@ -8,7 +8,7 @@ import { systemClock } from '../../lib/clock.ts'
 import type { StepLog } from '../../contract/build-log.ts'
 import type { DockerfilePlan } from '../../contract/build-plan.ts'
 import type { CacheGenerations } from './cache-generation.ts'
-import { packFolder } from './build-context.ts'
+import { packBuildContext } from './build-context.ts'
 import { type BuildCgroup, openBuildCgroup } from './build-cgroup.ts'
 import { requireOpenImages } from './base-images.ts'
 import { solve } from './buildkit-control.ts'
@@ -248,7 +248,7 @@ async function createBuildContext(
   const ignore =
     (await read(resolveInside(request.folder, `${plan.dockerfile}.dockerignore`))) ?? (await read(resolveInside(folder, '.dockerignore'))) ?? ''
   const accepts = createDockerIgnore([...plan.ignored, ignore].join('\n'))
-  const archive = packFolder({
+  const archive = packBuildContext({
     folder,
     prefix: '',
     owner: 0,

@@ -6,7 +6,7 @@ import { createCommandFailure } from '../build-failures.ts'
 import { createDependencyKey, type NodePlan } from '../dependency-key.ts'
 import { getCacheOwner } from '../files.ts'
 import { rejectAfter } from './connection.ts'
-import { packFolder } from './build-context.ts'
+import { packBuildContext } from './build-context.ts'
 import { toReadable, removeContainer, type DockerEngine } from './engine.ts'
 import { getStatusCode } from './errors.ts'
 import { createContainerOutput } from './stream-demuxer.ts'
@@ -249,7 +249,7 @@ async function createBuildContainer(engine: DockerEngine, docker: Docker, reques
 
 async function uploadSource(container: Docker.Container, request: BuildRequest, plan: NodePlan, only_files?: string[]): Promise<void> {
   const hasInstall = plan.install_command !== null
-  const archive = packFolder({
+  const archive = packBuildContext({
     folder: request.folder,
     prefix: appRoot.slice(1),
     extra_folder: toolsFolder.slice(1),

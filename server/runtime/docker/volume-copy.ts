@@ -2,7 +2,7 @@ import { addAbortSignal } from 'node:stream'
 import type Docker from 'dockerode'
 import { type DockerEngine, removeContainer } from './engine.ts'
 import { getVolumeName } from './service-container.ts'
-import { copyLabel, exportVolume, findVolume, importVolume, recreateVolume } from './volumes.ts'
+import { copyLabel, exportDockerVolume, findVolume, importDockerVolume, recreateVolume } from './volumes.ts'
 
 /** Enough to keep owners, modes and special files. */
 const copyCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'MKNOD']
@@ -13,7 +13,7 @@ const copyMemory_bytes = 256 * 2 ** 20
  * archive through the API. It uses the image of a container with the volume, because no image is pulled for this; if that image has no
  * such program, the copy is an archive.
  */
-export async function copyVolume(engine: DockerEngine, from: string, to: string, projectId: string, signal: AbortSignal): Promise<boolean> {
+export async function copyDockerVolume(engine: DockerEngine, from: string, to: string, projectId: string, signal: AbortSignal): Promise<boolean> {
   const { docker } = await engine.connection()
   const source = getVolumeName(engine, from)
   if (!(await findVolume(docker, source))) return false
@@ -21,9 +21,9 @@ export async function copyVolume(engine: DockerEngine, from: string, to: string,
     await recreateVolume(engine, docker, to, projectId)
     if (await runCopy(engine, docker, { image, from: source, to }, signal)) return true
   }
-  const archive = await exportVolume(engine, from)
+  const archive = await exportDockerVolume(engine, from)
   if (!archive) return false
-  await importVolume(engine, to, projectId, addAbortSignal(signal, archive))
+  await importDockerVolume(engine, to, projectId, addAbortSignal(signal, archive))
   return true
 }
 

@@ -20,7 +20,7 @@ const linkBit = 0x0800_0000
 /** Folder, link, device, pipe, socket, character device and irregular. */
 const typeBits = 0x8f28_0000
 
-export async function listVolumeFolder(engine: DockerEngine, id: string, path: string): Promise<Folder> {
+export async function listDockerVolumeFolder(engine: DockerEngine, id: string, path: string): Promise<Folder> {
   const segments = splitVolumePath(path)
   const volume = await openVolume(engine, id)
   if (!volume) return undefined
@@ -59,7 +59,7 @@ const entryKinds = new Map<string, VolumeEntry['kind']>([
   ['symlink', 'link'],
 ])
 
-export async function readVolumeFile(engine: DockerEngine, id: string, path: string): Promise<File> {
+export async function readDockerVolumeFile(engine: DockerEngine, id: string, path: string): Promise<File> {
   const segments = splitVolumePath(path)
   const volume = await openVolume(engine, id)
   if (!volume) return undefined

@@ -13,7 +13,7 @@ const { join } = posix
 /** The mount point of the volume in the helper container, which is never started: Docker reads and writes the files of a created container. */
 const mountPath = '/volume'
 
-export async function listVolumes(engine: DockerEngine, prefix: string): Promise<{ id: string; bytes: number | null }[]> {
+export async function listDockerVolumes(engine: DockerEngine, prefix: string): Promise<{ id: string; bytes: number | null }[]> {
   const { docker } = await engine.connection()
   const { Volumes } = await docker.listVolumes({ filters: JSON.stringify(engine.createOwnFilters({ 'homeport.role': 'volume' })) })
   const own = (Volumes ?? []).filter(({ Labels }) => Labels['homeport.volume']?.startsWith(prefix))
@@ -31,7 +31,7 @@ export async function openVolume(engine: DockerEngine, id: string): Promise<{ co
 }
 
 /** The files of a volume as a tar stream; undefined when it does not exist. */
-export async function exportVolume(engine: DockerEngine, id: string): Promise<Readable | undefined> {
+export async function exportDockerVolume(engine: DockerEngine, id: string): Promise<Readable | undefined> {
   const volume = await openVolume(engine, id)
   if (!volume) return undefined
   const { container } = volume
@@ -47,7 +47,7 @@ export async function exportVolume(engine: DockerEngine, id: string): Promise<Re
 }
 
 /** Replaces the files of a volume, which no container may use. */
-export async function importVolume(engine: DockerEngine, id: string, projectId: string, archive: Readable): Promise<void> {
+export async function importDockerVolume(engine: DockerEngine, id: string, projectId: string, archive: Readable): Promise<void> {
   const { docker } = await engine.connection()
   await recreateVolume(engine, docker, id, projectId)
   const container = await createHelper(engine, docker, id)
@@ -60,7 +60,7 @@ export async function importVolume(engine: DockerEngine, id: string, projectId: 
 
 /** Leaves an empty volume, which no container may use. */
 export async function recreateVolume(engine: DockerEngine, docker: Docker, id: string, projectId: string): Promise<void> {
-  if (!(await removeVolume(engine, id))) throw new Error('A container uses the volume.')
+  if (!(await removeDockerVolume(engine, id))) throw new Error('A container uses the volume.')
   const Labels = engine.createLabels('volume', { project_id: projectId, 'homeport.volume': id })
   await docker.createVolume({ Name: getVolumeName(engine, id), Labels })
 }
@@ -100,7 +100,7 @@ function keepRecords(header: Header & { pax?: unknown }): Record<string, string>
 export const copyLabel = 'homeport.copies-to'
 
 /** Removes a volume; false when a container uses it. */
-export async function removeVolume(engine: DockerEngine, id: string): Promise<boolean> {
+export async function removeDockerVolume(engine: DockerEngine, id: string): Promise<boolean> {
   const { docker } = await engine.connection()
   // A killed platform may have left one running.
   const filters = JSON.stringify(engine.createOwnFilters({ [copyLabel]: id }))

@@ -12,7 +12,7 @@ import { getMountPath } from './service-container.ts'
 import { isFolderPath, isRegularFile, readMode, readStat } from './volume-files.ts'
 
 /** The files in a replica's own layer. Its volumes are not part of it, but are at their paths. */
-export async function exportWrittenFiles(
+export async function exportWrittenContainerFiles(
   engine: DockerEngine,
   { replica_id }: WrittenFilesOwner,
   path: string,
@@ -37,7 +37,7 @@ export async function exportWrittenFiles(
 const maxMeasured = 200
 const maxOpened = 20
 
-export async function listWrittenFiles(engine: DockerEngine, { replica_id }: WrittenFilesOwner): Promise<WrittenFiles | undefined> {
+export async function listWrittenContainerFiles(engine: DockerEngine, { replica_id }: WrittenFilesOwner): Promise<WrittenFiles | undefined> {
   if (replica_id === null) return undefined
   const { docker } = await engine.connection()
   const container = docker.getContainer(replica_id)

@@ -19,17 +19,17 @@ import { createProcessRecords, isRecordedProcessAlive, type ProcessRecord } from
 import { findOrphans, type OrphanProcess } from './orphans.ts'
 import { measurePrivateMemory, measureCpuTime, readProcessStart } from './process-table.ts'
 import { createSandboxProvider, findProgram } from '../sandbox/sandbox-provider.ts'
-import { listVolumeFolder, readVolumeFile } from './volume-files.ts'
-import { exportWrittenFiles, listWrittenFiles } from './written-files.ts'
+import { listLocalVolumeFolder, readLocalVolumeFile } from './volume-files.ts'
+import { exportWrittenLocalFiles, listWrittenLocalFiles } from './written-files.ts'
 import {
   cloneVolume,
-  copyVolume,
-  exportVolume,
+  copyLocalVolume,
+  exportLocalVolume,
   getVolumesFolder,
-  importVolume,
+  importLocalVolume,
   linkVolumes,
-  listVolumes,
-  removeVolume,
+  listLocalVolumes,
+  removeLocalVolume,
   restoreClone,
 } from './volumes.ts'
 import { createToolchains, removePartialToolchains } from './toolchains.ts'
@@ -332,18 +332,18 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       return { cpu_percent: Math.round(cpu_percent * 10) / 10, memory_mb: Math.round(memory / 1024 / 1024) }
     },
 
-    listVolumes: (prefix) => listVolumes(options.data_dir, prefix),
-    exportVolume: (id) => exportVolume(options.data_dir, id),
-    importVolume: (id, _projectId, archive) => importVolume(options.data_dir, id, archive),
-    copyVolume: (from, to, _projectId, signal) => copyVolume(options.data_dir, from, to, signal),
+    listVolumes: (prefix) => listLocalVolumes(options.data_dir, prefix),
+    exportVolume: (id) => exportLocalVolume(options.data_dir, id),
+    importVolume: (id, _projectId, archive) => importLocalVolume(options.data_dir, id, archive),
+    copyVolume: (from, to, _projectId, signal) => copyLocalVolume(options.data_dir, from, to, signal),
     cloneVolume: (id, folder) => cloneVolume(options.data_dir, id, folder),
     restoreClone: (id, folder) => restoreClone(options.data_dir, id, folder),
-    listVolumeFolder: (id, path) => listVolumeFolder(getVolumesFolder(options.data_dir), id, path),
-    readVolumeFile: (id, path) => readVolumeFile(getVolumesFolder(options.data_dir), id, path),
-    removeVolume: (id) => removeVolume(options.data_dir, id),
-    exportWrittenFiles,
+    listVolumeFolder: (id, path) => listLocalVolumeFolder(getVolumesFolder(options.data_dir), id, path),
+    readVolumeFile: (id, path) => readLocalVolumeFile(getVolumesFolder(options.data_dir), id, path),
+    removeVolume: (id) => removeLocalVolume(options.data_dir, id),
+    exportWrittenFiles: exportWrittenLocalFiles,
     listWrittenFiles: async (owner) =>
-      owner.artifact.kind === 'bundle' ? listWrittenFiles(owner, getArtifactFolder(owner.artifact.directory)) : undefined,
+      owner.artifact.kind === 'bundle' ? listWrittenLocalFiles(owner, getArtifactFolder(owner.artifact.directory)) : undefined,
 
     async removeVolumes(prefix) {
       const root = join(options.data_dir, 'volumes')

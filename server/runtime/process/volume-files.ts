@@ -7,7 +7,7 @@ import { toPathSegment } from '../files.ts'
 import type { Runtime } from '../runtime.ts'
 import { splitVolumePath } from '../volume-path.ts'
 
-export async function listVolumeFolder(volumesFolder: string, id: string, path: string): ReturnType<Runtime['listVolumeFolder']> {
+export async function listLocalVolumeFolder(volumesFolder: string, id: string, path: string): ReturnType<Runtime['listVolumeFolder']> {
   const folder = await resolvePath(volumesFolder, id, path)
   if (folder === undefined || !(await lstat(folder)).isDirectory()) return undefined
   const names = await readdir(folder)
@@ -22,7 +22,7 @@ async function describeEntry(folder: string, name: string): Promise<VolumeEntry 
   return { name, kind, size_bytes: kind === 'file' ? info.size : null, modified_at: info.mtime.toISOString() }
 }
 
-export async function readVolumeFile(volumesFolder: string, id: string, path: string): ReturnType<Runtime['readVolumeFile']> {
+export async function readLocalVolumeFile(volumesFolder: string, id: string, path: string): ReturnType<Runtime['readVolumeFile']> {
   const file = await resolvePath(volumesFolder, id, path)
   if (file === undefined || !(await lstat(file)).isFile()) return undefined
   // Does not wait for a writer if the file was replaced by a named pipe.

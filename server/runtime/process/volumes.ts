@@ -60,18 +60,18 @@ async function linkVolume(folder: string, link: string): Promise<void> {
 
 export const getVolumesFolder = (dataDir: string) => join(dataDir, 'volumes')
 
-export async function listVolumes(dataDir: string, prefix: string): Promise<{ id: string; bytes: number | null }[]> {
+export async function listLocalVolumes(dataDir: string, prefix: string): Promise<{ id: string; bytes: number | null }[]> {
   const names = (await readdir(getVolumesFolder(dataDir)).catch((): string[] => [])).filter((name) => name.startsWith(prefix))
   return Promise.all(names.map(async (id) => ({ id, bytes: await measureFolder(join(getVolumesFolder(dataDir), id)).catch(() => null) })))
 }
 
 /** The files of a volume as a tar stream; undefined when it does not exist. The system's tar keeps modes, links and sparse files. */
-export async function exportVolume(dataDir: string, id: string): Promise<Readable | undefined> {
+export async function exportLocalVolume(dataDir: string, id: string): Promise<Readable | undefined> {
   const folder = join(getVolumesFolder(dataDir), toPathSegment(id))
   return (await isFolder(folder)) ? packFiles(folder, ['.']) : undefined
 }
 
-export async function removeVolume(dataDir: string, id: string): Promise<boolean> {
+export async function removeLocalVolume(dataDir: string, id: string): Promise<boolean> {
   // A killed platform may have left an incomplete copy.
   await Promise.all([removeFolder(getPartFolder(dataDir, id)), removeFolder(join(getVolumesFolder(dataDir), toPathSegment(id)))])
   return true
@@ -83,9 +83,9 @@ const removeFolder = (folder: string) => rm(folder, { recursive: true, force: tr
 const getPartFolder = (dataDir: string, id: string) => join(getVolumesFolder(dataDir), `.${toPathSegment(id)}.part`)
 
 /** Replaces the files of a volume. */
-export async function importVolume(dataDir: string, id: string, archive: Readable): Promise<void> {
+export async function importLocalVolume(dataDir: string, id: string, archive: Readable): Promise<void> {
   const folder = join(getVolumesFolder(dataDir), toPathSegment(id))
-  await removeVolume(dataDir, id)
+  await removeLocalVolume(dataDir, id)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const child = spawn('tar', ['-C', folder, '-xf', '-'], { stdio: ['pipe', 'ignore', 'pipe'] })
   let text = ''
@@ -108,7 +108,7 @@ async function writeAll(archive: Readable, input: Writable): Promise<void> {
 }
 
 /** Replaces the files of a volume with a copy of another's, which is completed first. */
-export async function copyVolume(dataDir: string, from: string, to: string, signal: AbortSignal): Promise<boolean> {
+export async function copyLocalVolume(dataDir: string, from: string, to: string, signal: AbortSignal): Promise<boolean> {
   const source = join(getVolumesFolder(dataDir), toPathSegment(from))
   const part = getPartFolder(dataDir, to)
   if (!(await isFolder(source))) return false

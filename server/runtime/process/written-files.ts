@@ -24,7 +24,7 @@ const getBuildMark = (bundleFolder: string): string => join(bundleFolder, 'built
 export const markBuilt = (bundleFolder: string): Promise<void> => writeFile(getBuildMark(bundleFolder), '')
 
 /** Undefined for a bundle from before this file existed. */
-export async function listWrittenFiles({ artifact }: WrittenFilesOwner, bundleFolder: string): Promise<WrittenFiles | undefined> {
+export async function listWrittenLocalFiles({ artifact }: WrittenFilesOwner, bundleFolder: string): Promise<WrittenFiles | undefined> {
   if (artifact.kind !== 'bundle') return undefined
   const built = await lstat(getBuildMark(bundleFolder)).catch(() => undefined)
   const root = await realpath(artifact.directory).catch(() => undefined)
@@ -74,7 +74,7 @@ async function isDatabase(file: string): Promise<boolean> {
   }
 }
 
-export async function exportWrittenFiles({ artifact }: WrittenFilesOwner, path: string, isFile: boolean): Promise<Readable | undefined> {
+export async function exportWrittenLocalFiles({ artifact }: WrittenFilesOwner, path: string, isFile: boolean): Promise<Readable | undefined> {
   const relative = toAppPath(path)
   if (artifact.kind !== 'bundle' || relative === undefined) return undefined
   const full = await resolveWithoutLinks(artifact.directory, relative)

@@ -2,7 +2,7 @@ import type { Project } from '../contract/projects.ts'
 import { ApiError } from '../client/api-error.ts'
 import type { ApiClient } from './client.ts'
 
-export const findProject = (client: ApiClient, slug: string): Promise<Project | undefined> =>
+export const fetchProject = (client: ApiClient, slug: string): Promise<Project | undefined> =>
   client.call('getProject', { params: { slug } }).then(
     ({ project }) => project,
     (error: unknown) => {
