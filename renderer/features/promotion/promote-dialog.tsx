@@ -10,7 +10,7 @@ import {
   selectedChanges,
   type SettingName,
 } from '../../../server/client/promotion/compare.ts'
-import { chooseParts, listNotCarried, noData, offerParts, type PartChoice } from '../../../server/client/promotion/parts.ts'
+import { chooseParts, listNotCopied, noData, offerParts, type PartChoice } from '../../../server/client/promotion/parts.ts'
 import type { PromotionRequest } from '../../../server/client/promotion/request.ts'
 import type { SourceProject, TargetProject } from '../../../server/client/promotion/sides.ts'
 import type { Deployment } from '../../../server/contract/deployments.ts'
@@ -134,7 +134,7 @@ function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormPr
     }
     const missingSettings = ours && theirs ? listMissingSettings(ours, theirs) : []
     const decisions = { variables, chosenVariables: new Set(missing), missingSettings, offer, parts }
-    startPromotion(from, to, request, listNotCarried(sourceProject, decisions))
+    startPromotion(from, to, request, listNotCopied(sourceProject, decisions))
     onDone()
   }
 
