@@ -32,7 +32,8 @@ const wholeSource: PlanChoice = { root_directory: null, apps: [] }
 const SamplePicker = lazyWithRetry(() => import('./sample-picker.tsx'))
 
 interface SourceValues {
-  kind: SourceKind
+  /** Null: the one that suits the instance. */
+  kind: SourceKind | null
   /** A folder, or the address of a repository. */
   source: string
   /** Null: derived from the source, and the slug from the name. */
@@ -43,7 +44,7 @@ interface SourceValues {
   sample: Sample | null
 }
 
-const emptySource = { source: '', name: null, slug: null, repo_branch: '', archive: null, sample: null }
+const emptySource: SourceValues = { kind: null, source: '', name: null, slug: null, repo_branch: '', archive: null, sample: null }
 
 // Error codes that a field shows instead of the form.
 const slugProblems = ['slug_taken', 'slug_reserved']
@@ -66,7 +67,7 @@ export function SourceForm({
   const deployFolder = useDeployFolder({ hidesErrorToast: true })
   const error = create.error ?? deployFolder.error
   const form = useForm({
-    initial: { ...emptySource, kind: capabilities.can_deploy_folders ? ('folder' as const) : ('git' as const) } as SourceValues,
+    initial: emptySource,
     submission: {
       isPending: create.isPending || update.isPending || deploy.isPending || deployFolder.isPending,
       error,
@@ -78,7 +79,8 @@ export function SourceForm({
     onSubmit: () => void submit(),
     fieldOf: ({ code }) => slugProblems.includes(code) && 'slug',
   })
-  const { kind, source, repo_branch: branch, archive, sample } = form.values
+  const { source, repo_branch: branch, archive, sample } = form.values
+  const kind = form.values.kind ?? (capabilities.can_deploy_folders ? 'folder' : 'git')
   const archiveFile = archive?.kind === 'archive' ? archive : null
   const [planned, setPlanned] = useState<PlanSource | null>(null)
   const [choice, setChoice] = useState<PlanChoice>(wholeSource)
