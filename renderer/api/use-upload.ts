@@ -20,7 +20,7 @@ export interface Transfer {
 export function useUpload<Id extends UploadOperationId>(id: Id, onDone: (answer: CallOutput<Id>) => void) {
   const client = useClient()
   const [transfer, setTransfer] = useState<Transfer | null>(null)
-  const [problem, setProblem] = useState<ApiError | null>(null)
+  const [error, setError] = useState<ApiError | null>(null)
   const activeUpload = useRef<AbortController | null>(null)
   useEffect(() => () => activeUpload.current?.abort(), [])
 
@@ -29,7 +29,7 @@ export function useUpload<Id extends UploadOperationId>(id: Id, onDone: (answer:
     const controller = new AbortController()
     activeUpload.current = controller
     const estimateRate = createRateEstimator()
-    setProblem(null)
+    setError(null)
     setTransfer({ name: file.name, sent: 0, total: file.size, rate: null, remaining_ms: null })
     try {
       const answer = await client.upload(id, input, file, {
@@ -40,13 +40,13 @@ export function useUpload<Id extends UploadOperationId>(id: Id, onDone: (answer:
       })
       if (activeUpload.current === controller) setTransfer(null)
       onDone(answer)
-    } catch (error) {
+    } catch (reason) {
       if (activeUpload.current !== controller) return
       setTransfer(null)
-      if (!isAbortError(error)) setProblem(toApiError(error))
+      if (!isAbortError(reason)) setError(toApiError(reason))
     }
   }
-  return { transfer, problem, start, cancel: () => activeUpload.current?.abort(), clearProblem: () => setProblem(null) }
+  return { transfer, isPending: transfer !== null, error, start, cancel: () => activeUpload.current?.abort(), reset: () => setError(null) }
 }
 
 const rateWindow_ms = 4_000

@@ -1,10 +1,11 @@
 import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { sanitizeForDisplay } from '../lib/sanitize-for-display.ts'
 import { TextField } from './field.tsx'
 import { useRemoteInstance } from '../lib/remote-instance.ts'
+import { useForm } from '../lib/use-form.ts'
 import { restoreFocus, setFocusTargets, collectFocusTargets } from '../lib/use-restore-focus.ts'
 import './dialog.css'
 
@@ -82,27 +83,23 @@ export function ConfirmByNameDialog({
   onConfirm,
   children,
 }: Omit<Props, 'children'> & { name: string; action: string; busy: boolean; onConfirm: () => void; children?: ReactNode }) {
-  const [typed, setTyped] = useState('')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (typed === name) onConfirm()
-  }
+  const form = useForm({ initial: { typed: '' }, onSubmit: ({ typed }) => typed === name && onConfirm() })
   return (
     <Dialog
       open={open}
       onOpenChange={(next) => {
-        setTyped('')
+        form.discard()
         onOpenChange(next)
       }}
       title={title}
       description={description}
     >
-      <form className="stack" onSubmit={submit}>
-        <TextField label={`Type ${sanitizeForDisplay(name)} to confirm`} mono value={typed} onChange={(event) => setTyped(event.target.value)} />
+      <form className="stack" {...form.props}>
+        <TextField label={`Type ${sanitizeForDisplay(name)} to confirm`} mono {...form.text('typed')} />
         {children}
         <footer className="dialog-footer">
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-          <Button kind="danger" type="submit" busy={busy} disabled={typed !== name}>
+          <Button kind="danger" type="submit" busy={busy} disabled={form.values.typed !== name}>
             {action}
           </Button>
         </footer>

@@ -4,8 +4,8 @@ import type { ApiError } from '../../server/client/api-error.ts'
 interface FormOptions<Values extends object> {
   /** Current values, or those of an empty form. */
   initial: Values
-  /** The mutation that the form sends. */
-  submission: { isPending: boolean; error: ApiError | null; reset(): void }
+  /** The mutation that the form sends; without one, the form decides something on its page. */
+  submission?: { isPending: boolean; error: ApiError | null; reset(): void }
   onSubmit: (values: Values) => void
   /** Validates before sending. `wasSubmitted`: empty fields are errors as well. */
   check?: (values: Values, wasSubmitted: boolean) => { [Name in keyof Values]?: string | undefined }
@@ -15,8 +15,10 @@ interface FormOptions<Values extends object> {
 
 type NamesOf<Values, Type> = { [Name in keyof Values]: Values[Name] extends Type ? Name : never }[keyof Values]
 
+const noSubmission = { isPending: false, error: null, reset() {} }
+
 /** The state of a form: values, submit, busy, and errors at their fields. Typing clears the error of the last submission. */
-export function useForm<Values extends object>({ initial, submission, onSubmit, check, fieldOf }: FormOptions<Values>) {
+export function useForm<Values extends object>({ initial, submission = noSubmission, onSubmit, check, fieldOf }: FormOptions<Values>) {
   const [changes, setChanges] = useState<Partial<Values>>({})
   const [wasSubmitted, setSubmitted] = useState(false)
   const values: Values = { ...initial, ...changes }

@@ -23,7 +23,7 @@ export interface Promotion {
   steps: PromotionStep[]
   transfer: Transfer | null
   problem: ApiError | null
-  /** The report: what was carried, and what was not, with the reason. */
+  /** The report: what was copied, and what was not, with the reason. */
   report: PromotionReportLine[]
   /** Path of the target's deployment. */
   deployment_id: string | null

@@ -10,7 +10,7 @@ import {
   reversedChanges,
   selectedChanges,
 } from '../client/promotion/compare.ts'
-import { chooseParts, listNotCarried, offerParts, type PartChoice, type PartOffer } from '../client/promotion/parts.ts'
+import { chooseParts, listNotCopied, offerParts, type PartChoice, type PartOffer } from '../client/promotion/parts.ts'
 import { type PromotionReportLine, putReportLine, reportOutcomeLabels } from '../client/promotion/report.ts'
 import type { DumpedService, PromotionProgress, PromotionRequest, PromotionStepContext } from '../client/promotion/request.ts'
 import { loadSourceProject, loadTargetProject, type SourceProject } from '../client/promotion/sides.ts'
@@ -60,13 +60,13 @@ async function run(context: CommandContext, kind: 'promote' | 'pull'): Promise<n
   const names = kind === 'promote' ? { from: 'this instance', to: remote.name } : { from: remote.name, to: 'this instance' }
   const files = await createPromotionFiles()
   try {
-    return await carry(context, { from, to, names, slug, target: stringFlag(context.flags, 'slug') ?? slug, files })
+    return await promoteProject(context, { from, to, names, slug, target: stringFlag(context.flags, 'slug') ?? slug, files })
   } finally {
     await files.remove()
   }
 }
 
-interface Carried {
+interface PromotionSides {
   from: ApiClient
   to: ApiClient
   names: { from: string; to: string }
@@ -76,7 +76,7 @@ interface Carried {
   files: Awaited<ReturnType<typeof createPromotionFiles>>
 }
 
-async function carry(context: CommandContext, { from, to, names, slug, target, files }: Carried): Promise<number> {
+async function promoteProject(context: CommandContext, { from, to, names, slug, target, files }: PromotionSides): Promise<number> {
   const { terminal, signal, flags } = context
   const [ours, theirs] = [files.connect(from), files.connect(to)]
   const [source, there] = await Promise.all([loadSourceProject(ours, slug, null, signal), loadTargetProject(theirs, target, signal)])
@@ -106,10 +106,10 @@ async function carry(context: CommandContext, { from, to, names, slug, target, f
     parts,
   }
   const missingSettings = theirSettings ? listMissingSettings(settings, theirSettings) : []
-  const notCarried = listNotCarried(source, { variables, chosenVariables, missingSettings, offer, parts })
+  const notCopied = listNotCopied(source, { variables, chosenVariables, missingSettings, offer, parts })
   const done = await runSteps(context, request)
   const deployment = await waitForDeployment(context, to, target, done)
-  const report = (done.report ?? []).reduce(putReportLine, notCarried)
+  const report = (done.report ?? []).reduce(putReportLine, notCopied)
   if (context.is_json) terminal.out(JSON.stringify({ deployment, report }))
   else {
     terminal.out(deployment.status === 'ready' ? `${target} is live on ${names.to}.` : `The deployment on ${names.to} is ${deployment.status}.`)
@@ -220,7 +220,7 @@ async function waitForDeployment(
 }
 
 function printReport({ terminal }: CommandContext, report: PromotionReportLine[]): void {
-  for (const outcome of ['carried', 'kept', 'not_carried'] as const) {
+  for (const outcome of ['copied', 'kept', 'not_copied'] as const) {
     const lines = report.filter((line) => line.outcome === outcome)
     if (lines.length === 0) continue
     terminal.out(`${reportOutcomeLabels[outcome]}:`)

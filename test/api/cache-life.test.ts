@@ -64,8 +64,8 @@ describe('inspect', () => {
 
   test('takes Vary into account', async () => {
     await context.stored('blog', '/iv?vary=accept-language', { 'accept-language': 'de' })
-    const asked = (language: string) => inspect({ url: '/iv?vary=accept-language', headers: { 'Accept-Language': language } })
-    expect([(await asked('de')).cache_status, (await asked('fr')).cache_status]).toEqual(['HIT', 'MISS'])
+    const inspectIn = (language: string) => inspect({ url: '/iv?vary=accept-language', headers: { 'Accept-Language': language } })
+    expect([(await inspectIn('de')).cache_status, (await inspectIn('fr')).cache_status]).toEqual(['HIT', 'MISS'])
   })
 
   test('reports that no app answers', async () => {

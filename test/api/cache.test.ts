@@ -158,8 +158,8 @@ describe('the purge token', () => {
         context.hook(blog.webhook_url, shop.token),
         context.hook(blog.webhook_url, 'hpp_wrong'),
         context.hook(blog.webhook_url.replace('blog', 'nobody'), blog.token),
-      ].map(async (asked) => {
-        const response = await asked
+      ].map(async (pending) => {
+        const response = await pending
         return [response.status, { ...((await response.json()) as object), request_id: '' }]
       }),
     )

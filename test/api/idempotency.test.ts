@@ -82,9 +82,9 @@ test('after kill -9 in mid-request each retry replays the result or executes the
   const deploy = { path: '/v1/projects/once/deploy', body: () => undefined }
   const [rounds, each] = isFullTier ? [200, 2] : [1, 8]
   for (let round = 0, n = 0; round < rounds; round++) {
-    const asked = Array.from({ length: each }, () => [...creations, deploy].map((one) => ({ ...one, n: n++ }))).flat()
+    const requests = Array.from({ length: each }, () => [...creations, deploy].map((one) => ({ ...one, n: n++ }))).flat()
     const firsts: string[] = []
-    const answers = asked.map(({ path, body, n: of }, index) =>
+    const answers = requests.map(({ path, body, n: of }, index) =>
       post(`killed-${of}`, path, body(of)).then(
         (first) => void (firsts[index] = first.text),
         () => {},
@@ -94,7 +94,7 @@ test('after kill -9 in mid-request each retry replays the result or executes the
     await platform.kill()
     await Promise.all(answers)
     platform = await startTestPlatform({ runtime: 'process', data_dir })
-    for (const [index, { path, body, n: of }] of asked.entries()) {
+    for (const [index, { path, body, n: of }] of requests.entries()) {
       const retry = await post(`killed-${of}`, path, body(of))
       expect([path, retry.status, retry.text]).toEqual([path, 201, firsts[index] ?? retry.text])
       expect(await post(`killed-${of}`, path, body(of))).toEqual({ ...retry, replayed: 'true' })
@@ -102,7 +102,7 @@ test('after kill -9 in mid-request each retry replays the result or executes the
     for (const { list, path, name } of creations) {
       const { body } = await platform.api('GET', list)
       const text = JSON.stringify(body)
-      for (const one of asked.filter((other) => other.path === path)) expect(text.split(`"${name(one.n)}"`).length - 1).toBe(1)
+      for (const one of requests.filter((other) => other.path === path)) expect(text.split(`"${name(one.n)}"`).length - 1).toBe(1)
     }
   }
 })

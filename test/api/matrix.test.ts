@@ -300,8 +300,8 @@ describe('a team member', () => {
       // Some values change by themselves (resource usage, the last check of the repository), so compare between two equal reads.
       const { mine, owners } = await until(
         async () => {
-          const [before, asked, after] = [await look('owner'), await look('member'), await look('owner')]
-          return isDeepStrictEqual(before.body, after.body) ? { mine: asked, owners: after } : undefined
+          const [before, ofMember, after] = [await look('owner'), await look('member'), await look('owner')]
+          return isDeepStrictEqual(before.body, after.body) ? { mine: ofMember, owners: after } : undefined
         },
         { what: 'two looks that are the same' },
       )

@@ -90,7 +90,7 @@ describe('GET /v1/projects/{slug}/metrics', () => {
 
   test.each(['24h', '7d', '30d'] as const)('returns every bucket of %s, aligned to whole intervals, with the current one last', async (range) => {
     const { count, seconds } = metricsBuckets[range]
-    const asked = await context.platform.now()
+    const requestedAt = await context.platform.now()
     const response = await read('counted', range)
     expect(response).toMatchObject({ range, bucket_seconds: seconds })
     expect(response.buckets).toHaveLength(count)
@@ -99,7 +99,7 @@ describe('GET /v1/projects/{slug}/metrics', () => {
     expect(times[0]! % seconds).toBe(0)
     expect(Date.parse(response.from) / 1000).toBe(times[0])
     expect(Date.parse(response.to) / 1000).toBe(times.at(-1)! + seconds)
-    expect(Date.parse(response.to)).toBeGreaterThan(asked)
+    expect(Date.parse(response.to)).toBeGreaterThan(requestedAt)
     expect(times.at(-1)! * 1000).toBeLessThanOrEqual(await context.platform.now())
     expect(response.totals.requests).toBeGreaterThan(41)
     expect(response.totals.requests).toBe((await read('counted')).totals.requests)

@@ -55,11 +55,11 @@ describe('a purge', () => {
   })
 
   test('passes normalized URLs to the edge, and logs them as written', async () => {
-    const asked: unknown[] = []
-    const purge = purgeOver(async (...what) => asked.push(what))
+    const calls: unknown[] = []
+    const purge = purgeOver(async (...what) => calls.push(what))
     const urls = ['/a/../b?c=%2F#d', 'https://BLOG.example.com:8443', 'http://blog.localhost?q', 'http://blog.localhost/ü?ä b', ' /trimmed ', '//two']
     await purge('prj_blog', { urls }, 'webhook')
-    expect(asked).toEqual([
+    expect(calls).toEqual([
       [
         'prj_blog',
         {
@@ -79,8 +79,8 @@ describe('a purge', () => {
 
   test('refuses unverified hostnames and those of other projects', async () => {
     const purge = purgeOver(async () => 1)
-    const asked = purge('prj_blog', { urls: ['http://pending.example.com/', 'http://shop.localhost/', '/fine'] }, 'api')
-    await expect(asked).rejects.toMatchObject({ code: 'invalid_input', issues: [{ path: 'urls.0' }, { path: 'urls.1' }] })
+    const purging = purge('prj_blog', { urls: ['http://pending.example.com/', 'http://shop.localhost/', '/fine'] }, 'api')
+    await expect(purging).rejects.toMatchObject({ code: 'invalid_input', issues: [{ path: 'urls.0' }, { path: 'urls.1' }] })
   })
 
   test('leaves no row when the project is deleted meanwhile', async () => {

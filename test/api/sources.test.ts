@@ -190,9 +190,9 @@ describe('GET source', () => {
     gone.abort()
     await until(() => outgoing().length === 0 || undefined, { what: 'the place to be empty again' })
     const early = new AbortController()
-    const asked = get('large', id, { signal: early.signal }).catch(() => undefined)
+    const pending = get('large', id, { signal: early.signal }).catch(() => undefined)
     await until(() => outgoing().length > 0 || undefined, { what: 'it to be under way' })
     early.abort()
-    await asked
+    await pending
   })
 })

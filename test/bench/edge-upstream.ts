@@ -7,7 +7,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 const line = `data: ${'e'.repeat(92)}\n\n`
 const event = Buffer.from(`${line.length.toString(16)}\r\n${line}\r\n`)
 /** A masked text frame of 100 bytes as clients send it, and the reply. */
-export const frame = { asked: 106, answer: Buffer.concat([Buffer.from([0x81, 100]), Buffer.alloc(100, 'a')]) }
+export const frame = { request_bytes: 106, answer: Buffer.concat([Buffer.from([0x81, 100]), Buffer.alloc(100, 'a')]) }
 
 if (import.meta.main) {
   const streams = new Set<Socket>()
@@ -39,7 +39,7 @@ if (import.meta.main) {
         return
       }
       bytes += data.length
-      for (; bytes >= frame.asked; bytes -= frame.asked) socket.write(frame.answer)
+      for (; bytes >= frame.request_bytes; bytes -= frame.request_bytes) socket.write(frame.answer)
     })
   })
   server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port))

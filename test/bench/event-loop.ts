@@ -34,7 +34,7 @@ export async function benchEventLoop(options: { seconds?: number } = {}): Promis
     await client.waitForEnd('steady', (await client.deploy('steady')).id)
     await delay(warmup_ms)
     const endsAt = performance.now() + seconds * 1000
-    let asked = 0
+    let sent = 0
     let builds = 0
     const ended = async (id: string) => {
       const { body } = await client.api<{ deployments: { id: string; status: string }[] }>('GET', '/v1/projects/steady/deployments?limit=1')
@@ -55,8 +55,8 @@ export async function benchEventLoop(options: { seconds?: number } = {}): Promis
       const begun = performance.now()
       while (performance.now() < endsAt) {
         const due = ((performance.now() - begun) / 1000) * requestsPerSecond
-        for (; asked < due; asked++) {
-          const one = client.api('GET', paths[asked % paths.length] ?? '').finally(() => pending.delete(one))
+        for (; sent < due; sent++) {
+          const one = client.api('GET', paths[sent % paths.length] ?? '').finally(() => pending.delete(one))
           pending.add(one)
         }
         await delay(5)
@@ -69,7 +69,7 @@ export async function benchEventLoop(options: { seconds?: number } = {}): Promis
     const { body } = await client.api<{ checks: Record<string, string> }>('GET', '/healthz')
     const p99 = Number(body.checks.event_loop_p99_ms)
     const longest = Number(body.checks.event_loop_longest_ms)
-    const load = `${Math.round(asked / seconds)} req/s, ${builds} builds`
+    const load = `${Math.round(sent / seconds)} req/s, ${builds} builds`
     const row = (what: string, ours: number, theirs: number, most: number): BenchRow[] => [
       {
         name: `event loop delay, ${what}`,

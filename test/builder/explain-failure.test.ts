@@ -20,14 +20,14 @@ const ended = { code: 'build_failed', message: '`make` ended with exit code 3 af
 
 describe('explains the output of known tools', () => {
   test.for(samples.filter(({ step }) => step !== 'good'))('$step: $name', ({ step, output, code, message, hint, line }) => {
-    const told = explainFailure(output, step as FailedStep, { ...ended, code: `${step as FailedStep}_failed` })
-    expect(told.message.toLowerCase()).toContain(message.toLowerCase())
+    const explained = explainFailure(output, step as FailedStep, { ...ended, code: `${step as FailedStep}_failed` })
+    expect(explained.message.toLowerCase()).toContain(message.toLowerCase())
     // The command, or the line of the Dockerfile, stays.
-    expect(told.message).toMatch(/^`make` ended with exit code 3 after 1\.0 s\. /)
-    expect(told.hint).toContain(hint)
-    expect(told.line).toContain(line)
-    expect(told.code).toBe(code)
-    expect(`${told.message} ${told.hint}`, 'no group of a pattern is left open').not.toMatch(/\$\d|undefined|: \.|\(\)/)
+    expect(explained.message).toMatch(/^`make` ended with exit code 3 after 1\.0 s\. /)
+    expect(explained.hint).toContain(hint)
+    expect(explained.line).toContain(line)
+    expect(explained.code).toBe(code)
+    expect(`${explained.message} ${explained.hint}`, 'no group of a pattern is left open').not.toMatch(/\$\d|undefined|: \.|\(\)/)
   })
 })
 
@@ -40,8 +40,8 @@ describe('finds no failure in a successful build', () => {
 
 describe('output without a known pattern', () => {
   test('reports how the command ended, with the last lines as output and without stack frames', () => {
-    const told = explainFailure(['step 1 ok', 'Error: the flux is off', '    at run (/app/a.js:1:1)', '', 'Node.js v24.21.0'], 'build', ended)
-    expect(told).toEqual({ ...ended, hint: 'Look at it. Last output:\nstep 1 ok\nError: the flux is off' })
+    const explained = explainFailure(['step 1 ok', 'Error: the flux is off', '    at run (/app/a.js:1:1)', '', 'Node.js v24.21.0'], 'build', ended)
+    expect(explained).toEqual({ ...ended, hint: 'Look at it. Last output:\nstep 1 ok\nError: the flux is off' })
   })
 
   test('leaves out the progress lines of Docker’s builder', () => {

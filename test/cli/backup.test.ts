@@ -114,11 +114,11 @@ test('a platform killed during a backup leaves a draft, which its next start rem
   // A sparse file, which takes no space: even a stalled machine needs long to read and compress it.
   writeFileSync(join(data_dir, 'screenshots', 'large.png'), '')
   truncateSync(join(data_dir, 'screenshots', 'large.png'), 4e9)
-  const asked = other.api('POST', '/instance/backups').catch(() => undefined)
+  const pending = other.api('POST', '/instance/backups').catch(() => undefined)
   const drafts = () => (existsSync(kept) ? readdirSync(kept).filter((name) => name.startsWith('.draft-')) : [])
   await until(() => drafts().length > 0 || undefined, { what: 'a draft', every_ms: 1 })
   await other.kill()
-  await asked
+  await pending
   expect(readdirSync(kept).filter((name) => name.startsWith('homeport-'))).toEqual([])
   const next = await startTestPlatform({ runtime: 'process', data_dir })
   expect(drafts()).toEqual([])

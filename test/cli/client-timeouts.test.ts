@@ -72,7 +72,7 @@ test('fetch’s own timeouts do not apply: response headers, a download, a strea
       response.writeHead(201, { 'content-type': 'application/json' }).end('{"deployment_id":"dep_1"}')
     },
   }
-  const asked = client()
+  const apiClient = client()
   const never = new AbortController().signal
   async function* archive() {
     yield Buffer.from('abc')
@@ -80,10 +80,10 @@ test('fetch’s own timeouts do not apply: response headers, a download, a strea
     yield Buffer.from('def')
   }
   const [head, file, events, uploaded] = await Promise.all([
-    asked.call('createBackup', {}, 60_000),
-    asked.download('downloadSource', { params: { slug: 'a', id: 'b' } }, never).then(async (bytes) => Buffer.concat(await all(bytes))),
-    all(asked.stream('streamBuildLog', { params: { slug: 'a', id: 'b' } })),
-    asked.upload('uploadProject', { params: { slug: 'a' } }, archive(), never),
+    apiClient.call('createBackup', {}, 60_000),
+    apiClient.download('downloadSource', { params: { slug: 'a', id: 'b' } }, never).then(async (bytes) => Buffer.concat(await all(bytes))),
+    all(apiClient.stream('streamBuildLog', { params: { slug: 'a', id: 'b' } })),
+    apiClient.upload('uploadProject', { params: { slug: 'a' } }, archive(), never),
   ])
   expect(head).toEqual({ backup: { name: 'a' } })
   expect(file.toString()).toBe('one two')

@@ -353,7 +353,7 @@ test('registries are added with a prompted password, listed without it, and remo
   expect(added).toMatchObject({
     code: 0,
     out: 'with-registry pulls images of ghcr.io as ada from its next deployment on.\n',
-    asked: [{ is_secret: true }],
+    prompts: [{ is_secret: true }],
   })
   expect((await run('registries', 'with-registry')).out).toMatch(/^REGISTRY +USER NAME.*\nghcr\.io +ada +added /)
   expect(await run.json('registries', 'with-registry')).toMatchObject({ registries: [{ host: 'ghcr.io', username: 'ada' }] })

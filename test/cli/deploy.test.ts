@@ -67,11 +67,11 @@ describe('deploy', () => {
     expect(await run('deploy', '--git', '--project', 'linked')).toMatchObject({ code: 0, out: expect.stringContaining('✓ Live') })
     const refused = { code: 1, err: expect.stringMatching(/deployed from file:.*--replace.*--git/s) }
     expect(await run('deploy', site, '--project', 'linked')).toMatchObject(refused)
-    const asked = (answer: string) =>
+    const runWithAnswer = (answer: string) =>
       runCommand(platform.handle.instance, folder.path, ['deploy', site, '--project', 'linked'], { answers: [answer] })
-    expect(await asked('n')).toMatchObject({ code: 1, asked: [{ question: expect.stringContaining('[y/N]') }] })
+    expect(await runWithAnswer('n')).toMatchObject({ code: 1, prompts: [{ question: expect.stringContaining('[y/N]') }] })
     expect((await page('linked')).body).toBe('from git')
-    expect((await asked('y')).code).toBe(0)
+    expect((await runWithAnswer('y')).code).toBe(0)
     expect((await page('linked')).body).toBe('from a folder')
     // From now on it is deployed from folders.
     expect((await run('deploy', site, '--project', 'linked')).code).toBe(0)

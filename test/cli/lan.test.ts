@@ -37,8 +37,8 @@ describe('homeport lan and homeport password', () => {
   })
 
   test('an interactive user who opens it without a password is asked for one twice, without echo', async () => {
-    const { code, out, err, asked } = await run(['lan', 'on'], [password, password])
-    expect([code, asked.map(({ is_secret }) => is_secret)]).toEqual([0, [true, true]])
+    const { code, out, err, prompts } = await run(['lan', 'on'], [password, password])
+    expect([code, prompts.map(({ is_secret }) => is_secret)]).toEqual([0, [true, true]])
     expect(out + err).not.toContain(password)
     const { open, dashboard_urls } = await status()
     expect(open).toBe(true)

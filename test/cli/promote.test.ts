@@ -68,11 +68,11 @@ test('a new project on the target gets source, settings, services, variables and
     ['BUILD_KEY', 'swordfish', true],
     ['TIDES', 'high', false],
   ])
-  const [carried = '', notCarried = ''] = out.split('Not copied:')
-  expect(carried).toContain('Mail catcher: Added without data.')
-  expect(carried).toMatch(/Files of the volume uploads: 1 file\./)
-  expect(notCarried).toContain('Variable SEALED: Its value cannot be read. Add it there.')
-  expect(notCarried).toContain('Credentials for registry.example.com: Passwords of registries cannot be read.')
+  const [copied = '', notCopied = ''] = out.split('Not copied:')
+  expect(copied).toContain('Mail catcher: Added without data.')
+  expect(copied).toMatch(/Files of the volume uploads: 1 file\./)
+  expect(notCopied).toContain('Variable SEALED: Its value cannot be read. Add it there.')
+  expect(notCopied).toContain('Credentials for registry.example.com: Passwords of registries cannot be read.')
   expect(out + err).not.toMatch(/hunter2|swordfish/)
   // One build with all changes.
   expect((await away.api<{ deployments: unknown[] }>('GET', '/v1/projects/guests/deployments')).body.deployments).toHaveLength(1)
@@ -94,9 +94,9 @@ test('promoting again keeps the data of the target unless told to replace it, an
 })
 
 test('a terminal asks about each volume, with its size; pull brings the project back', async () => {
-  const { code, asked, out, err } = await run(['pull', 'guests', 'Berth', '--slug', 'back'], { answers: ['n', 'yes'] })
+  const { code, prompts, out, err } = await run(['pull', 'guests', 'Berth', '--slug', 'back'], { answers: ['n', 'yes'] })
   expect([code, out], err).toEqual([0, expect.stringMatching(/^back is live on this instance\.\n/)])
-  expect(asked.map(({ question }) => question)).toEqual([
+  expect(prompts.map(({ question }) => question)).toEqual([
     expect.stringMatching(/^Copy the files of the volume guests\.db \([\d.]+ [a-zA-Z]+\)\? \[y\/N\] $/),
     'Copy the files of the volume uploads (19 bytes)? [y/N] ',
   ])

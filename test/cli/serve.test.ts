@@ -46,12 +46,12 @@ describe('the lifecycle of an instance', () => {
 
   test('the sign-in link reaches the browser through a private file, never as an argument', async () => {
     const tools = createTempFolder('tools')
-    writeFileSync(join(tools.path, 'xdg-open'), `#!/bin/sh\nprintf '%s' "$*" > "${tools.path}/asked"\n`)
+    writeFileSync(join(tools.path, 'xdg-open'), `#!/bin/sh\nprintf '%s' "$*" > "${tools.path}/opened"\n`)
     chmodSync(join(tools.path, 'xdg-open'), 0o755)
     const { code, out } = await runHomeport(['open', '--data', folder.path], { env: { DISPLAY: ':99', PATH: `${tools.path}:${process.env.PATH}` } })
     expect(code).toBe(0)
     expect(out).not.toContain('code=')
-    expect(readFileSync(join(tools.path, 'asked'), 'utf8')).toBe(`file://${fileOf('sign-in.html')}`)
+    expect(readFileSync(join(tools.path, 'opened'), 'utf8')).toBe(`file://${fileOf('sign-in.html')}`)
     expect(statSync(fileOf('sign-in.html')).mode & 0o777).toBe(0o600)
     expect(readFileSync(fileOf('sign-in.html'), 'utf8')).toContain('/sign-in?code=')
     tools.remove()

@@ -81,8 +81,8 @@ describe('npm start', () => {
         expect(readFileSync(`/proc/${instance?.pid}/cmdline`, 'utf8')).toContain('--max-semi-space-size=4')
         expect(readFileSync(`/proc/${instance?.pid}/environ`, 'utf8')).toContain('MALLOC_MMAP_THRESHOLD_=65536')
       }
-      const told = await fetch(`${instance?.api_url}/instance/doctor`, { headers: { authorization: `Bearer ${instance?.token}` } })
-      expect(((await told.json()) as { checks: object[] }).checks).toContainEqual(
+      const response = await fetch(`${instance?.api_url}/instance/doctor`, { headers: { authorization: `Bearer ${instance?.token}` } })
+      expect(((await response.json()) as { checks: object[] }).checks).toContainEqual(
         expect.objectContaining({ name: 'window', status: 'warning', message: 'Homeport runs without a window: this machine has no display.' }),
       )
       // Deep below its root, as from a link: its relative URLs must work there too.
@@ -102,7 +102,7 @@ describe('npm start', () => {
     // A fake of Electron's binary that reports its arguments.
     writeFileSync(
       join(dist, 'electron'),
-      `#!/bin/sh\nprintf '%s\\n' "$@" "as node: $ELECTRON_RUN_AS_NODE" "apps: $HOMEPORT_NODE" > "${folder.path}/asked"\n`,
+      `#!/bin/sh\nprintf '%s\\n' "$@" "as node: $ELECTRON_RUN_AS_NODE" "apps: $HOMEPORT_NODE" > "${folder.path}/arguments"\n`,
     )
     chmodSync(join(dist, 'electron'), 0o755)
     const { status } = spawnSync(process.execPath, [join(root, 'main/start.mjs'), '--port', '0'], {
@@ -110,8 +110,8 @@ describe('npm start', () => {
       env: environment({ DISPLAY: ':99', ELECTRON_OVERRIDE_DIST_PATH: dist, ELECTRON_RUN_AS_NODE: '1' }),
     })
     expect(status).toBe(0)
-    const asked = readFileSync(join(folder.path, 'asked'), 'utf8').trim().split('\n')
-    expect(asked.filter((word) => word !== '--no-sandbox')).toEqual([root, '--port', '0', 'as node: ', expect.stringMatching(/^apps: \/.*node$/)])
+    const args = readFileSync(join(folder.path, 'arguments'), 'utf8').trim().split('\n')
+    expect(args.filter((word) => word !== '--no-sandbox')).toEqual([root, '--port', '0', 'as node: ', expect.stringMatching(/^apps: \/.*node$/)])
   })
 
   test('with a binary that cannot run here: headless, with the reason', async () => {

@@ -84,7 +84,7 @@ test('without signals, as on Windows, pg_ctl stops it, and no recovery is needed
   const kill = vi.spyOn(process, 'kill')
   await server.close(true)
   // Signal 0 only checks whether the process exists.
-  const signals = kill.mock.calls.filter(([asked, signal]) => asked === pid && signal !== 0)
+  const signals = kill.mock.calls.filter(([killed, signal]) => killed === pid && signal !== 0)
   kill.mockRestore()
   expect([isAlive(pid), heard(), signals]).toEqual([false, before + 1, []])
   server = start()

@@ -12,11 +12,11 @@ import { fullTest } from '../support/full-test.ts'
 const app = (version: string): Record<string, string> => ({
   'package.json': JSON.stringify({ name: 'told', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `
-const told = Object.fromEntries(Object.entries(process.env).filter(([name]) => /^(HOMEPORT_|GREETING|ONLY)/.test(name)))
+const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => /^(HOMEPORT_|GREETING|ONLY)/.test(name)))
 console.log('this is ${version}')
 require('node:http').createServer((request, response) => {
   if (request.url.startsWith('/kept')) response.setHeader('cache-control', 's-maxage=86400')
-  response.end(JSON.stringify({ version: '${version}', told, at: process.hrtime.bigint().toString() }))
+  response.end(JSON.stringify({ version: '${version}', environment, at: process.hrtime.bigint().toString() }))
 }).listen(process.env.PORT, process.env.HOST)
 process.on('SIGTERM', () => process.exit(0))
 `,
@@ -24,7 +24,7 @@ process.on('SIGTERM', () => process.exit(0))
 
 interface ReportedEnvironment {
   version: string
-  told: Record<string, string>
+  environment: Record<string, string>
   at: string
 }
 
@@ -83,15 +83,19 @@ describe('an app of a preview', () => {
     expect(await platform.waitForEnd(slug, body.deployment_id)).toMatchObject({ status: 'ready', error: null })
     const sha = push('told', 'preview 1')
     const preview = await waitForPreview(platform, slug, 'told', sha)
-    const { told } = await ask(preview.host)
-    expect(told).toEqual({
+    const { environment } = await ask(preview.host)
+    expect(environment).toEqual({
       GREETING: 'to previews',
       HOMEPORT_URL: preview.url,
       HOMEPORT_DEPLOYMENT_ID: preview.deployment_id,
       HOMEPORT_GIT_COMMIT_SHA: sha,
       HOMEPORT_ENVIRONMENT: 'preview',
     })
-    expect((await ask(`${slug}.localhost`)).told).toMatchObject({ GREETING: 'to all', ONLY: 'in production', HOMEPORT_ENVIRONMENT: 'production' })
+    expect((await ask(`${slug}.localhost`)).environment).toMatchObject({
+      GREETING: 'to all',
+      ONLY: 'in production',
+      HOMEPORT_ENVIRONMENT: 'production',
+    })
   })
 
   test('has its own log, separate from production’s', async () => {

@@ -85,10 +85,10 @@ test('a failing host is polled less and less often, but at least every 15 minute
   }
   /** No check of the failing host after this time; the working repository is checked every minute, in the same round. */
   const isLeftAlone = async (minutes: number) => {
-    const [asked, before] = [host.requested_paths.length, (await watching('well')).checked_at]
+    const [requestCount, before] = [host.requested_paths.length, (await watching('well')).checked_at]
     await platform.advance(minutes * minute)
     await until(async () => (await watching('well')).checked_at !== before || undefined, { what: 'the look at the other repository' })
-    expect(host.requested_paths.length).toBe(asked)
+    expect(host.requested_paths.length).toBe(requestCount)
   }
   // After the first failure two minutes, plus or minus a tenth; after many fifteen.
   const first = await fail(1)
@@ -98,13 +98,13 @@ test('a failing host is polled less and less often, but at least every 15 minute
   const later = await fail(4)
   await isLeftAlone(12.5)
   // The machine sleeps during the request to the host.
-  const asked = Promise.withResolvers<() => unknown>()
+  const received = Promise.withResolvers<() => unknown>()
   trouble = (_, response) => {
-    asked.resolve(() => response.writeHead(503).end())
+    received.resolve(() => response.writeHead(503).end())
     return true
   }
   await platform.advance(4.5 * minute)
-  const answer = await asked.promise
+  const answer = await received.promise
   expect(host.requested_paths.length).toBeGreaterThan(later)
   trouble = undefined
   await platform.handle.resync()
@@ -141,8 +141,8 @@ test('a repository that lost all its branches has no previews; production contin
 test('a repository at a private address is not polled for an account without access', async () => {
   const { body } = await platform.api<{ token: string }>('POST', '/instance/users', { email: 'stranger@example.com' })
   await platform.api('POST', '/v1/projects', { name: 'theirs', slug: 'theirs', repo_url: host.url('x') }, body.token)
-  const asked = host.requested_paths.length
+  const requestCount = host.requested_paths.length
   const answer = await platform.api<{ watching: Watching }>('POST', '/instance/projects/theirs/watching/check', undefined, body.token)
   expect(answer.body.watching).toMatchObject({ state: 'failing', message: expect.stringContaining('private network') })
-  expect(host.requested_paths.length).toBe(asked)
+  expect(host.requested_paths.length).toBe(requestCount)
 })

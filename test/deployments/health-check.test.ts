@@ -49,11 +49,11 @@ async function checkHealth(check: Pick<HealthCheckOptions, 'replica' | 'known_po
 
 /** How often the HEALTHCHECK runs for an app that answers with this status. The last result is repeated. */
 async function healthOf(status: number, results: HealthcheckResult[] | null) {
-  let asked = 0
-  const runHealthcheck = results && { runHealthcheck: async () => results[Math.min(asked++, results.length - 1)]! }
+  let attempts = 0
+  const runHealthcheck = results && { runHealthcheck: async () => results[Math.min(attempts++, results.length - 1)]! }
   const { error } = await checkHealth({ replica: instanceAt(await listen(status), runHealthcheck ?? {}), known_port: null })
   if (error) throw error
-  return asked
+  return attempts
 }
 
 const at = (port: number, more: Partial<ListeningPort> = {}): ListeningPort => ({

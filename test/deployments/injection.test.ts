@@ -101,9 +101,9 @@ test('hooks and submodules of a repository execute nothing', async () => {
 })
 
 test('a team member cannot make the platform request a private address, even for a project of the owner', async () => {
-  let asked = 0
+  let calls = 0
   const canary = createServer((_request, response) => {
-    asked++
+    calls++
     response.end('the body of an inner service')
   })
   canary.listen(0, '127.0.0.1')
@@ -122,10 +122,10 @@ test('a team member cannot make the platform request a private address, even for
     expect(ended.error?.code, host).toBe('clone_failed')
     expect(JSON.stringify(ended)).not.toContain('inner service')
   }
-  expect(asked).toBe(0)
+  expect(calls).toBe(0)
   // The owner may, because it is their own machine.
   await platform.api('PATCH', '/v1/projects/target', { repo_url: `http://127.0.0.1:${port}/y.git` })
   await platform.waitForEnd('target', (await platform.deploy('target')).id)
-  expect(asked).toBeGreaterThan(0)
+  expect(calls).toBeGreaterThan(0)
   canary.close()
 })

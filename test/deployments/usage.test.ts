@@ -11,9 +11,9 @@ type Used = { cpu_percent: number; memory_mb: number } | null
 /** An engine that responds when told. */
 function createContext() {
   const clock = createTestClock({ frozen_at: 0 })
-  const asked: { id: string; answer(used: Used): void; refuse(): void }[] = []
+  const requests: { id: string; answer(used: Used): void; refuse(): void }[] = []
   const usage = (id: string) =>
-    new Promise<Used>((resolve, reject) => void asked.push({ id, answer: resolve, refuse: () => reject(new Error('the engine is away')) }))
+    new Promise<Used>((resolve, reject) => void requests.push({ id, answer: resolve, refuse: () => reject(new Error('the engine is away')) }))
   const deps = {
     clock,
     log: silentLog,
@@ -39,57 +39,57 @@ function createContext() {
     await clock.advance(1_600)
     return used
   }
-  return { asked, apps, run, look, lookLong, pass: (ms: number) => clock.advance(ms) }
+  return { requests, apps, run, look, lookLong, pass: (ms: number) => clock.advance(ms) }
 }
 
 test('queries an engine once for concurrent requests', async () => {
-  const { asked, run, look } = createContext()
+  const { requests, run, look } = createContext()
   run('one')
   const all = Promise.all(Array.from({ length: 50 }, () => look('prj')))
-  expect(asked.map((one) => one.id)).toEqual(['one'])
-  asked[0]?.answer({ cpu_percent: 3, memory_mb: 70 })
+  expect(requests.map((one) => one.id)).toEqual(['one'])
+  requests[0]?.answer({ cpu_percent: 3, memory_mb: 70 })
   expect(new Set(await all)).toEqual(new Set([{ cpu_percent: 3, memory_mb: 70, memory_limit_mb: 256 }]))
   await look('prj')
-  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(1)
 })
 
 test('does not wait for a slow engine: the last known values are returned', async () => {
-  const { asked, run, lookLong, pass } = createContext()
+  const { requests, run, lookLong, pass } = createContext()
   run('one')
   expect(await lookLong('prj')).toBeNull()
   await pass(5_000)
   expect(await lookLong('prj')).toBeNull()
-  expect(asked).toHaveLength(1)
-  asked[0]?.answer({ cpu_percent: 3, memory_mb: 70 })
+  expect(requests).toHaveLength(1)
+  requests[0]?.answer({ cpu_percent: 3, memory_mb: 70 })
   await pass(2_500)
   expect(await lookLong('prj')).toMatchObject({ memory_mb: 70 })
-  expect(asked).toHaveLength(2)
-  asked[1]?.answer({ cpu_percent: 3, memory_mb: 90 })
+  expect(requests).toHaveLength(2)
+  requests[1]?.answer({ cpu_percent: 3, memory_mb: 90 })
   expect(await lookLong('prj')).toMatchObject({ memory_mb: 90 })
 })
 
 test('keeps the last known values of an unavailable engine; another replica starts anew', async () => {
-  const { asked, run, look, lookLong, pass } = createContext()
+  const { requests, run, look, lookLong, pass } = createContext()
   run('one')
   const first = look('prj')
-  asked[0]?.answer({ cpu_percent: 3, memory_mb: 70 })
+  requests[0]?.answer({ cpu_percent: 3, memory_mb: 70 })
   await first
   await pass(2_500)
   const second = look('prj')
-  asked[1]?.refuse()
+  requests[1]?.refuse()
   expect(await second).toMatchObject({ memory_mb: 70 })
   run('two')
   expect(await lookLong('prj')).toBeNull()
-  expect(asked.at(-1)?.id).toBe('two')
+  expect(requests.at(-1)?.id).toBe('two')
 })
 
 test('reports nothing for an app without a replica or asleep', async () => {
-  const { asked, apps, run, look } = createContext()
+  const { requests, apps, run, look } = createContext()
   expect(await look('prj')).toBeNull()
   run('one', { candidate: null })
   expect(await look('prj')).toBeNull()
   run('one', { sleep: {} as SupervisedApp['sleep'] })
   expect(await look('prj')).toBeNull()
   apps.clear()
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
 })

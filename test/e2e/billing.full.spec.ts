@@ -90,17 +90,17 @@ test('with a payment processor a card is entered in its own form, the plan chang
 
 /** Replaces Stripe's script: a form of one field, which saves its card at the fake. Returns the calls that it received. */
 async function routeStripeToFake(page: Page, stripe: FakeStripe): Promise<string[]> {
-  const asked: string[] = []
+  const requested: string[] = []
   await page.exposeFunction('saveAtStripe', (clientSecret: string, number: string) => {
     if (number.endsWith('0069')) return 'Your card has expired.'
     stripe.saveCard(clientSecret, { brand: 'visa', last4: number.slice(-4) })
     return null
   })
   await page.route(/^https:\/\/js\.stripe\.com\//, (route) => {
-    asked.push(route.request().url())
+    requested.push(route.request().url())
     return route.fulfill({ contentType: 'text/javascript', body: `window.Stripe = ${String(fakeStripeScript)}` })
   })
-  return asked
+  return requested
 }
 
 /** Runs in the page. */

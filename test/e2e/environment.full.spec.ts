@@ -48,7 +48,7 @@ test('an imported file shows what each line does before it is saved, and is expo
   const dialog = dashboard.getByRole('dialog', { name: 'Import .env file' })
   const lines = dialog.getByRole('group', { name: 'Lines' }).getByRole('listitem')
   await expect(dialog.getByText('3 will be added, 3 skipped, 5 rejected.')).toBeVisible()
-  const told = [
+  const outcomes = [
     'Line 2API_URLAdded',
     'Line 3OLDSkipped: already exists with the same value.',
     'Line 4OTHERSkipped: already exists with another value',
@@ -61,7 +61,7 @@ test('an imported file shows what each line does before it is saved, and is expo
     'Line 11KEYAdded',
     'Line 13PORT_NAMEAdded',
   ]
-  await expect(lines).toContainText(told)
+  await expect(lines).toContainText(outcomes)
   expect(await stored(platform, 'archive')).toHaveLength(2)
 
   // The other environment has no variables yet.

@@ -179,7 +179,7 @@ export function cacheableAppFiles(): Record<string, string> {
     'package.json': JSON.stringify({ name: 'newsstand', private: true, scripts: { start: 'node server.js' } }),
     'server.js': `
 const http = require('node:http')
-let asked = 0
+let requests = 0
 const tags = { '/news': 'news front', '/weather': 'weather front', '/tides': 'tides' }
 http.createServer((request, response) => {
   const path = request.url.split('?')[0]
@@ -190,7 +190,7 @@ http.createServer((request, response) => {
   response.statusCode = { '/lost': 404, '/broken': 500, '/moved': 302 }[path] || 200
   if (path === '/moved') response.setHeader('location', '/news')
   response.setHeader('content-type', 'text/html')
-  response.end('<!doctype html><title>newsstand</title><p>asked ' + ++asked + '</p>')
+  response.end('<!doctype html><title>newsstand</title><p>asked ' + ++requests + '</p>')
 }).listen(process.env.PORT)
 process.on('SIGTERM', () => process.exit(0))
 `,

@@ -109,7 +109,7 @@ test('late responses appear only on their own instance, and do not navigate', as
   // A deployment is requested, and the other instance is opened before the response.
   await dashboard.goto(`${new URL(instancePath, platform.handle.dashboard_url).href}projects/far-lamp`)
   let answered = () => {}
-  const asked = new Promise<void>((resolve) => (answered = resolve))
+  const requested = new Promise<void>((resolve) => (answered = resolve))
   let go = () => {}
   const released = new Promise<void>((resolve) => (go = resolve))
   await dashboard.route('**/remote/*/v1/projects/far-lamp/deploy', async (route) => {
@@ -118,7 +118,7 @@ test('late responses appear only on their own instance, and do not navigate', as
     await route.continue()
   })
   await dashboard.getByRole('button', { name: 'Deploy', exact: true }).click()
-  await asked
+  await requested
   await dashboard.keyboard.press('Control+Shift+1')
   await expect(dashboard.getByRole('link', { name: 'Slow boat' }).first()).toBeVisible()
   const done = dashboard.waitForResponse(/far-lamp\/deploy$/)

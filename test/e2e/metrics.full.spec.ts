@@ -8,8 +8,9 @@ test('requests are counted exactly, charted, and readable by keyboard', async ({
 
   await platform.waitForEnd('counted', (await platform.deploy('counted')).id)
   await expect(dashboard.getByText('Open the app once')).toBeVisible()
-  const asked = { '/': 7, '/moved': 2, '/lost': 3, '/broken': 1 }
-  for (const [path, times] of Object.entries(asked)) for (let time = 0; time < times; time++) await platform.fetchEdge('counted.localhost', path)
+  const requestCounts = { '/': 7, '/moved': 2, '/lost': 3, '/broken': 1 }
+  for (const [path, times] of Object.entries(requestCounts))
+    for (let time = 0; time < times; time++) await platform.fetchEdge('counted.localhost', path)
 
   // It refreshes by itself.
   const figures = dashboard.getByTestId('figures')

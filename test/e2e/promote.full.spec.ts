@@ -251,7 +251,7 @@ test('a promotion whose page was closed midway can be resumed', async ({ dashboa
   await add(platform, 'ballast', [{ key: 'CRANE', value: secrets[0] ?? '' }])
   await uploadArchive(platform, 'ballast', createTarGz([...files, { name: 'ballast.bin', data: randomBytes(2 * 2 ** 20) }]))
   const cut = dashboard.getByRole('region', { name: 'ballast to Berth' })
-  dashboard.on('dialog', (asked) => void asked.accept())
+  dashboard.on('dialog', (dialog) => void dialog.accept())
   const throttle = await throttleUpload(dashboard)
   await dashboard.goto(`${platform.handle.dashboard_url}projects/ballast?do=promote`)
   await dialog(dashboard).getByRole('checkbox', { name: 'CRANE' }).check()

@@ -37,17 +37,17 @@ async function chooseData(page: Page): Promise<void> {
 }
 
 const report: PromotionReportLine[] = [
-  { item: 'Credentials for the registry registry.example.com', outcome: 'not_carried', note: 'Add them there: a password is never copied.' },
-  { item: 'Variable STRIPE_KEY', outcome: 'not_carried', note: 'Its value is write-only. Set it there.' },
+  { item: 'Credentials for the registry registry.example.com', outcome: 'not_copied', note: 'Add them there: a password is never copied.' },
+  { item: 'Variable STRIPE_KEY', outcome: 'not_copied', note: 'Its value is write-only. Set it there.' },
   {
     item: 'Files of the volume a-volume-with-a-rather-long-name-that-has-to-wrap',
     outcome: 'kept',
     note: 'The volume there has files. Choose to replace data to copy them.',
   },
-  { item: 'PostgreSQL database', outcome: 'carried', note: 'Added without data.' },
-  { item: 'Data of the PostgreSQL database', outcome: 'carried', note: 'Copied.' },
-  { item: 'Redis', outcome: 'carried', note: 'Added without data.' },
-  { item: 'Files of the volume uploads', outcome: 'carried', note: '218 files. A snapshot has those from before: snp_01m7z1ryy09z0mdyqssj23172a.' },
+  { item: 'PostgreSQL database', outcome: 'copied', note: 'Added without data.' },
+  { item: 'Data of the PostgreSQL database', outcome: 'copied', note: 'Copied.' },
+  { item: 'Redis', outcome: 'copied', note: 'Added without data.' },
+  { item: 'Files of the volume uploads', outcome: 'copied', note: '218 files. A snapshot has those from before: snp_01m7z1ryy09z0mdyqssj23172a.' },
 ]
 
 /** A promotion whose last step ended while no page was open: resuming it shows what became of each thing. */

@@ -309,12 +309,12 @@ export const screens = (ids: SeededIds): Screen[] => [
     path: '',
     async act(page) {
       await openNewProject(page)
-      const asked = page.getByRole('dialog')
-      await asked.getByRole('radio', { name: 'Git URL' }).click()
-      await asked.getByLabel('Git URL', { exact: true }).last().fill('ftp://example.com/boats.git')
-      await asked.getByLabel('Slug').fill('harbour-shop')
-      await asked.getByRole('button', { name: 'Deploy' }).click()
-      await asked.getByRole('alert').waitFor()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('radio', { name: 'Git URL' }).click()
+      await dialog.getByLabel('Git URL', { exact: true }).last().fill('ftp://example.com/boats.git')
+      await dialog.getByLabel('Slug').fill('harbour-shop')
+      await dialog.getByRole('button', { name: 'Deploy' }).click()
+      await dialog.getByRole('alert').waitFor()
     },
   },
   {

@@ -203,12 +203,12 @@ describe.each(edgePaths)('concurrent requests, $name', ({ fast_path }) => {
     cached.advanceSeconds(10)
     for (const purged of [false, true]) {
       const held = cached.holdRequests()
-      const asked = cached.request('/')
+      const pending = cached.request('/')
       const [waiting] = await held(1)
       if (purged) await cached.edge.edge.cache.purge(projectId, { all: true })
       cached.app = (_request, response) => void fails(response)
       if (waiting) fails(waiting)
-      expect((await asked).headers['x-cache'] === 'STALE').toBe(!purged)
+      expect((await pending).headers['x-cache'] === 'STALE').toBe(!purged)
     }
   })
 

@@ -182,11 +182,11 @@ describe('the cache on disk', () => {
       })
       const port = await new Promise<number>((resolve) => child.stdout.once('data', (text) => resolve(Number(String(text)))))
       const ended = new Promise((resolve) => child.once('exit', resolve))
-      const asked = Array.from({ length: 120 }, (_, i) => get(port, `/${round}-${i}`).catch(() => undefined))
+      const pending = Array.from({ length: 120 }, (_, i) => get(port, `/${round}-${i}`).catch(() => undefined))
       await until(() => lines(directory).split(`"/${round}-`).length > 5 + round * 10 || undefined, { what: `writing in round ${round}` })
       child.kill('SIGKILL')
       await ended
-      await Promise.all(asked)
+      await Promise.all(pending)
     }
     const after = await startCachedEdge({ directory })
     await after.edge.edge.cache.purge(projectId, { tags: ['none-bears-it'] })

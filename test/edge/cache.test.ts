@@ -18,10 +18,10 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     ...['abc', '-90', '90.0', '0, 90'].map((age): [string, Record<string, string>] => [`Age: ${age}`, { 'cache-control': 'max-age=60', age }]),
     ['no-store with must-understand', { 'cache-control': 'max-age=60, no-store, must-understand' }],
     ['a length not known in advance', { 'cache-control': 'max-age=60', 'transfer-encoding': 'chunked' }],
-  ])('stores %s', async (_name, headers, asked) => {
+  ])('stores %s', async (_name, headers, requestHeaders) => {
     const cached = await start()
     cached.app = countingHandler(headers)
-    expect(await cached.getStatusAndBody('/', asked)).toBe('MISS 1')
+    expect(await cached.getStatusAndBody('/', requestHeaders)).toBe('MISS 1')
     expect(await cached.getStatusAndBody('/')).toBe('HIT 1')
     expect(cached.requests).toHaveLength(1)
   })
@@ -49,24 +49,24 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     ['an Age whose first member is past the freshness lifetime', { 'cache-control': 'max-age=60', age: '61, 0' }],
     ['an extremely long Age', { 'cache-control': 'max-age=4000000000', age: '9'.repeat(400) }],
     ['no-store with must-understand of a status that is not understood', { 'cache-control': 'max-age=60, no-store, must-understand' }, {}, 299],
-  ])('does not store %s', async (_name, headers, asked, status) => {
+  ])('does not store %s', async (_name, headers, requestHeaders, status) => {
     const cached = await start()
     cached.app = countingHandler(headers, status)
-    expect(await cached.getStatusAndBody('/account/x.css', asked)).toBe('MISS 1')
-    expect(await cached.getStatusAndBody('/account/x.css', asked)).toBe('MISS 2')
+    expect(await cached.getStatusAndBody('/account/x.css', requestHeaders)).toBe('MISS 1')
+    expect(await cached.getStatusAndBody('/account/x.css', requestHeaders)).toBe('MISS 2')
     expect(await cached.getStatusAndBody('/account/x.css')).toBe('MISS 3')
-    if (asked === undefined) expect(cached.edge.edge.cache.stats(projectId)).toEqual({ objects: 0, bytes: 0 })
+    if (requestHeaders === undefined) expect(cached.edge.edge.cache.stats(projectId)).toEqual({ objects: 0, bytes: 0 })
   })
 
   test.each<Record<string, string>>([{}, { 'cache-control': 'max-stale' }])(
     'a response to Authorization that s-maxage allows to be stored is never served stale, requested with %j',
-    async (asked) => {
+    async (requestHeaders) => {
       const cached = await start()
       cached.app = countingHandler({ 'cache-control': 's-maxage=10, stale-while-revalidate=60, stale-if-error=60' })
       expect(await cached.getStatusAndBody('/', { authorization: 'Bearer x' })).toBe('MISS 1')
       expect(await cached.getStatusAndBody('/')).toBe('HIT 1')
       cached.advanceSeconds(20)
-      expect(await cached.getStatusAndBody('/', asked)).toBe('MISS 2')
+      expect(await cached.getStatusAndBody('/', requestHeaders)).toBe('MISS 2')
     },
   )
 

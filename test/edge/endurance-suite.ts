@@ -112,11 +112,11 @@ export function enduranceSuite(times: number, seed: number): void {
         await batches(async (numbers) => {
           const targets = numbers.map((n) => `/${fault.replaceAll(' ', '-')}/${n}`)
           // Some are requested several times at once: they may share one request to the app, and its fault.
-          const asked = targets.flatMap((target) => Array.from({ length: seededRandom.chance(0.1) ? 3 : 1 }, () => ({ target, on: client() })))
-          const answers = asked.map(({ target, on }) => ask(on, target, `X-Fault: ${fault}\r\n`))
+          const requests = targets.flatMap((target) => Array.from({ length: seededRandom.chance(0.1) ? 3 : 1 }, () => ({ target, on: client() })))
+          const answers = requests.map(({ target, on }) => ask(on, target, `X-Fault: ${fault}\r\n`))
           await until(() => targets.every((target) => app.hung.has(target)) || undefined, { what: 'all requests at the app' })
-          for (const [i, response] of (await edge.advanceUntilDone(Promise.all(answers))).entries()) check(asked[i]?.target ?? '', 504, response)
-          for (const { on } of asked) on.destroy()
+          for (const [i, response] of (await edge.advanceUntilDone(Promise.all(answers))).entries()) check(requests[i]?.target ?? '', 504, response)
+          for (const { on } of requests) on.destroy()
           const on = client()
           for (const target of targets) checkAgain(target, 504, await ask(on, target))
           on.destroy()
@@ -186,17 +186,17 @@ export function enduranceSuite(times: number, seed: number): void {
 
       test('pipelines', async () => {
         await rounds(50, async (n, lane) => {
-          const asked: { target: string; method: string; answer: Promise<RawHttpResponse>; body: string }[] = []
+          const requests: { target: string; method: string; answer: Promise<RawHttpResponse>; body: string }[] = []
           let bytes = ''
           for (let i = 0; i < 5; i++) {
             const target = `/pipelined/${seededRandom.chance(0.5) ? seededRandom.between(0, 49) : `${n}/${i}`}`
             const method = seededRandom.pick(['GET', 'GET', 'HEAD', 'POST'])
             const body = method === 'POST' ? `body ${n} ${i} `.repeat(seededRandom.between(1, 99)) : ''
-            asked.push({ target, method, body, answer: lane.wire.expectResponse(method) })
+            requests.push({ target, method, body, answer: lane.wire.expectResponse(method) })
             bytes += `${method} ${target} HTTP/1.1\r\nHost: app.localhost\r\n${method === 'POST' ? `Content-Length: ${body.length}\r\n` : ''}\r\n${body}`
           }
           for (const part of seededRandom.chance(0.5) ? [bytes] : pieces(seededRandom, bytes)) lane.wire.socket.write(part)
-          for (const { target, method, answer: response, body } of asked) {
+          for (const { target, method, answer: response, body } of requests) {
             const got = await response
             if (method === 'GET') check(target, 'right', got)
             else if (got.status !== 200 || !got.whole || got.body.toString() !== body) mistake(target, `not the answer to ${method}`, got)

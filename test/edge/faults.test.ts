@@ -68,7 +68,7 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     const app = await rawApp(() => {})
     await app.close()
     const waiting = get(edge.port, '/', { method: 'POST', body: 'once' })
-    const again = await startApp((asked, response) => void asked.pipe(response))
+    const again = await startApp((req, response) => void req.pipe(response))
     closers.push(again.close)
     // The old port stays refused, so the route changes to the new one, which the waiting request then uses.
     await edge.edge.setRoute('app.localhost', upstreamRoute(again.port), { drain_ms: 60_000 })

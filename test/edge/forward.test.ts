@@ -12,12 +12,12 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
 
   beforeAll(async () => {
     edge = await startEdge({ fast_path })
-    app = await startApp((asked, response) => {
-      seen.push({ method: asked.method, url: asked.url, raw: asked.rawHeaders })
-      const url = new URL(asked.url ?? '/', 'http://x')
+    app = await startApp((req, response) => {
+      seen.push({ method: req.method, url: req.url, raw: req.rawHeaders })
+      const url = new URL(req.url ?? '/', 'http://x')
       if (url.pathname === '/echo') {
-        response.writeHead(200, { 'content-type': asked.headers['content-type'] ?? 'text/plain' })
-        asked.pipe(response)
+        response.writeHead(200, { 'content-type': req.headers['content-type'] ?? 'text/plain' })
+        req.pipe(response)
         return
       }
       if (url.pathname === '/size') {
@@ -54,10 +54,10 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
         response.writeHead(413).end('no')
         return
       }
-      asked.resume()
-      asked.on('end', () => {
+      req.resume()
+      req.on('end', () => {
         response.setHeader('content-type', 'application/json')
-        response.end(JSON.stringify({ headers: asked.rawHeaders, trailers: asked.rawTrailers }))
+        response.end(JSON.stringify({ headers: req.rawHeaders, trailers: req.rawTrailers }))
       })
     })
     app.server.on('connection', () => connections++)
@@ -236,7 +236,7 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
   })
 
   test('Expect: 100-continue waits for the app', async () => {
-    const asked = request({
+    const req = request({
       host: '127.0.0.1',
       port: edge.port,
       path: '/echo',
@@ -245,13 +245,13 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
       headers: { host: 'app.localhost', expect: '100-continue', 'content-length': '4' },
     })
     let continued = 0
-    asked.on('continue', () => {
+    req.on('continue', () => {
       continued++
-      asked.end('late')
+      req.end('late')
     })
-    asked.flushHeaders()
+    req.flushHeaders()
     const response = await new Promise<Awaited<ReturnType<typeof get>>>((resolve, reject) =>
-      asked.on('response', (got) => void collectResponse(got).then(resolve, reject)).on('error', reject),
+      req.on('response', (got) => void collectResponse(got).then(resolve, reject)).on('error', reject),
     )
     expect(continued).toBe(1)
     expect(response.text).toBe('late')

@@ -16,8 +16,8 @@ describe.each(edgePaths)('HTTPS at the edge, $name', ({ fast_path }) => {
   beforeAll(async () => {
     secureEdge = await startSecureEdge({ fast_path, probe_secret: 'the platform itself' })
     ;({ port, ca } = secureEdge)
-    secureEdge.app.server.on('upgrade', (asked, socket, head) =>
-      sockets.handleUpgrade(asked, socket, head, (one) => one.on('message', (text) => one.send(`you said ${String(text)}`))),
+    secureEdge.app.server.on('upgrade', (req, socket, head) =>
+      sockets.handleUpgrade(req, socket, head, (one) => one.on('message', (text) => one.send(`you said ${String(text)}`))),
     )
   })
   afterAll(async () => {

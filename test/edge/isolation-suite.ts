@@ -27,7 +27,7 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
     /** The newest ETag that a visitor received for a URL. */
     const lastSeen = new Map<string, string>()
     let edge: TestEdge
-    let asked = 0
+    let sent = 0
     let events = 0
 
     beforeAll(async () => {
@@ -50,16 +50,16 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
       const lanes = Array.from({ length: 48 }, runLane)
       await Promise.all([...lanes, disturb()])
       console.log(
-        `isolation: seed ${seed}, ${asked} requests, ${events} purges and swaps, ${[...results].map(([name, count]) => `${name} ${count}`).join(', ')}`,
+        `isolation: seed ${seed}, ${sent} requests, ${events} purges and swaps, ${[...results].map(([name, count]) => `${name} ${count}`).join(', ')}`,
       )
       expect(mistakes.slice(0, 10)).toEqual([])
-      expect(asked).toBeGreaterThanOrEqual(requests / 2)
-      expect(results.get('HIT')).toBeGreaterThan(asked / 20)
+      expect(sent).toBeGreaterThanOrEqual(requests / 2)
+      expect(results.get('HIT')).toBeGreaterThan(sent / 20)
     })
 
     async function runLane(): Promise<void> {
       let client = new RawHttpClient(edge.port)
-      while (asked < requests / 2) {
+      while (sent < requests / 2) {
         if (client.closed) client = new RawHttpClient(edge.port)
         const many = seededRandom.chance(0.1) ? seededRandom.between(2, 4) : 1
         await Promise.all(Array.from({ length: many }, () => askOne(client)))
@@ -69,7 +69,7 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
     }
 
     async function askOne(client: RawHttpClient): Promise<void> {
-      asked++
+      sent++
       // Some are requested much more than others, so that many responses come from the cache.
       const one = seededRandom.chance(0.5) ? seededRandom.pick(names.slice(0, 9)) : seededRandom.pick(names)
       const kind = seededRandom.chance(0.5) ? seededRandom.pick(['open', 'vary']) : seededRandom.pick(cacheKinds)
@@ -150,8 +150,8 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
 
     /** Changes during the load: content and its purge by tag or URL, deployments, turning the cache off and on. */
     async function disturb(): Promise<void> {
-      while (asked < requests / 2) {
-        const before = asked
+      while (sent < requests / 2) {
+        const before = sent
         events++
         const one = seededRandom.pick(names)
         const what = seededRandom.pick(['tag', 'tag', 'url', 'url', 'swap', 'all', 'switch'])
@@ -159,7 +159,7 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
         else if (what === 'switch') await turnOffAndOn(one)
         else await purge(one, what)
         // The minimum number of requests between two changes, so that something is stored again.
-        while (asked < Math.min(before + 100, requests / 2)) await waitEventLoopTurns(1)
+        while (sent < Math.min(before + 100, requests / 2)) await waitEventLoopTurns(1)
       }
     }
 
@@ -186,8 +186,8 @@ export function isolationSuite({ requests, projects, seed }: { requests: number;
     async function turnOffAndOn(one: IsolationApp): Promise<void> {
       edge.edge.cache.setEnabled(one.project, false)
       off.add(one.project)
-      const before = asked
-      while (asked < Math.min(before + 50, requests / 2)) await waitEventLoopTurns(1)
+      const before = sent
+      while (sent < Math.min(before + 50, requests / 2)) await waitEventLoopTurns(1)
       off.delete(one.project)
       edge.edge.cache.setEnabled(one.project, true)
     }

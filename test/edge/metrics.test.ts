@@ -52,8 +52,8 @@ describe.each(edgePaths)('the edge counts, $name', ({ fast_path }) => {
 
   beforeAll(async () => {
     edge = await startEdge({ fast_path, probe_secret: secret, isMetricsEnabled: () => on })
-    app = await startApp((asked, response) => {
-      const path = asked.url ?? '/'
+    app = await startApp((req, response) => {
+      const path = req.url ?? '/'
       if (path.startsWith('/status/')) return void response.writeHead(Number(path.slice(8))).end()
       if (path === '/length') return void response.setHeader('content-length', big.length).end(big)
       if (path === '/chunks') {
@@ -62,7 +62,7 @@ describe.each(edgePaths)('the edge counts, $name', ({ fast_path }) => {
       }
       if (path === '/slow') return slowly.push(response)
       if (path === '/never') return
-      asked.resume().on('end', () => response.end('hello'))
+      req.resume().on('end', () => response.end('hello'))
     })
     sockets = new WebSocketServer({ server: app.server })
     sockets.on('connection', (socket) => socket.on('message', (text) => socket.send(text)))
@@ -85,8 +85,8 @@ describe.each(edgePaths)('the edge counts, $name', ({ fast_path }) => {
   })
 
   test('every request once, by its status class', async () => {
-    const asked = [200, 201, 204, 301, 304, 400, 404, 404, 500, 503]
-    await Promise.all(asked.map((status) => get(edge.port, `/status/${status}`)))
+    const statuses = [200, 201, 204, 301, 304, 400, 404, 404, 500, 503]
+    await Promise.all(statuses.map((status) => get(edge.port, `/status/${status}`)))
     expect(taken(meter())).toEqual({ requests: 10, classes: [3, 2, 3, 2], bytes: 0, hits: 0, misses: 0, bypass: 10, timed: 10 })
     expect(taken(meter()).requests).toBe(0)
   })
@@ -131,12 +131,12 @@ describe.each(edgePaths)('the edge counts, $name', ({ fast_path }) => {
   })
 
   test('a visitor who left before the response, as 499', async () => {
-    const asked = request({ host: '127.0.0.1', port: edge.port, path: '/never', headers: { host: 'app.localhost' } })
-    asked.on('error', () => {})
-    asked.end()
+    const req = request({ host: '127.0.0.1', port: edge.port, path: '/never', headers: { host: 'app.localhost' } })
+    req.on('error', () => {})
+    req.end()
     const reached = new Promise((resolve) => app.server.once('request', resolve))
     await reached
-    asked.destroy()
+    req.destroy()
     const sum = { requests: 0, fours: 0 }
     await until(
       () => {
@@ -180,13 +180,13 @@ describe.each(edgePaths)('the edge counts, $name', ({ fast_path }) => {
       cache: { directory: null, memory_bytes: () => 1e7, disk_bytes: () => 0 },
     })
     const rules = ['max-age=600', 'max-age=600', 'no-store', 'max-age=0, stale-while-revalidate=600', 'private']
-    const source = await startApp((asked, response) => {
-      const path = asked.url ?? '/'
+    const source = await startApp((req, response) => {
+      const path = req.url ?? '/'
       const body = 'y'.repeat(500 + path.length * 1000)
       response.setHeader('cache-control', rules[path.charCodeAt(1) % rules.length]!)
       response.setHeader('etag', '"one"')
       if (path.charCodeAt(2) % 2 === 0) response.setHeader('content-length', body.length)
-      asked.resume().on('end', () => response.end(body))
+      req.resume().on('end', () => response.end(body))
     })
     await cached.routeToPort(source.port)
     const seen: Record<string, number> = {}

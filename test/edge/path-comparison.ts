@@ -61,17 +61,17 @@ export function comparePaths(options: { count: number; seed: number; replay: str
   const seen = new Map<string, string[]>()
 
   beforeAll(async () => {
-    app = await startApp((asked, response) => {
+    app = await startApp((req, response) => {
       let body = ''
-      asked.on('error', () => {})
-      asked.on('data', (part: Buffer) => (body += part.toString('latin1')))
-      asked.on('end', () => {
-        const way = String(asked.headers['x-forwarded-port'] ?? '')
-        const names = asked.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase())
+      req.on('error', () => {})
+      req.on('data', (part: Buffer) => (body += part.toString('latin1')))
+      req.on('end', () => {
+        const way = String(req.headers['x-forwarded-port'] ?? '')
+        const names = req.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase())
         const kept = names.filter((name) => name !== 'connection' && name !== 'transfer-encoding')
         // A mutated length can make the next request, with its tag, a part of the body.
         const untagged = body.replace(/app\.localhost:\d+\r/g, 'app.localhost\r')
-        seen.set(way, [...(seen.get(way) ?? []), `${asked.method} ${asked.url} ${untagged} ${kept.toSorted().join()}`])
+        seen.set(way, [...(seen.get(way) ?? []), `${req.method} ${req.url} ${untagged} ${kept.toSorted().join()}`])
         response.end('fine')
       })
     })

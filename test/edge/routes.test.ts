@@ -42,10 +42,10 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
   /** Responses of `/slow`, which the test ends. */
   const slowly: ServerResponse[] = []
   const says = async (text: string): Promise<ListeningServer<Server>> => {
-    const app = await startApp((asked, response) => {
-      asked.resume()
-      if (asked.url === '/slow') slowly.push(response)
-      else if (asked.url === '/never') response.writeHead(200).flushHeaders()
+    const app = await startApp((req, response) => {
+      req.resume()
+      if (req.url === '/slow') slowly.push(response)
+      else if (req.url === '/never') response.writeHead(200).flushHeaders()
       else response.end(text)
     })
     apps.push(app)
@@ -61,12 +61,12 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     let running = true
     const ask = (method: string): Promise<HttpResponse> =>
       new Promise((resolve, reject) => {
-        const asked = request(
+        const req = request(
           { host: '127.0.0.1', port: edge.port, path: '/', method, agent, headers: { host: 'app.localhost' } },
           (response) => void collectResponse(response).then(resolve, reject),
         )
-        asked.on('error', reject)
-        asked.end(method === 'POST' ? 'body' : undefined)
+        req.on('error', reject)
+        req.end(method === 'POST' ? 'body' : undefined)
       })
     const clients = Array.from({ length: 16 }, async (_, i) => {
       while (running) {
@@ -230,7 +230,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
 
   test('the platform’s own probe is not a visit, and its secret is not forwarded', async () => {
     const own = await startEdge({ fast_path, probe_secret: 'sentinel' })
-    const app = await startApp((asked, response) => response.end(JSON.stringify(asked.headers)))
+    const app = await startApp((req, response) => response.end(JSON.stringify(req.headers)))
     apps.push(app)
     await own.routeToPort(app.port)
     expect((await get(own.port, '/', { headers: { 'x-homeport-probe': 'sentinel' } })).text).not.toContain('sentinel')

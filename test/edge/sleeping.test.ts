@@ -13,7 +13,7 @@ const host = 'app.localhost'
 describe.each(edgePaths)('a sleeping app, $name', ({ fast_path }) => {
   let edge: TestEdge
   let app: ListeningServer<Server>
-  let asked: string[]
+  let requests: string[]
   let woken: Route[]
   const options = {
     fast_path,
@@ -25,10 +25,10 @@ describe.each(edgePaths)('a sleeping app, $name', ({ fast_path }) => {
   const wakes = () => edge.edge.setRoute(host, upstreamRoute(app.port))
 
   beforeEach(async () => {
-    asked = []
+    requests = []
     woken = []
     app = await startApp((request, response) => {
-      asked.push(`${request.method} ${request.url}`)
+      requests.push(`${request.method} ${request.url}`)
       if (request.url === '/kept') response.setHeader('cache-control', 's-maxage=600')
       if (request.url === '/large') response.setHeader('cache-control', 's-maxage=600')
       if (request.url === '/large') return void response.end(Buffer.alloc(8e6, 'x'))
@@ -61,7 +61,7 @@ describe.each(edgePaths)('a sleeping app, $name', ({ fast_path }) => {
       [200, 'a body'],
       [200, ''],
     ])
-    expect(asked).toContain('POST /form')
+    expect(requests).toContain('POST /form')
     expect(woken).toHaveLength(1)
   })
 
@@ -143,7 +143,7 @@ describe.each(edgePaths)('a sleeping app, $name', ({ fast_path }) => {
     await wokenTimes(1)
     await wakes()
     expect((await response).headers['x-cache']).not.toBe('STALE')
-    expect(asked).toEqual(['GET /error', 'GET /error'])
+    expect(requests).toEqual(['GET /error', 'GET /error'])
   })
 
   test('waking does not cut off a slow client of a cached response', async () => {
@@ -160,7 +160,7 @@ describe.each(edgePaths)('a sleeping app, $name', ({ fast_path }) => {
     let bytes = 0
     for await (const chunk of slow) bytes += (chunk as Buffer).length
     expect(bytes).toBeGreaterThan(8e6)
-    expect(asked.filter((line) => line === 'GET /large')).toHaveLength(1)
+    expect(requests.filter((line) => line === 'GET /large')).toHaveLength(1)
   })
 
   test('closing the edge leaves no request waiting', async () => {

@@ -113,10 +113,10 @@ describe.each(edgePaths)('smuggling, $name', ({ fast_path }) => {
 
   beforeAll(async () => {
     edge = await startEdge({ fast_path })
-    app = await startApp((asked, response) => {
-      seen.push(`${asked.method} ${asked.url} ${asked.headers.upgrade ?? ''}`)
-      asked.resume().on('end', () => response.end('fine'))
-      asked.on('error', () => {})
+    app = await startApp((req, response) => {
+      seen.push(`${req.method} ${req.url} ${req.headers.upgrade ?? ''}`)
+      req.resume().on('end', () => response.end('fine'))
+      req.on('error', () => {})
     })
     await edge.routeToPort(app.port)
   })
@@ -176,8 +176,8 @@ describe.each(edgePaths)('invalid responses of an app, $name', ({ fast_path }) =
   ])('%s', async (_name, status, bytes) => {
     const edge = await startEdge({ fast_path })
     const app = await startRawApp((socket) => {
-      socket.on('data', (asked) => {
-        if (asked.toString().startsWith('GET /good')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood')
+      socket.on('data', (bytes) => {
+        if (bytes.toString().startsWith('GET /good')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood')
         else if (bytes.startsWith('HTTP/1.0')) socket.end(bytes)
         else socket.write(bytes)
       })

@@ -38,10 +38,10 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
 
   beforeAll(async () => {
     edge = await startEdge({ fast_path })
-    app = await startApp((asked, response) => {
-      if (asked.url === '/events') return (events = response.writeHead(200, { 'content-type': 'text/event-stream' })).flushHeaders()
-      if (asked.url?.startsWith('/drips')) {
-        if (asked.url.endsWith('length')) response.setHeader('content-length', dripped)
+    app = await startApp((req, response) => {
+      if (req.url === '/events') return (events = response.writeHead(200, { 'content-type': 'text/event-stream' })).flushHeaders()
+      if (req.url?.startsWith('/drips')) {
+        if (req.url.endsWith('length')) response.setHeader('content-length', dripped)
         const bytes = Buffer.alloc(9_000, 'd')
         written = 0
         const next = (): void => {
@@ -52,7 +52,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
         }
         return next()
       }
-      if (asked.url === '/flood') {
+      if (req.url === '/flood') {
         const bytes = Buffer.alloc(64 * 1024, 'f')
         const at = flooded.push(0) - 1
         const next = (): void => {
@@ -64,14 +64,14 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
         }
         return next()
       }
-      upload = asked
+      upload = req
       const hash = createHash('sha256')
-      asked.on('data', (bytes: Buffer) => hash.update(bytes)).pause()
-      asked.on('end', () => response.end(hash.digest('hex')))
+      req.on('data', (bytes: Buffer) => hash.update(bytes)).pause()
+      req.on('end', () => response.end(hash.digest('hex')))
     })
     sockets = new WebSocketServer({ server: app.server, handleProtocols: (offered) => [...offered][0] ?? false, perMessageDeflate: true })
-    sockets.on('connection', (socket, asked) => {
-      if (asked.url === '/close') return socket.close(4321, 'as told')
+    sockets.on('connection', (socket, req) => {
+      if (req.url === '/close') return socket.close(4321, 'as told')
       socket.on('message', (data, binary) => socket.send(data, { binary }))
       socket.on('error', () => {})
     })
@@ -86,8 +86,8 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
   const ask = (options: { path?: string; method?: string; headers?: Record<string, string> }) =>
     request({ host: '127.0.0.1', port: edge.port, agent: false, ...options, headers: { host: 'app.localhost', ...options.headers } })
   const stream = async (path: string): Promise<IncomingMessage> => {
-    const asked = ask({ path }).end()
-    const [response] = (await once(asked, 'response')) as [IncomingMessage]
+    const req = ask({ path }).end()
+    const [response] = (await once(req, 'response')) as [IncomingMessage]
     return response
   }
 
@@ -132,22 +132,22 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
   ] as [string, Record<string, string>][])('an upload %s waits for an app that does not read, and arrives complete', async (_name, headers) => {
     const part = Buffer.alloc(2 ** 20, 'upload')
     const hash = createHash('sha256')
-    const asked = ask({ method: 'POST', headers })
+    const req = ask({ method: 'POST', headers })
     let sent = 0
     const send = async () => {
       while (sent < flood) {
         hash.update(part)
         sent += part.length
-        if (!asked.write(part)) await once(asked, 'drain')
+        if (!req.write(part)) await once(req, 'drain')
       }
-      asked.end()
+      req.end()
     }
     const sending = send()
     await stalled(() => sent)
     expect(sent).toBeLessThan(buffers)
     upload?.resume()
     await sending
-    const [response] = (await once(asked, 'response')) as [IncomingMessage]
+    const [response] = (await once(req, 'response')) as [IncomingMessage]
     expect((await collectResponse(response)).text).toBe(hash.digest('hex'))
   })
 
@@ -177,25 +177,25 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
     })
 
     test('the client’s close code arrives at the app', async () => {
-      const told = new Promise<number>((resolve) => sockets.once('connection', (socket) => socket.once('close', resolve)))
+      const closed = new Promise<number>((resolve) => sockets.once('connection', (socket) => socket.once('close', resolve)))
       const socket = await open('/')
       socket.close(3999, 'bye')
-      expect(await told).toBe(3999)
+      expect(await closed).toBe(3999)
     })
 
     test('the app is told when a client vanishes', async () => {
-      const told = new Promise<number>((resolve) => sockets.once('connection', (socket) => socket.once('close', resolve)))
+      const closed = new Promise<number>((resolve) => sockets.once('connection', (socket) => socket.once('close', resolve)))
       const socket = await open('/')
       socket.terminate()
-      expect(await told).toBe(1006)
+      expect(await closed).toBe(1006)
     })
 
     test('an app may refuse with any response', async () => {
       const declining = await startApp((_asked, response) => response.writeHead(401, { 'x-why': 'no' }).end('sign in first'))
       await edge.routeToPort(declining.port, 'declining.localhost')
       const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': `${'x'.repeat(22)}==`, 'sec-websocket-version': '13' }
-      const asked = ask({ headers: { host: 'declining.localhost', ...headers } }).end()
-      const [response] = (await once(asked, 'response')) as [IncomingMessage]
+      const req = ask({ headers: { host: 'declining.localhost', ...headers } }).end()
+      const [response] = (await once(req, 'response')) as [IncomingMessage]
       const got = await collectResponse(response)
       expect([got.status, got.headers['x-why'], got.text]).toEqual([401, 'no', 'sign in first'])
       await declining.close()
@@ -220,8 +220,8 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
     })
 
     test('an upgrade for a host without an app gets its page', async () => {
-      const asked = ask({ headers: { host: 'nobody.localhost', connection: 'Upgrade', upgrade: 'websocket' } }).end()
-      const [response] = (await once(asked, 'response')) as [IncomingMessage]
+      const req = ask({ headers: { host: 'nobody.localhost', connection: 'Upgrade', upgrade: 'websocket' } }).end()
+      const [response] = (await once(req, 'response')) as [IncomingMessage]
       response.resume()
       expect(response.statusCode).toBe(404)
     })

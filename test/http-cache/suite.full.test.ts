@@ -18,7 +18,7 @@ describe.each(edgePaths)('the suite for HTTP caches, $name', ({ fast_path }) => 
     // The setup of this test failed: the machine was too slow for the suite's pauses, which says nothing about the cache.
     const unmet = tests.filter(({ id }) => knownFailures[id] === undefined && Array.isArray(results[id]) && results[id][0] === 'Setup')
     const again = unmet.length > 0 ? await runSuite(base) : {}
-    for (const { id } of unmet) results[id] = again[id] ?? ['Setup', 'not asked again']
+    for (const { id } of unmet) results[id] = again[id] ?? ['Setup', 'not run again']
     await edge.close()
     await server.stop()
   })

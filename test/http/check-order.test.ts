@@ -364,8 +364,8 @@ describe('a changing request with the session cookie', () => {
     ['the address bar', { 'sec-fetch-site': 'none' }],
     ['contradictory headers', { 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' }],
   ])('is 403 from %s', async (_name, headers) => {
-    const asked = 'origin' in headers && headers.origin === '(as https)' ? { origin: server.url.replace('http:', 'https:') } : headers
-    await refused(await stop({ ...jsonType, ...asked }), 403, 'origin_not_allowed')
+    const sentHeaders = 'origin' in headers && headers.origin === '(as https)' ? { origin: server.url.replace('http:', 'https:') } : headers
+    await refused(await stop({ ...jsonType, ...sentHeaders }), 403, 'origin_not_allowed')
   })
   it('is 403 from another site whatever its type, and 415 without JSON', async () => {
     await refused(await stop({ 'content-type': 'text/plain', origin: 'https://evil.example' }), 403, 'origin_not_allowed')

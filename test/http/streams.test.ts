@@ -141,10 +141,10 @@ describe('an event stream', () => {
     const clock = createTestClock({ frozen_at: 0 })
     const streams = createStreams({ clock, log: silentLog })
     const access = { key: 'tok_1', isGranted: () => Promise.resolve(true) }
-    let asked = 0
+    let reads = 0
     async function* endless(): AsyncGenerator<StreamEvent> {
       for (;;) {
-        asked++
+        reads++
         yield { data: 'x'.repeat(1000) }
       }
     }
@@ -154,18 +154,18 @@ describe('an event stream', () => {
     streams.eventStream(endless(), { access, request_id: 'req_1', onEnd: () => {} })(connection as ServerResponse)
     const settled = async () => {
       for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
-      return asked
+      return reads
     }
     const first = await settled()
     expect(first).toBeGreaterThan(60)
     expect(first * 1000).toBeLessThan(limits.stream_backlog_bytes)
     expect(await settled()).toBe(first)
     // Reading makes space for as much again.
-    while (taken.length > 0 && asked < 1000) {
+    while (taken.length > 0 && reads < 1000) {
       taken.shift()?.()
       expect((await settled()) - first).toBeLessThanOrEqual(1100)
     }
-    expect(asked).toBeGreaterThanOrEqual(1000)
+    expect(reads).toBeGreaterThanOrEqual(1000)
     connection.destroy()
     await once(connection, 'close')
     expect(streams.size).toBe(0)

@@ -51,7 +51,7 @@ function send(
   body: Record<string, unknown>
 }> {
   return new Promise((resolve, reject) => {
-    const asked = request({ host: '127.0.0.1', port: at.port, path: `/hooks/cache/${slug}${query}`, method, agent: false, headers }, (response) => {
+    const req = request({ host: '127.0.0.1', port: at.port, path: `/hooks/cache/${slug}${query}`, method, agent: false, headers }, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (part: string) => (text += part))
       response.on('end', () =>
@@ -62,8 +62,8 @@ function send(
         }),
       )
     })
-    asked.on('error', reject)
-    asked.end(body)
+    req.on('error', reject)
+    req.end(body)
   })
 }
 

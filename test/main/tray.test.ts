@@ -225,13 +225,13 @@ describe('when a deployment ends', () => {
     title: 'Add prices',
     message: status === 'failed' ? 'npm ended with 1.' : null,
   })
-  const told = () => fakeElectron.notifications.map(({ options }) => `${options.title} | ${options.body}`)
+  const listShown = () => fakeElectron.notifications.map(({ options }) => `${options.title} | ${options.body}`)
 
   test('notifies in the background; a click opens it', async () => {
     await testDesktop.start()
     testDesktop.window().is_focused = false
     testDesktop.feed.emitUpdate({ finished_deployments: [end('dep_1'), { ...end('dep_2', 'failed'), preview: 'next' }] })
-    expect(told()).toEqual(['shop is ready | Add prices', 'shop (next) failed to deploy | npm ended with 1.'])
+    expect(listShown()).toEqual(['shop is ready | Add prices', 'shop (next) failed to deploy | npm ended with 1.'])
     fakeElectron.notifications[1]?.emit('click')
     await flushPromises()
     expect(testDesktop.window().webContents.sent).toEqual([['homeport:navigate', '/projects/shop/deployments/dep_2', null]])
@@ -249,7 +249,7 @@ describe('when a deployment ends', () => {
     await testDesktop.start()
     testDesktop.window().is_focused = true
     testDesktop.feed.emitUpdate({ finished_deployments: [end('dep_1')] })
-    expect(told()).toEqual([])
+    expect(listShown()).toEqual([])
   })
 
   test('combines many at once into one notification', async () => {
@@ -257,7 +257,7 @@ describe('when a deployment ends', () => {
     testDesktop.window().is_focused = false
     testDesktop.feed.emitUpdate({ finished_deployments: [end('a'), end('b'), end('c', 'failed'), end('d')] })
     testDesktop.feed.emitUpdate({ finished_deployments: ['e', 'f', 'g', 'h'].map((id) => end(id)) })
-    expect(told()).toEqual(['4 deployments finished | 1 failed.', '4 deployments finished | All are ready.'])
+    expect(listShown()).toEqual(['4 deployments finished | 1 failed.', '4 deployments finished | All are ready.'])
     for (const event of ['close', 'failed']) fakeElectron.notifications[0]?.emit(event)
   })
 })
@@ -282,7 +282,7 @@ describe('detection of a tray', () => {
   })
 
   test('elsewhere always, without a check', async () => {
-    expect(await hasTrayHost(async () => Promise.reject(new Error('asked')), 'win32')).toBe(true)
+    expect(await hasTrayHost(async () => Promise.reject(new Error('D-Bus was called')), 'win32')).toBe(true)
   })
 
   test('works on this machine', async () => {

@@ -72,10 +72,10 @@ test('a clean-up removes unknown files, and says how much; recent, known and for
   const paths = ['bundles', 'sources', 'work', 'archives']
   const before = sizeOf(...paths)
 
-  const told = await use('bundles')
-  expect(told.reclaimable_bytes).toBeGreaterThan(5 * mebibyte)
+  const measured = await use('bundles')
+  expect(measured.reclaimable_bytes).toBeGreaterThan(5 * mebibyte)
   const { freed, freed_bytes } = await clean('bundles')
-  expect(freed).toEqual([{ kind: 'bundles', bytes: told.reclaimable_bytes, count: orphans.length, note: null }])
+  expect(freed).toEqual([{ kind: 'bundles', bytes: measured.reclaimable_bytes, count: orphans.length, note: null }])
   expect(before - sizeOf(...paths)).toBe(freed_bytes)
 
   expect(orphans.filter((location) => existsSync(at(...location)))).toEqual([])

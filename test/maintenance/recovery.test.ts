@@ -51,11 +51,11 @@ async function rowsNow(afterCrash = false) {
   const rows = store.db.readSync(
     (tx) => (tx.statement("SELECT count(*) AS n FROM settings WHERE key LIKE 'row %'").get() as { n: number } | undefined)?.n,
   )
-  const told = store.db.readSync(
+  const reported = store.db.readSync(
     (tx) => (tx.statement("SELECT value FROM settings WHERE key = 'recovered'").get() as { value: string } | undefined)?.value,
   )
   await store.close()
-  return { rows, recovered, told }
+  return { rows, recovered, reported }
 }
 
 const times = ['2026-01-01T10-00-00Z', '2026-01-01T11-00-00Z', '2026-01-01T12-00-00Z']
@@ -71,10 +71,10 @@ describe('the main database', () => {
     await fill(times)
     harm()
     const isThere = readdirSync(folder).includes('homeport.db')
-    const { rows, recovered, told } = await rowsNow()
+    const { rows, recovered, reported } = await rowsNow()
     expect(rows).toBe(900)
     expect(recovered).toMatchObject({ copied_at: '2026-01-01T12:00:00.000Z', copy: 'hourly-2026-01-01T12-00-00Z.db' })
-    expect(JSON.parse(told ?? '')).toEqual(recovered)
+    expect(JSON.parse(reported ?? '')).toEqual(recovered)
     const aside = readdirSync(folder).filter((name) => /^homeport\.db\.damaged-[\dTZ-]+$/.test(name))
     expect(aside).toEqual(isThere ? [recovered?.damaged_file] : [])
     expect(statSync(path()).mode & 0o777).toBe(0o600)
@@ -146,10 +146,10 @@ test('a platform that starts on a damaged database serves from the copy, and rep
     expect(health).toMatchObject({ checks: { recovered_from_backup: expect.stringMatching(/^\d{4}-/) } })
     const { checks } = (await second.api<{ checks: { name: string; status: string; hint: string }[] }>('GET', '/instance/doctor')).body
     expect(checks.find((one) => one.name === 'backups')).toMatchObject({ status: 'warning', hint: expect.stringContaining('then remove') })
-    const told = (await second.api<{ recovered: { damaged_file: string } | null }>('GET', '/instance/backups')).body.recovered
-    expect(told?.damaged_file).toMatch(/^homeport\.db\.damaged-/)
+    const reported = (await second.api<{ recovered: { damaged_file: string } | null }>('GET', '/instance/backups')).body.recovered
+    expect(reported?.damaged_file).toMatch(/^homeport\.db\.damaged-/)
     // Until the damaged file is removed.
-    for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `${told!.damaged_file}${end}`), { force: true })
+    for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `${reported!.damaged_file}${end}`), { force: true })
     expect((await second.api<{ recovered: unknown }>('GET', '/instance/backups')).body.recovered).toBeNull()
   } finally {
     await second.handle.stop()

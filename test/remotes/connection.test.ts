@@ -31,11 +31,11 @@ const problemOf = async (remotes: RemoteClient, origin: string) =>
   )
 /** Resolves names to these addresses, one after the other. */
 const resolverTo = (...addresses: string[]) => {
-  let asked = 0
+  let lookups = 0
   return createRemoteClient({
     isOwn: () => false,
     clock,
-    resolve: (_name, _options, callback) => callback(null, [{ address: addresses[Math.min(asked++, addresses.length - 1)] ?? '', family: 4 }]),
+    resolve: (_name, _options, callback) => callback(null, [{ address: addresses[Math.min(lookups++, addresses.length - 1)] ?? '', family: 4 }]),
   })
 }
 const named = (name: string) => remote.url.replace('127.0.0.1', name)
@@ -138,7 +138,7 @@ describe('timeouts', () => {
       { operation, params: { slug: 'abc' }, query: new URLSearchParams(), headers: {}, body: undefined, signal: new AbortController().signal },
     )
   /** The remote's behavior for a request; resolves once it has received one. */
-  const asked = (how: (res: ServerResponse) => unknown = () => {}) =>
+  const startRequest = (how: (res: ServerResponse) => unknown = () => {}) =>
     new Promise<ServerResponse>((resolve) =>
       remote.respondWith((res) => {
         how(res)
@@ -173,7 +173,7 @@ describe('timeouts', () => {
     ['one that sends headers but no body', 'listProjects', undefined, (res) => res.writeProcessing()],
     ['one that stops midway', 'listProjects', (res) => res.writeHead(200, { 'content-type': 'application/json' }).write('{"projects":')],
   ])('apply to %s', async (_name, operation, how, again) => {
-    const question = asked(how)
+    const question = startRequest(how)
     let isOver = false
     const failed = expect(forward(operation))
       .rejects.toMatchObject(inTime)
@@ -187,7 +187,7 @@ describe('timeouts', () => {
   })
 
   test('apply to a silent stream, and not to an active one', async () => {
-    const question = asked((res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 0\n\n'))
+    const question = startRequest((res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 0\n\n'))
     const events = await follow()
     const res = await question
     expect(await events.next()).toBe('0')
@@ -203,7 +203,7 @@ describe('timeouts', () => {
   })
 
   test('do not count time in which this process was suspended', async () => {
-    const question = asked((res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n'))
+    const question = startRequest((res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n'))
     const events = await follow()
     const res = await question
     expect(await events.next()).toBe('first')
@@ -216,7 +216,7 @@ describe('timeouts', () => {
   })
 
   test('a removed instance ends its requests', async () => {
-    const question = asked()
+    const question = startRequest()
     const remotes = createRemoteClient({ isOwn: () => false, clock })
     const failed = expect(forward('createProject', remotes)).rejects.toMatchObject({ code: 'remote_not_found' })
     await question

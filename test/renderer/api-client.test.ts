@@ -11,15 +11,15 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close()
 })
 
-async function instance(answer: RequestListener): Promise<{ url: string; asked: IncomingMessage[] }> {
-  const asked: IncomingMessage[] = []
+async function instance(answer: RequestListener): Promise<{ url: string; requests: IncomingMessage[] }> {
+  const requests: IncomingMessage[] = []
   const server = createServer((request, response) => {
-    asked.push(request)
+    requests.push(request)
     answer(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   closers.push(() => new Promise((resolve) => server.close(resolve)))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
 }
 
 const problemOf = (call: Promise<unknown>) =>
@@ -35,20 +35,20 @@ describe('the client of a remote instance', () => {
     )
     const client = createApiClient({ base_url: home.url, onSignedOut: () => undefined, onTokenRefused: () => undefined })
     expect(await client.call('stopProject', { params: { slug: 'a/b c' } })).toEqual({ ok: true, status: 'inactive' })
-    expect(home.asked[0]).toMatchObject({ method: 'POST', url: '/v1/projects/a%2Fb%20c/stop' })
-    expect(home.asked[0]?.headers).toMatchObject({ 'content-type': 'application/json' })
-    expect(home.asked[0]?.headers).not.toHaveProperty('authorization')
+    expect(home.requests[0]).toMatchObject({ method: 'POST', url: '/v1/projects/a%2Fb%20c/stop' })
+    expect(home.requests[0]?.headers).toMatchObject({ 'content-type': 'application/json' })
+    expect(home.requests[0]?.headers).not.toHaveProperty('authorization')
   })
 
   it('retries a change when its connection was lost, with the same idempotency key', async () => {
     const home = await instance((request, response) =>
-      home.asked.length % 2 === 1 ? request.socket.destroy() : response.writeHead(200).end('{"ok":true,"status":"inactive"}'),
+      home.requests.length % 2 === 1 ? request.socket.destroy() : response.writeHead(200).end('{"ok":true,"status":"inactive"}'),
     )
     const client = createApiClient({ base_url: home.url, onSignedOut: () => undefined, onTokenRefused: () => undefined })
     const call = () => client.call('stopProject', { params: { slug: 'shop' } })
     expect(await call()).toEqual({ ok: true, status: 'inactive' })
     await call()
-    const keys = home.asked.map(({ headers }) => headers['idempotency-key'])
+    const keys = home.requests.map(({ headers }) => headers['idempotency-key'])
     expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), keys[0], expect.any(String), keys[2]])
     expect(keys[2]).not.toBe(keys[0])
   })
@@ -58,23 +58,23 @@ describe('the client of a remote instance', () => {
     const home = await instance(() => abort.abort())
     const client = createApiClient({ base_url: home.url, onSignedOut: () => undefined, onTokenRefused: () => undefined })
     await expect(client.call('stopProject', { params: { slug: 'shop' }, signal: abort.signal })).rejects.toThrow('aborted')
-    expect(home.asked).toHaveLength(1)
+    expect(home.requests).toHaveLength(1)
   })
 
   it('refuses .. as a parameter', async () => {
     const home = await instance((_, response) => response.writeHead(200).end('{}'))
     const client = createApiClient({ base_url: home.url, onSignedOut: () => undefined, onTokenRefused: () => undefined })
     expect(await problemOf(client.call('getProject', { params: { slug: '..' } }))).toMatchObject({ code: 'bad_answer' })
-    expect(home.asked).toHaveLength(0)
+    expect(home.requests).toHaveLength(0)
   })
 
   it('reports that the proxy has no valid token, without ending its own session', async () => {
-    const told: string[] = []
+    const events: string[] = []
     const refusal = { error: 'remote_token_refused', message: 'A new token.', request_id: 'req_3' }
     const home = await instance((_, response) => response.writeHead(409).end(JSON.stringify(refusal)))
-    const client = createApiClient({ base_url: home.url, onSignedOut: () => told.push('signed out'), onTokenRefused: () => told.push('refused') })
+    const client = createApiClient({ base_url: home.url, onSignedOut: () => events.push('signed out'), onTokenRefused: () => events.push('refused') })
     expect(await problemOf(client.call('listProjects', {}))).toMatchObject({ code: 'remote_token_refused' })
-    expect(told).toEqual(['refused'])
+    expect(events).toEqual(['refused'])
   })
 
   it('never follows a redirect', async () => {
@@ -82,8 +82,8 @@ describe('the client of a remote instance', () => {
     const home = await instance((_, response) => response.writeHead(302, { location: `${evil.url}/v1/projects` }).end())
     const client = createApiClient({ base_url: home.url, onSignedOut: () => undefined, onTokenRefused: () => undefined })
     expect(await problemOf(client.call('listProjects', {}))).toMatchObject({ code: 'unreachable', status: 0 })
-    expect(home.asked).toHaveLength(1)
-    expect(evil.asked).toHaveLength(0)
+    expect(home.requests).toHaveLength(1)
+    expect(evil.requests).toHaveLength(0)
   })
 
   it('reports an error with the platform’s message', async () => {

@@ -5,12 +5,12 @@ import { ApiError } from '../../server/client/api-error.ts'
 
 /** A client that records its requests. `answers` by operation; what they throw is an error response. */
 function clientOf(answers: Record<string, (input: { params?: { slug: string }; query: Record<string, string> }) => unknown>) {
-  const asked: string[] = []
+  const calls: string[] = []
   const call = async (id: string, input: { params?: { slug: string }; query: Record<string, string> }) => {
-    asked.push(`${id} ${input.params?.slug ?? input.query['slugs'] ?? ''}${input.query['status'] ? ' ready' : ''}`)
+    calls.push(`${id} ${input.params?.slug ?? input.query['slugs'] ?? ''}${input.query['status'] ? ' ready' : ''}`)
     return answers[id]?.(input)
   }
-  return { asked, client: { call } as unknown as Pick<ApiClient, 'call'> }
+  return { calls, client: { call } as unknown as Pick<ApiClient, 'call'> }
 }
 
 const glance = (slug: string) => ({ slug, latest: { id: `newest of ${slug}` }, serving: null })
@@ -18,20 +18,20 @@ const listGlances = ({ query }: { query: Record<string, string> }) => ({ glances
 
 describe('a summary of many projects', () => {
   it('is one request for concurrent callers, each project once', async () => {
-    const { asked, client } = clientOf({ listGlances })
+    const { calls, client } = clientOf({ listGlances })
     const look = createSummaryLoader(client)
     const seen = await Promise.all(['a', 'b', 'a'].map((slug) => look(slug)))
     expect(seen.map(({ latest }) => latest?.id)).toEqual(['newest of a', 'newest of b', 'newest of a'])
-    expect(asked).toEqual(['listGlances a,b'])
+    expect(calls).toEqual(['listGlances a,b'])
     await look('a')
-    expect(asked).toEqual(['listGlances a,b', 'listGlances a'])
+    expect(calls).toEqual(['listGlances a,b', 'listGlances a'])
   })
 
   it('requests no more at once than the contract allows', async () => {
-    const { asked, client } = clientOf({ listGlances })
+    const { calls, client } = clientOf({ listGlances })
     const look = createSummaryLoader(client)
     await Promise.all(Array.from({ length: 61 }, (_, n) => look(`p${n}`)))
-    expect(asked.map((one) => one.split(',').length)).toEqual([60, 1])
+    expect(calls.map((one) => one.split(',').length)).toEqual([60, 1])
   })
 
   it('reports an omitted project as deleted', async () => {
@@ -43,7 +43,7 @@ describe('a summary of many projects', () => {
 
   it('passes on an error, and requests again the next time', async () => {
     let isBusy = true
-    const { asked, client } = clientOf({
+    const { calls, client } = clientOf({
       listGlances(input) {
         if (isBusy) throw new ApiError('rate_limited', 'Too many.', { status: 429 })
         return listGlances(input)
@@ -53,7 +53,7 @@ describe('a summary of many projects', () => {
     await expect(look('a')).rejects.toMatchObject({ code: 'rate_limited' })
     isBusy = false
     expect((await look('a')).latest?.id).toBe('newest of a')
-    expect(asked).toEqual(['listGlances a', 'listGlances a'])
+    expect(calls).toEqual(['listGlances a', 'listGlances a'])
   })
 
   const serving = { id: 'serving', target: 'production', is_current: true }
@@ -70,7 +70,7 @@ describe('a summary of many projects', () => {
   }
 
   it('requests one after another from an instance of an earlier version, and does not retry', async () => {
-    const { asked, client } = clientOf({
+    const { calls, client } = clientOf({
       ...alone,
       listGlances() {
         throw new ApiError('route_not_found', 'Nothing here.', { status: 404 })
@@ -84,7 +84,7 @@ describe('a summary of many projects', () => {
       'serving',
       { latest: null, serving: null },
     ])
-    expect(asked).toEqual([
+    expect(calls).toEqual([
       'listGlances plain,mixed,empty',
       'listDeployments plain',
       'listDeployments mixed',
@@ -92,12 +92,12 @@ describe('a summary of many projects', () => {
       'listDeployments mixed ready',
     ])
     await look('plain')
-    expect(asked.at(-1)).toBe('listDeployments plain')
+    expect(calls.at(-1)).toBe('listDeployments plain')
   })
 
   it('never sends the batch request to a hosted account', async () => {
-    const { asked, client } = clientOf(alone)
+    const { calls, client } = clientOf(alone)
     await createSummaryLoader(client)('plain', true)
-    expect(asked).toEqual(['listDeployments plain'])
+    expect(calls).toEqual(['listDeployments plain'])
   })
 })

@@ -46,7 +46,7 @@ describe('the features of an instance', () => {
     // Its own machine, from its view, is not the local one.
     ['another Homeport', false, session, { is_known: true, has_instance_api: true, can_deploy_folders: false, is_local: false, has_terminal: false }],
     ['a hosted account', false, null, { is_known: true, has_instance_api: false, can_deploy_folders: false, is_local: false, has_terminal: false }],
-  ])('%s', (_, isHome, told, offered) => expect(deriveCapabilities(isHome, told)).toEqual(offered))
+  ])('%s', (_, isHome, session, capabilities) => expect(deriveCapabilities(isHome, session)).toEqual(capabilities))
 })
 
 describe('data from an instance', () => {

@@ -12,7 +12,7 @@ import { type DashboardNotification, maxNotifications, useNotifications } from '
 import { until } from '../support/until.ts'
 
 let cache: QueryClient
-let told: DashboardNotification[]
+let notices: DashboardNotification[]
 let seen: string[]
 let domains: Partial<Domain>[]
 let previews: { branch: string; deployment_id: string }[]
@@ -41,12 +41,18 @@ const deployment = (status: Deployment['status'], more: Partial<Deployment> = {}
 beforeEach(() => {
   cache = new QueryClient()
   cache.setQueryData(queryKeys.project('shop'), project)
-  told = []
+  notices = []
   seen = []
   domains = []
   previews = []
   const client = { call: async () => ({ domains, previews }) } as unknown as ApiClient
-  hear = createNotificationListener({ client, cache, notify: (notice) => told.push(notice), isVisible: (path) => seen.includes(path), now: () => 0 })
+  hear = createNotificationListener({
+    client,
+    cache,
+    notify: (notice) => notices.push(notice),
+    isVisible: (path) => seen.includes(path),
+    now: () => 0,
+  })
 })
 
 describe('notifications', () => {
@@ -54,7 +60,7 @@ describe('notifications', () => {
     hear(deployment('building'))
     hear(deployment('ready'))
     hear(deployment('ready'))
-    expect(told).toEqual([
+    expect(notices).toEqual([
       {
         id: 'dpl_1 ready',
         kind: 'done',
@@ -69,7 +75,7 @@ describe('notifications', () => {
   it('say why one failed, and the branch of a preview', () => {
     hear(deployment('queued', { target: 'preview', branch: 'tides' }))
     hear(deployment('failed', { target: 'preview', branch: 'tides', error: { message: 'The build ended with code 1.' } as Deployment['error'] }))
-    expect(told.map(({ title, text, kind }) => [title, text, kind])).toEqual([
+    expect(notices.map(({ title, text, kind }) => [title, text, kind])).toEqual([
       ['Preview of tides failed', 'Harbour shop · The build ended with code 1.', 'failed'],
     ])
   })
@@ -83,16 +89,16 @@ describe('notifications', () => {
     hear(deployment('ready', { id: 'dpl_3' }))
     hear(deployment('building', { id: 'dpl_4', project_id: 'prj_other' }))
     hear(deployment('ready', { id: 'dpl_4', project_id: 'prj_other' }))
-    expect(told).toEqual([])
+    expect(notices).toEqual([])
   })
 
   it('report an app that crashes, not one that had crashed before', () => {
     const crashed = { event: 'project' as const, id: null, data: { project: { ...project, status: 'crashed' as const } } }
     hear(crashed)
-    expect(told.map(({ title, path }) => [title, path])).toEqual([['Harbour shop crashed', '/projects/shop/logs']])
+    expect(notices.map(({ title, path }) => [title, path])).toEqual([['Harbour shop crashed', '/projects/shop/logs']])
     cache.setQueryData(queryKeys.project('shop'), crashed.data.project)
     hear(crashed)
-    expect(told).toHaveLength(1)
+    expect(notices).toHaveLength(1)
   })
 
   it('recheck domains that were seen pending', async () => {
@@ -101,8 +107,8 @@ describe('notifications', () => {
     cache.setQueryData(queryKeys.domains('shop'), { domains: [name('pending')] })
     domains = [name('verified')]
     hear({ event: 'project', id: null, data: { project } })
-    await until(() => told[0], { what: 'the notice' })
-    expect(told[0]).toMatchObject({ kind: 'done', title: 'boats.example.com is verified', path: '/projects/shop/domains' })
+    await until(() => notices[0], { what: 'the notice' })
+    expect(notices[0]).toMatchObject({ kind: 'done', title: 'boats.example.com is verified', path: '/projects/shop/domains' })
   })
 
   it('report a preview that was seen open and is closed, except while previews are on screen', async () => {
@@ -114,20 +120,20 @@ describe('notifications', () => {
     expect(cache.getQueryData(queryKeys.previews('shop'))).toHaveLength(2)
     seen = []
     hear({ event: 'project', id: null, data: { project } })
-    await until(() => told[0], { what: 'the notice' })
-    expect(told.map(({ title, path }) => [title, path])).toEqual([['Preview of tides was closed', '/projects/shop/previews']])
+    await until(() => notices[0], { what: 'the notice' })
+    expect(notices.map(({ title, path }) => [title, path])).toEqual([['Preview of tides was closed', '/projects/shop/previews']])
     expect(cache.getQueryData(queryKeys.previews('shop'))).toEqual([boats])
   })
 
   it('tell the owner about a problem of the instance and its fix, once for as long as it lasts', () => {
     const listen = createHealthNotifier(
-      (notice) => told.push(notice),
-      () => told.length,
+      (notice) => notices.push(notice),
+      () => notices.length,
     )
     const check = (name: string, status: DoctorCheckWithHelp['status']) => ({ name, status, message: `About ${name}.`, hint: 'Fix it.', help: null })
     listen([check('disk', 'warning'), check('backups', 'ok'), check('git', 'failed')])
     listen([check('disk', 'warning')])
-    expect(told).toEqual([
+    expect(notices).toEqual([
       {
         id: 'disk warning 0',
         kind: 'failed',
@@ -141,7 +147,7 @@ describe('notifications', () => {
     listen([check('disk', 'failed'), check('backups', 'failed'), { ...check('databases docker', 'warning'), help: 'databases' }])
     listen([])
     listen([check('disk', 'warning'), { ...check('port edge', 'warning'), help: 'nowhere' as 'ports' }])
-    expect(told.slice(1).map(({ title, path, is_quiet }) => [title, path, is_quiet])).toEqual([
+    expect(notices.slice(1).map(({ title, path, is_quiet }) => [title, path, is_quiet])).toEqual([
       ['The disk is full', '/instance/disk', undefined],
       ['A backup failed', '/instance/backups', undefined],
       ['The database server is not running', '/help/databases', undefined],
@@ -153,9 +159,9 @@ describe('notifications', () => {
   it('of the instance do not repeat after a reload of the page', () => {
     const now = () => 1
     const disk: DoctorCheckWithHelp = { name: 'disk', status: 'warning', message: '', hint: '', help: null }
-    createHealthNotifier((notice) => told.push(notice), now)([disk])
-    createHealthNotifier((notice) => told.push(notice), now, told)([disk])
-    expect(told).toHaveLength(1)
+    createHealthNotifier((notice) => notices.push(notice), now)([disk])
+    createHealthNotifier((notice) => notices.push(notice), now, notices)([disk])
+    expect(notices).toHaveLength(1)
   })
 
   it('about a lasting state are listed below new ones, and do not count as unread', () => {

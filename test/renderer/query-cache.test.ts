@@ -27,12 +27,12 @@ const slugs = () =>
 /** A visible list whose first page is loaded. `respond`: to the oldest open request. */
 async function longList() {
   type Page = { projects: Project[]; next_cursor: string | null }
-  const asked: ((page: Page) => void)[] = []
+  const pendingPages: ((page: Page) => void)[] = []
   const respond = async (projects: Project[], next_cursor: string | null = null) =>
-    (await until(() => asked.shift(), { what: 'a request' }))({ projects, next_cursor })
+    (await until(() => pendingPages.shift(), { what: 'a request' }))({ projects, next_cursor })
   const observer = new InfiniteQueryObserver(cache, {
     queryKey: queryKeys.projects,
-    queryFn: () => new Promise<Page>((resolve) => asked.push(resolve)),
+    queryFn: () => new Promise<Page>((resolve) => pendingPages.push(resolve)),
     initialPageParam: null,
     getNextPageParam: (page: Page) => page.next_cursor,
   })

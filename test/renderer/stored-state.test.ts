@@ -17,5 +17,10 @@ describe('the state that an earlier version of the dashboard stored is read', ()
       { ...rest, request },
       { ...rest, request },
     ])
+    const linesOf = (copied: string, notCopied: string) => [copied, 'kept', notCopied].map((outcome) => ({ item: 'Redis', outcome, note: '' }))
+    const lines = linesOf('carried', 'not_carried')
+    expect(parseStoredPromotions(JSON.stringify([{ ...rest, request, done: { report: lines }, not_carried: lines }]))).toEqual([
+      { ...rest, request, done: { report: linesOf('copied', 'not_copied') }, not_copied: linesOf('copied', 'not_copied') },
+    ])
   })
 })

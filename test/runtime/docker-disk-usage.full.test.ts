@@ -27,7 +27,7 @@ describe.skipIf(!requires('docker').ok)('disk usage of Homeport’s objects in a
     images: new Set<string>(),
   }
   const nothingInUse: DockerResourcesInUse = { projects: new Set(), busy: new Set(), open: new Set(), serving: new Set(), images: new Set() }
-  const asked = async (): Promise<DockerResourcesInUse> => needs
+  const getNeeds = async (): Promise<DockerResourcesInUse> => needs
 
   beforeAll(async () => {
     const options = await runtimeOptions()
@@ -70,7 +70,7 @@ describe.skipIf(!requires('docker').ok)('disk usage of Homeport’s objects in a
   const kind = async (name: string, by: DockerResourcesInUse = needs) => (await disk.measure(by)).kinds.find((one) => one.kind === name)
 
   test('is zero at first, and the machine’s base images do not count', async () => {
-    const told = async () =>
+    const measure = async () =>
       (await disk.measure(needs)).kinds.map(({ kind: name, bytes, count, reclaimable_bytes }) => [name, bytes, count, reclaimable_bytes])
     // A busy engine may take too long to count its volumes, and then they are not reported.
     const nothing = [
@@ -80,7 +80,7 @@ describe.skipIf(!requires('docker').ok)('disk usage of Homeport’s objects in a
       ['databases', 0, 0, 0],
       ['other', 0, 0, 0],
     ]
-    await eventually(async () => expect(await told()).toEqual(nothing))
+    await eventually(async () => expect(await measure()).toEqual(nothing))
   })
 
   test('shared layers are counted once; only layers that nothing else uses are freed', async () => {
@@ -96,14 +96,14 @@ describe.skipIf(!requires('docker').ok)('disk usage of Homeport’s objects in a
     // With nothing in use, the dependencies keep only their own layers.
     expect(await kind('images', nothingInUse)).toMatchObject({ reclaimable_bytes: 5 * mebibyte })
 
-    expect(await disk.clean('images', asked)).toEqual({ bytes: 2 * mebibyte, count: 1 })
+    expect(await disk.clean('images', getNeeds)).toEqual({ bytes: 2 * mebibyte, count: 1 })
     expect([await isThere(one), await isThere(two), await isThere(dependencies)]).toEqual([false, true, true])
     expect(await kind('images')).toMatchObject({ bytes: 8 * mebibyte, count: 1, reclaimable_bytes: 0 })
   })
 
   test('dependencies stay during a build of their project; afterwards their tag is removed, and layers in use stay', async () => {
     needs.busy.add('prj_a')
-    expect(await disk.clean('build_cache', asked)).toEqual({ bytes: 0, count: 0 })
+    expect(await disk.clean('build_cache', getNeeds)).toEqual({ bytes: 0, count: 0 })
     needs.busy.delete('prj_a')
     await image(
       base,
@@ -112,7 +112,7 @@ describe.skipIf(!requires('docker').ok)('disk usage of Homeport’s objects in a
       engine.createLabels('dependencies', { project_id: 'prj_b' }),
     )
     expect(await kind('build_cache')).toMatchObject({ bytes: 4 * mebibyte, count: 2, reclaimable_bytes: 4 * mebibyte })
-    expect(await disk.clean('build_cache', asked)).toEqual({ bytes: 4 * mebibyte, count: 2 })
+    expect(await disk.clean('build_cache', getNeeds)).toEqual({ bytes: 4 * mebibyte, count: 2 })
     expect(await isThere(engine.getImageName('prj_a', 'dpl_2'))).toBe(true)
     expect(await kind('images')).toMatchObject({ bytes: 8 * mebibyte })
   })
@@ -181,10 +181,10 @@ describe.skipIf(!requires('docker').ok)('disk usage of Homeport’s objects in a
     const shared = await engine.ensureNetwork()
 
     now = Date.now()
-    expect((await disk.clean('other', asked)).count).toBe(1)
+    expect((await disk.clean('other', getNeeds)).count).toBe(1)
     now += 3_600_000
-    expect((await disk.clean('other', asked)).count).toBe(2)
-    expect((await disk.clean('volumes', asked)).count).toBe(1)
+    expect((await disk.clean('other', getNeeds)).count).toBe(2)
+    expect((await disk.clean('volumes', getNeeds)).count).toBe(1)
 
     const left = new Set((await docker.listContainers({ all: true })).map(({ Id }) => Id))
     expect([gone, built, serving, open].map(({ id }) => left.has(id))).toEqual([false, false, true, true])

@@ -5,10 +5,10 @@ import Docker from 'dockerode'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { wasOomKilled } from '../../server/runtime/docker/oom.ts'
 
-const asked: URL[] = []
+const requests: URL[] = []
 let response: { status: number; events: string[]; is_open?: boolean }
 const engine = createServer((req, res) => {
-  asked.push(new URL(req.url ?? '', 'http://engine'))
+  requests.push(new URL(req.url ?? '', 'http://engine'))
   res.writeHead(response.status, { 'content-type': 'application/json' })
   for (const event of response.events) res.write(event)
   if (!response.is_open) res.end()
@@ -19,21 +19,21 @@ const oom = JSON.stringify({ Type: 'container', Action: 'oom' })
 const ended = (ExitCode: number, OOMKilled = false) =>
   ({ ExitCode, OOMKilled, StartedAt: '2026-11-21T10:00:00.5Z', FinishedAt: '2026-11-21T10:00:03.25Z' }) as Docker.ContainerInspectInfo['State']
 
-beforeEach(() => void (asked.length = 0))
+beforeEach(() => void (requests.length = 0))
 afterAll(() => new Promise((resolve) => engine.close(resolve).closeAllConnections()))
 
 test('the OOMKilled flag is trusted, and an exit other than SIGKILL is not out of memory', async () => {
   expect(await wasOomKilled(docker, 'one', ended(137, true))).toBe(true)
   expect(await wasOomKilled(docker, 'one', ended(1))).toBe(false)
   expect(await wasOomKilled(docker, 'one', ended(143))).toBe(false)
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
 })
 
 test('a late OOM event is found at once, although the engine keeps the stream open', async () => {
   response = { status: 200, events: [oom], is_open: true }
   expect(await wasOomKilled(docker, 'one', ended(137))).toBe(true)
-  const query = asked[0]?.searchParams
-  expect(asked[0]?.pathname).toBe('/events')
+  const query = requests[0]?.searchParams
+  expect(requests[0]?.pathname).toBe('/events')
   expect(JSON.parse(query?.get('filters') ?? '')).toEqual({ container: ['one'], event: ['oom'] })
   const [since, until] = [Number(query?.get('since')), Number(query?.get('until'))]
   expect(new Date(since * 1_000).toISOString()).toBe('2026-11-21T10:00:00.000Z')
@@ -45,5 +45,5 @@ test('SIGKILL without an OOM event, or from an engine without such events, is ju
   expect(await wasOomKilled(docker, 'one', ended(137))).toBe(false)
   response = { status: 500, events: ['no'] }
   expect(await wasOomKilled(docker, 'one', ended(137))).toBe(false)
-  expect(asked.length).toBe(2)
+  expect(requests.length).toBe(2)
 })

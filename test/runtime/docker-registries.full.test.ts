@@ -78,12 +78,12 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
     await forget()
 
     const helpers = mkdtempSync(join(tmpdir(), 'homeport-helpers-'))
-    const asked = join(helpers, 'asked')
+    const environmentFile = join(helpers, 'environment')
     const helper = join(helpers, 'docker-credential-test')
     const answer = JSON.stringify({ ServerURL: registry.host, Username: registry.username, Secret: registry.password })
     writeFileSync(
       helper,
-      `#!/bin/sh\n[ "$1" = get ] || exit 1\n[ "$(cat)" = '${registry.host}' ] || { echo 'credentials not found'; exit 1; }\nenv > ${asked}\necho '${answer}'\n`,
+      `#!/bin/sh\n[ "$1" = get ] || exit 1\n[ "$(cat)" = '${registry.host}' ] || { echo 'credentials not found'; exit 1; }\nenv > ${environmentFile}\necho '${answer}'\n`,
     )
     chmodSync(helper, 0o755)
     const second = createRuntimes({
@@ -97,7 +97,7 @@ describe.skipIf(!requires('docker').ok || !requires('registry').ok)('images of a
     await second.useImage(request, log)
     expect(log.lines.join('\n')).not.toContain(registry.password)
     // A helper gets only the passed variables, and no secret of this process.
-    expect(readFileSync(asked, 'utf8')).not.toContain('NODE_')
+    expect(readFileSync(environmentFile, 'utf8')).not.toContain('NODE_')
     await forget()
     for (const name of ['../test', 'test;id', 'missing']) {
       signIn({ credHelpers: { [registry.host]: name } })

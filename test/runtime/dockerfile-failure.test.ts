@@ -14,7 +14,7 @@ const text = [
 ].join('\n')
 const built = prepareDockerfile(text, { mounts: { image: 'hf:1', ca: true, npmrc: true }, generation: '4711' })
 const lineIn = (file: string, part: string) => file.split('\n').findIndex((line) => line.startsWith(part)) + 1
-const told = (message: string) => explainDockerfileFailure({ name: 'web/Dockerfile', text, built }, message, 512)
+const explain = (message: string) => explainDockerfileFailure({ name: 'web/Dockerfile', text, built }, message, 512)
 
 test.each([
   [`failed to create LLB definition: dockerfile parse error line ${lineIn(built, 'FOO')}: unknown instruction: FOO`, 8, 'unknown instruction: FOO'],
@@ -34,8 +34,8 @@ test.each([
     'nothing.txt is not in the source, or .dockerignore excludes it\\.$',
   ],
 ])('%s', (message, line, words) => {
-  expect(told(message)).toMatchObject({ code: 'build_failed' })
-  expect(told(message).message).toMatch(new RegExp(`^web/Dockerfile, line ${line}: .*${words}`))
+  expect(explain(message)).toMatchObject({ code: 'build_failed' })
+  expect(explain(message).message).toMatch(new RegExp(`^web/Dockerfile, line ${line}: .*${words}`))
 })
 
 test('a command of a generated Dockerfile is quoted, because the user has not seen its lines', () => {
@@ -72,7 +72,7 @@ test.each([
 })
 
 test('an error without a line names only the file', () => {
-  expect(told('failed to solve with frontend dockerfile.v0: no build stage in current context').message).toBe(
+  expect(explain('failed to solve with frontend dockerfile.v0: no build stage in current context').message).toBe(
     'web/Dockerfile: no build stage in current context.',
   )
 })

@@ -335,16 +335,16 @@ describe('finding the engine', () => {
 
   test('a busy one that takes almost 5 seconds is found, a slower one is not', async () => {
     const clock = createTestClock({ frozen_at: 0 })
-    const asked: ServerResponse[] = []
-    const engine = createServer((_, response) => void asked.push(response))
+    const responses: ServerResponse[] = []
+    const engine = createServer((_, response) => void responses.push(response))
     await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve))
     try {
       const address = `tcp://127.0.0.1:${(engine.address() as AddressInfo).port}`
-      const waits = (count: number) => until(() => asked.length === count || undefined, { what: 'the requests for version and facts' })
+      const waits = (count: number) => until(() => responses.length === count || undefined, { what: 'the requests for version and facts' })
       const found = connectToDocker([address], clock)
       await waits(2)
       await clock.advance(4_999)
-      for (const response of asked) response.end('{"Version":"29.0.0"}')
+      for (const response of responses) response.end('{"Version":"29.0.0"}')
       expect(await found).toMatchObject({ address, version: '29.0.0' })
 
       const given_up = connectToDocker([address], clock)

@@ -35,7 +35,7 @@ describe.skipIf(!requires('chromium').ok)('a page', () => {
       )(request, response)
     })
     await browser.take()
-    expect(browser.asked).toContain('/painted')
+    expect(browser.requests).toContain('/painted')
   })
 
   test.each<[string, AppHandler]>([
@@ -98,7 +98,7 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
       ['desktop', 1280, 800],
       ['mobile', 390, 844],
     ])
-    expect(camera.asked.filter((path) => path.startsWith('/seen'))).toEqual(['/seen?1280,800,1,false,true', '/seen?390,844,1,true,true'])
+    expect(camera.requests.filter((path) => path.startsWith('/seen'))).toEqual(['/seen?1280,800,1,false,true', '/seen?390,844,1,true,true'])
     expect(Buffer.from(pictures[0]!.png).equals(Buffer.from(pictures[1]!.png))).toBe(false)
   })
 

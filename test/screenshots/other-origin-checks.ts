@@ -68,12 +68,12 @@ export async function expectNoOtherOrigin(browser: SharedBrowser, names: string[
       </script>${parts}`)(request, response)
   })
   expect(pngSize(await browser.take('desktop', { load_ms }))).toEqual([1280, 800])
-  expect(browser.asked).toContain('/')
+  expect(browser.requests).toContain('/')
   // The server exists and is reachable from this process.
   await fetch(`http://127.0.0.1:${port}/control`)
   canary.closeAllConnections()
   for (const one of [canary, tcp, udp]) one.close()
   expect(seen).toEqual([`127.0.0.1:${port} /control`])
   // The app's own host with another port is not the app's origin either.
-  expect(browser.asked.filter((path) => path === '/img' || path === '/fetch')).toEqual([])
+  expect(browser.requests.filter((path) => path === '/img' || path === '/fetch')).toEqual([])
 }

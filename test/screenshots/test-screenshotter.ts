@@ -26,7 +26,7 @@ type Upgrade = (request: IncomingMessage, socket: Duplex) => void
 /** An app that a test can replace, without a platform in front. */
 interface TestApp {
   /** Requested paths since the app was replaced. */
-  asked: string[]
+  requests: string[]
   serve(app: AppHandler, upgrade?: Upgrade): void
   endpoint: { host: string; port: number }
   close(): Promise<void>
@@ -36,13 +36,13 @@ async function startApp(): Promise<TestApp> {
   let answer: AppHandler = () => {}
   let upgraded: Upgrade = (_, socket) => socket.destroy()
   const server = createServer((request, response) => {
-    app.asked.push(request.url ?? '')
+    app.requests.push(request.url ?? '')
     answer(request, response)
   }).on('upgrade', (request, socket) => upgraded(request, socket))
   const app: TestApp = {
-    asked: [],
+    requests: [],
     serve(next, upgrade) {
-      app.asked = []
+      app.requests = []
       answer = next
       if (upgrade) upgraded = upgrade
     },

@@ -22,7 +22,7 @@ const ownRepository = (): Repository => {
 const serve = async ({ folder }: Repository, credentials?: { username: string; password: string }) => {
   const host = await startGitServer({ root: dirname(folder), ...(credentials && { credentials }) })
   onTestFinished(() => host.close())
-  return { asked: host.requested_paths, url: host.url(`${basename(folder)}/.git`) }
+  return { requests: host.requested_paths, url: host.url(`${basename(folder)}/.git`) }
 }
 
 describe.skipIf(!requires('git').ok)('references of a repository', () => {
@@ -81,7 +81,7 @@ describe.skipIf(!requires('git').ok)('references of a repository', () => {
       expect(readdirSync(join(folder, `m${index}`))).toEqual([])
       expect(source.log.lines.join('\n')).toContain(`Warning: the submodule m${index} was not fetched`)
     }
-    expect(stranger.asked).toEqual([])
+    expect(stranger.requests).toEqual([])
     expect(existsSync('/tmp/homeport-pwn')).toBe(false)
   })
 

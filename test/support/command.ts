@@ -34,9 +34,9 @@ export async function runCommand(
   cwd: string,
   args: string[],
   { answers, remote_token, clock = systemClock, input = '', io, signal = new AbortController().signal, onOutput }: CommandEnvironment = {},
-): Promise<ProcessResult & { asked: { question: string; is_secret: boolean }[] }> {
+): Promise<ProcessResult & { prompts: { question: string; is_secret: boolean }[] }> {
   let [out, err] = ['', '']
-  const asked: { question: string; is_secret: boolean }[] = []
+  const prompts: { question: string; is_secret: boolean }[] = []
   const code = await runCommandLine(
     args,
     {
@@ -55,7 +55,7 @@ export async function runCommand(
       connect: () => createApiClient({ url: target.api_url, token: target.token }),
       openUrl: async () => false,
       prompt: async (question, { is_secret = false } = {}) => {
-        asked.push({ question, is_secret })
+        prompts.push({ question, is_secret })
         return answers?.shift()
       },
       remote_token,
@@ -72,7 +72,7 @@ export async function runCommand(
     },
     serve,
   )
-  return { code, out, err, asked }
+  return { code, out, err, prompts }
 }
 
 const collect = (add: (text: string) => void) =>

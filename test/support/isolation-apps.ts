@@ -49,7 +49,7 @@ export async function startIsolationApp(
     project,
     host,
     version,
-    app: await startApp((asked, answer) => void handleRequest(asked, answer)),
+    app: await startApp((req, answer) => void handleRequest(req, answer)),
     generation,
     change(target) {
       const next = generation(target) + 1
@@ -59,30 +59,30 @@ export async function startIsolationApp(
   }
   return isolationApp
 
-  async function handleRequest(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
-    const target = asked.url ?? ''
-    asked.resume()
-    if (asked.method === 'POST') isolationApp.change(target)
+  async function handleRequest(req: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const target = req.url ?? ''
+    req.resume()
+    if (req.method === 'POST') isolationApp.change(target)
     const kind = target.split('/')[1] ?? ''
-    const variant = variantOf(kind, asked.headers)
+    const variant = variantOf(kind, req.headers)
     const origin: ResponseOrigin = { project, host, version, target, variant, generation: generation(target) }
     const { etag, body } = createBody(origin)
     // Some responses are delayed, so that requests overlap during a miss, a purge or a swap.
     if (seededRandom.chance(0.2)) await waitEventLoopTurns(seededRandom.between(0, 30))
     answer.setHeader('ETag', etag)
-    answer.setHeader('X-Seen-Host', String(asked.headers['x-forwarded-host']))
+    answer.setHeader('X-Seen-Host', String(req.headers['x-forwarded-host']))
     answer.setHeader('Surrogate-Key', `${kind} ${kind}-${Number(target.split('/')[2]) % 4}`)
     answer.setHeader('Accept-Ranges', 'bytes')
     for (const [name, value] of Object.entries(headersOf[kind] ?? {})) answer.setHeader(name, value)
-    if (asked.headers['if-none-match'] === etag) return void answer.writeHead(304).end()
-    const range = /^bytes=(\d+)-(\d+)$/.exec(asked.headers.range ?? '')
-    if (range && asked.method === 'GET' && Number(range[2]) < body.length) {
+    if (req.headers['if-none-match'] === etag) return void answer.writeHead(304).end()
+    const range = /^bytes=(\d+)-(\d+)$/.exec(req.headers.range ?? '')
+    if (range && req.method === 'GET' && Number(range[2]) < body.length) {
       const [from, to] = [Number(range[1]), Number(range[2])]
       answer.writeHead(206, { 'Content-Range': `bytes ${from}-${to}/${body.length}`, 'Content-Length': to - from + 1 })
       return void answer.end(body.subarray(from, to + 1))
     }
     if (seededRandom.chance(0.3)) answer.writeHead(200).end(body)
-    else answer.writeHead(200, { 'Content-Length': body.length }).end(asked.method === 'HEAD' ? undefined : body)
+    else answer.writeHead(200, { 'Content-Length': body.length }).end(req.method === 'HEAD' ? undefined : body)
   }
 }
 

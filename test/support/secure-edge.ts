@@ -32,20 +32,20 @@ export async function startSecureEdge(options: Pick<EdgeOptions, 'fast_path' | '
   const requests: ReceivedRequest[] = []
   const cache = { directory: null, memory_bytes: () => 2 ** 24, disk_bytes: () => 0 }
   const edge = await startEdge({ ...options, isHttpsRedirectEnabled: () => secureEdge.https_only, getTlsCredentials: authority.identityFor, cache })
-  const app = await startApp((asked, response) => {
+  const app = await startApp((req, response) => {
     const one: ReceivedRequest = {
-      method: asked.method ?? '',
-      url: asked.url ?? '',
-      headers: asked.rawHeaders,
+      method: req.method ?? '',
+      url: req.url ?? '',
+      headers: req.rawHeaders,
       body: '',
       whole: false,
-      socket: asked.socket,
+      socket: req.socket,
     }
     requests.push(one)
-    asked.on('data', (bytes: Buffer) => (one.body += bytes.toString('latin1')))
-    asked.on('end', () => {
+    req.on('data', (bytes: Buffer) => (one.body += bytes.toString('latin1')))
+    req.on('end', () => {
       one.whole = true
-      respond(asked, response, one)
+      respond(req, response, one)
     })
   })
   for (const host of ['app.localhost', 'other.localhost', 'www.example.com']) await edge.routeToPort(app.port, host)
@@ -64,7 +64,7 @@ export async function startSecureEdge(options: Pick<EdgeOptions, 'fast_path' | '
   return secureEdge
 }
 
-function respond(asked: IncomingMessage, response: ServerResponse, one: ReceivedRequest): void {
+function respond(req: IncomingMessage, response: ServerResponse, one: ReceivedRequest): void {
   const url = new URL(one.url, 'http://x')
   const n = Number(url.searchParams.get('n'))
   const replies: Record<string, () => unknown> = {
@@ -92,7 +92,7 @@ function respond(asked: IncomingMessage, response: ServerResponse, one: Received
   const known = replies[url.pathname]
   if (known) return void known()
   response.setHeader('content-type', 'application/json')
-  response.end(JSON.stringify({ headers: asked.rawHeaders, body: one.body, method: one.method, trailers: asked.rawTrailers }))
+  response.end(JSON.stringify({ headers: req.rawHeaders, body: one.body, method: one.method, trailers: req.rawTrailers }))
 }
 
 /** The headers that the app received, as reported in its response. */

@@ -1,5 +1,5 @@
 import { ArrowLeft } from 'lucide-react'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useConfirmBilling, useCreateSetupIntent, useBilling } from '../../api/billing.ts'
 import { toApiError } from '../../lib/api-error.ts'
@@ -7,6 +7,7 @@ import { Button } from '../../components/button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { Logo } from '../../components/logo.tsx'
 import { StatusIcon, checkBadges } from '../../components/status.tsx'
+import { useForm } from '../../lib/use-form.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { cardUrl } from './card-url.ts'
 import { type PaidPlan, paidPlans } from './plan-labels.ts'
@@ -52,14 +53,15 @@ export default function CardPage() {
 
 function CardForm({ publishableKey, plan, interval }: { publishableKey: string; plan: PaidPlan; interval: 'monthly' | 'yearly' }) {
   const container = useRef<HTMLDivElement>(null)
-  const [form, setForm] = useState<StripeForm | null>(null)
+  const [stripeForm, setStripeForm] = useState<StripeForm | null>(null)
   const [formError, setFormError] = useState<string | null>(null)
   const [isSaving, setSaving] = useState(false)
   const [params] = useSearchParams()
   // The bank redirects here after an additional confirmation. The card is saved by then, and the processor's parameters are removed from the URL.
   const [hasReturned] = useState(() => params.get('redirect_status') === 'succeeded')
   const { mutate: createSetupIntent, error: setupError } = useCreateSetupIntent({ hidesErrorToast: true })
-  const { mutate: confirmBilling, data: confirmed, error: confirmError, isPending: isConfirming } = useConfirmBilling({ hidesErrorToast: true })
+  const confirmation = useConfirmBilling({ hidesErrorToast: true })
+  const { mutate: confirmBilling, data: confirmed, error: confirmError } = confirmation
 
   useEffect(() => {
     const element = container.current
@@ -76,10 +78,10 @@ function CardForm({ publishableKey, plan, interval }: { publishableKey: string; 
       {
         onSuccess({ client_secret }) {
           openStripeForm(element, publishableKey, client_secret).then(
-            (stripeForm) => {
-              openedForm = stripeForm
-              if (isUnmounted) stripeForm.close()
-              else setForm(stripeForm)
+            (opened) => {
+              openedForm = opened
+              if (isUnmounted) opened.close()
+              else setStripeForm(opened)
             },
             (error: unknown) =>
               !isUnmounted && setFormError(error instanceof Error ? error.message : 'The payment form did not open. Reload the page.'),
@@ -93,17 +95,21 @@ function CardForm({ publishableKey, plan, interval }: { publishableKey: string; 
     }
   }, [confirmBilling, createSetupIntent, interval, hasReturned, plan, publishableKey])
 
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    if (!form || isSaving || isConfirming) return
+  const save = async () => {
+    if (!stripeForm) return
     setFormError(null)
     setSaving(true)
-    const problem = confirmError ? null : await form.save(location.href)
+    const problem = confirmError ? null : await stripeForm.save(location.href)
     setSaving(false)
     // A saved card stays saved, so only the steps after it are retried.
     if (problem === null) confirmBilling({ body: { plan, interval } })
     else setFormError(problem)
   }
+  const form = useForm({
+    initial: {},
+    submission: { ...confirmation, isPending: isSaving || confirmation.isPending },
+    onSubmit: () => void save(),
+  })
   if (confirmed) {
     return (
       <>
@@ -118,13 +124,13 @@ function CardForm({ publishableKey, plan, interval }: { publishableKey: string; 
     )
   }
   return (
-    <form className="stack" onSubmit={(event) => void submit(event)}>
+    <form className="stack" {...form.props}>
       <p className="text-muted">
         For plan <strong>{plan}</strong>, billed {interval}. The fields below are provided by Stripe: your card details go directly to Stripe and
         never pass through this instance.
       </p>
       <div ref={container} aria-label="Card" role="group" />
-      {!form && !formError && !setupError && !hasReturned && <SkeletonRows rows={2} height={44} />}
+      {!stripeForm && !formError && !setupError && !hasReturned && <SkeletonRows rows={2} height={44} />}
       {setupError && <ProblemView problem={setupError} />}
       {confirmError && <ProblemView problem={confirmError} />}
       {formError && (
@@ -133,7 +139,7 @@ function CardForm({ publishableKey, plan, interval }: { publishableKey: string; 
         </p>
       )}
       <footer className="dialog-footer">
-        <Button kind="primary" type="submit" busy={isSaving || isConfirming} disabled={!form}>
+        <Button kind="primary" type="submit" busy={form.is_busy} disabled={!stripeForm}>
           {confirmError ? 'Try again' : 'Save card'}
         </Button>
       </footer>

@@ -1,4 +1,3 @@
-import { type FormEvent, useState } from 'react'
 import { useConfirmBilling } from '../../api/billing.ts'
 import type { BillingInterval, BillingStatus } from '../../../server/contract/billing.ts'
 import { plans } from '../../../server/contract/plans.ts'
@@ -7,29 +6,32 @@ import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { openExternalUrl } from '../../lib/external-links.ts'
+import { useForm } from '../../lib/use-form.ts'
 import { cardUrl, useRemoteCardUrl } from './card-url.ts'
 import { type PaidPlan, cardLabel, paidPlans, planSummary } from './plan-labels.ts'
 import styles from './plan.module.css'
 
 /** Chooses plan and billing interval. Without a card the card form follows. */
 export function PlanDialog({ billing, onClose }: { billing: BillingStatus; onClose: () => void }) {
-  const [plan, setPlan] = useState<PaidPlan>(billing.plan === 'starter' ? 'basic' : billing.plan)
-  const [interval, setPeriod] = useState<BillingInterval>(billing.billing_interval)
   const confirm = useConfirmBilling({
     hidesErrorToast: true,
     successMessage: 'Plan changed.',
     onSuccess: onClose,
   })
   const remoteCardUrl = useRemoteCardUrl()
+  const form = useForm({
+    initial: { plan: (billing.plan === 'starter' ? 'basic' : billing.plan) as PaidPlan, interval: billing.billing_interval as BillingInterval },
+    submission: confirm,
+    onSubmit() {
+      if (isSame) return
+      if (billing.has_payment_method) confirm.mutate({ body: { plan, interval } })
+      else if (remoteCardUrl === null) location.assign(cardUrl(plan, interval))
+      else openExternalUrl(remoteCardUrl)
+    },
+  })
+  const { plan, interval } = form.values
   const isSame =
     plan === billing.plan && interval === billing.billing_interval && billing.cancel_at === null && billing.subscription_status === 'active'
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (confirm.isPending || isSame) return
-    if (billing.has_payment_method) confirm.mutate({ body: { plan, interval } })
-    else if (remoteCardUrl === null) location.assign(cardUrl(plan, interval))
-    else openExternalUrl(remoteCardUrl)
-  }
   return (
     <Dialog
       open
@@ -41,12 +43,12 @@ export function PlanDialog({ billing, onClose }: { billing: BillingStatus; onClo
           : 'You add a payment card in the next step.'
       }
     >
-      <form className="stack" onSubmit={submit}>
+      <form className="stack" {...form.props}>
         <fieldset className={styles.planChoices}>
           <legend className="visually-hidden">Plan</legend>
           {paidPlans.map((name) => (
             <label key={name} className={styles.planChoice}>
-              <input type="radio" name="plan" value={name} checked={plan === name} onChange={() => setPlan(name)} />
+              <input type="radio" name="plan" value={name} checked={plan === name} onChange={() => form.set({ plan: name })} />
               <span>
                 <strong>{name}</strong>
                 {name === billing.plan && <span className="text-subtle"> (current)</span>}
@@ -62,12 +64,12 @@ export function PlanDialog({ billing, onClose }: { billing: BillingStatus; onClo
             { value: 'monthly', text: 'Monthly' },
             { value: 'yearly', text: 'Yearly' },
           ]}
-          onChange={setPeriod}
+          onChange={(next) => form.set({ interval: next })}
         />
         {confirm.error && <ProblemView problem={confirm.error} />}
         <footer className="dialog-footer">
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={confirm.isPending} disabled={isSame}>
+          <Button kind="primary" type="submit" busy={form.is_busy} disabled={isSame}>
             {billing.has_payment_method ? `Switch to ${plan}` : 'Continue to card'}
           </Button>
         </footer>

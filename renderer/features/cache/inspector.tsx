@@ -1,11 +1,12 @@
 import { Radar } from 'lucide-react'
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useInspectCache } from '../../api/edge-cache.ts'
 import type { CacheInspectionResult } from '../../../server/contract/network.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { TextField } from '../../components/field.tsx'
+import { useForm } from '../../lib/use-form.ts'
 import { InspectionResult } from './inspection-result.tsx'
 import styles from './page.module.css'
 
@@ -13,22 +14,19 @@ import styles from './page.module.css'
 export function Inspector({ slug }: { slug: string }) {
   const [params, setParams] = useSearchParams()
   const urlParameter = params.get('url')
-  const [url, setUrl] = useState(urlParameter ?? '/')
-  const [headers, setHeaders] = useState('')
   const id = useId()
   const inspect = useInspectCache({ hidesErrorToast: true })
   const [inspection, setInspection] = useState<CacheInspectionResult | null>(null)
   const [invalidLine, setInvalidLine] = useState<string | null>(null)
+  const form = useForm({ initial: { url: urlParameter ?? '/', headers: '' }, submission: inspect, onSubmit: () => void inspectUrl(false) })
 
   const inspectUrl = async (send: boolean) => {
-    const parsed = parseHeaders(headers)
-    if (typeof parsed === 'string') {
-      setInvalidLine(parsed)
-      return
-    }
-    setInvalidLine(null)
-    setParams({ url: url.trim() }, { replace: true })
-    const request = { params: { slug }, body: { url: url.trim(), ...(Object.keys(parsed).length > 0 ? { headers: parsed } : {}) } }
+    const parsed = parseHeaders(form.values.headers)
+    setInvalidLine(typeof parsed === 'string' ? parsed : null)
+    if (typeof parsed === 'string') return
+    const url = form.values.url.trim()
+    setParams({ url }, { replace: true })
+    const request = { params: { slug }, body: { url, ...(Object.keys(parsed).length > 0 ? { headers: parsed } : {}) } }
     const sendRequest = (options: { send?: boolean }) => inspect.mutateAsync({ ...request, body: { ...request.body, ...options } }).catch(() => null)
     const result = await sendRequest(send ? { send } : {})
     setInspection(result)
@@ -52,28 +50,20 @@ export function Inspector({ slug }: { slug: string }) {
       <header className="card-header">
         <h2 id="inspector">Cache inspector</h2>
       </header>
-      <form
-        className="card-body stack"
-        onSubmit={(event: FormEvent) => {
-          event.preventDefault()
-          void inspectUrl(false)
-        }}
-      >
+      <form className="card-body stack" {...form.props}>
         <div className={styles.inspectRow}>
           <TextField
             label="Path or URL"
             mono
             required
-            value={url}
-            onChange={({ target }) => setUrl(target.value)}
             placeholder="/products?page=2"
-            error={inspect.error?.issueFor('url')}
+            {...form.text('url')}
             hint="Inspecting has no side effects. Sending a request counts as a visit: it wakes the app and may store the response."
           />
           <Button kind="primary" icon={Radar} type="submit" busy={inspect.isPending && !isSending}>
             Inspect
           </Button>
-          <Button busy={inspect.isPending && isSending} onClick={() => url.trim() !== '' && void inspectUrl(true)}>
+          <Button busy={inspect.isPending && isSending} onClick={() => form.values.url.trim() !== '' && void inspectUrl(true)}>
             Send a request
           </Button>
         </div>
@@ -85,9 +75,9 @@ export function Inspector({ slug }: { slug: string }) {
             aria-describedby={`${id}-headers`}
             aria-invalid={invalidLine !== null || undefined}
             spellCheck={false}
-            value={headers}
+            value={form.values.headers}
             placeholder={'Accept-Language: nb\nAccept-Encoding: gzip'}
-            onChange={({ target }) => setHeaders(target.value)}
+            onChange={({ target }) => form.set({ headers: target.value })}
           />
           <p id={`${id}-headers`} className={invalidLine ? 'field-error' : 'field-hint'} role={invalidLine ? 'alert' : undefined}>
             {invalidLine
@@ -95,7 +85,7 @@ export function Inspector({ slug }: { slug: string }) {
               : 'One per line. They matter when responses vary by them.'}
           </p>
         </details>
-        {inspect.error && !inspect.error.issueFor('url') && <ProblemView problem={inspect.error} />}
+        {inspect.error && form.error('url') === undefined && <ProblemView problem={inspect.error} />}
       </form>
       <div role="status">{inspection && <InspectionResult slug={slug} inspection={inspection} onAgain={() => void inspectUrl(false)} />}</div>
     </section>

@@ -1,4 +1,4 @@
-import { type FormEvent, useId, useState } from 'react'
+import { useId } from 'react'
 import { usePurgeAll, usePurgeTags, usePurgeUrls } from '../../api/edge-cache.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { limits } from '../../../server/contract/limits.ts'
@@ -7,33 +7,39 @@ import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
+import { useForm } from '../../lib/use-form.ts'
 import { purgeSummary } from './purge-summary.ts'
 
 type PurgeBy = 'tags' | 'urls'
 
 /** Purges entries by tag or URL. The purge is complete when the response arrives. */
 export function Purge({ slug }: { slug: string }) {
-  const [purgeBy, setPurgeBy] = useState<PurgeBy>('tags')
-  const [text, setText] = useState('')
   const id = useId()
   const capabilities = useCapabilities()
-  const options = { hidesErrorToast: true, successMessage: purgeSummary, onSuccess: () => setText('') }
+  const options = { hidesErrorToast: true, successMessage: purgeSummary, onSuccess: () => form.set({ text: '' }) }
   const byTags = usePurgeTags(options)
   const byUrls = usePurgeUrls(options)
-  const problem = purgeBy === 'tags' ? byTags.error : byUrls.error
+  const form = useForm({
+    initial: { purgeBy: 'tags' as PurgeBy, text: '' },
+    submission: {
+      isPending: byTags.isPending || byUrls.isPending,
+      error: byTags.error ?? byUrls.error,
+      reset() {
+        byTags.reset()
+        byUrls.reset()
+      },
+    },
+    onSubmit() {
+      if (!canSubmit) return
+      if (purgeBy === 'tags') byTags.mutate({ params: { slug }, body: { tags: entries } })
+      else byUrls.mutate({ params: { slug }, body: { urls: entries } })
+    },
+  })
+  const { purgeBy, text } = form.values
   const entries = parseEntries(text, purgeBy)
   const maxEntries = purgeBy === 'tags' ? limits.purge_tags.max : limits.purge_urls.max
   const isTooMany = entries.length > maxEntries
-  const reset = () => {
-    byTags.reset()
-    byUrls.reset()
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (entries.length === 0 || isTooMany) return
-    if (purgeBy === 'tags') byTags.mutate({ params: { slug }, body: { tags: entries } })
-    else byUrls.mutate({ params: { slug }, body: { urls: entries } })
-  }
+  const canSubmit = entries.length > 0 && !isTooMany
   return (
     <section className="card" aria-labelledby="purge">
       <header className="card-header">
@@ -46,15 +52,11 @@ export function Purge({ slug }: { slug: string }) {
               { value: 'tags', text: 'By tag' },
               { value: 'urls', text: 'By URL' },
             ]}
-            onChange={(next) => {
-              reset()
-              setText('')
-              setPurgeBy(next)
-            }}
+            onChange={(next) => form.set({ purgeBy: next, text: '' })}
           />
         )}
       </header>
-      <form className="card-body stack" onSubmit={submit}>
+      <form className="card-body stack" {...form.props}>
         <div className="field">
           <label htmlFor={id}>{purgeBy === 'tags' ? 'Tags' : 'URLs'}</label>
           <textarea
@@ -65,10 +67,7 @@ export function Purge({ slug }: { slug: string }) {
             value={text}
             aria-describedby={`${id}-about`}
             placeholder={purgeBy === 'tags' ? 'product-41 front-page' : '/\n/products?page=2'}
-            onChange={({ target }) => {
-              reset()
-              setText(target.value)
-            }}
+            onChange={({ target }) => form.set({ text: target.value })}
           />
           <p id={`${id}-about`} className={isTooMany ? 'field-error' : 'field-hint'}>
             {isTooMany
@@ -78,9 +77,9 @@ export function Purge({ slug }: { slug: string }) {
                 : 'One per line: a path with its query, or a full URL. All variants are purged.'}
           </p>
         </div>
-        {problem && <ProblemView problem={problem} />}
+        {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
-          <Button type="submit" busy={byTags.isPending || byUrls.isPending} disabled={entries.length === 0 || isTooMany}>
+          <Button type="submit" busy={form.is_busy} disabled={!canSubmit}>
             {entries.length < 2 ? 'Purge' : `Purge ${entries.length} ${purgeBy === 'tags' ? 'tags' : 'URLs'}`}
           </Button>
         </footer>

@@ -1,4 +1,3 @@
-import { type FormEvent, useState } from 'react'
 import { type DumpTarget, useImportDatabase } from '../../api/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useUi } from '../../stores/ui.ts'
@@ -10,6 +9,7 @@ import { FileField } from '../../components/file-field.tsx'
 import { Progress } from '../../components/progress.tsx'
 import { formatTransfer } from '../../api/transfer-progress.ts'
 import { type SqlFile, readSqlFile } from '../../lib/database-format.ts'
+import { useForm } from '../../lib/use-form.ts'
 
 /** Replaces the database with an SQL file, chosen or dropped and checked before the upload. */
 interface ImportDatabaseDialogProps {
@@ -21,25 +21,25 @@ interface ImportDatabaseDialogProps {
 export function ImportDatabaseDialog({ project, service, onOpenChange }: ImportDatabaseDialogProps) {
   const { slug } = project
   const showToast = useUi((state) => state.showToast)
-  const [selection, setSelection] = useState<SqlFile | string | null>(null)
-  const [typed, setTyped] = useState('')
   const upload = useImportDatabase(slug, () => {
     showToast({ kind: 'done', text: 'Imported. The previous data is saved in a dump.', request_id: null })
     onOpenChange()
   })
   const { transfer } = upload
+  const form = useForm({
+    initial: { typed: '', selection: null as SqlFile | string | null },
+    submission: upload,
+    onSubmit: () => void (canSubmit && upload.start({ params: { slug }, query: { service: service?.name } }, file.file, file.type)),
+  })
+  const { typed, selection } = form.values
   const file = typeof selection === 'object' ? selection : null
+  const canSubmit = file !== null && typed === slug
 
   const selectFile = async ([first, ...others]: readonly File[]) => {
     if (!first) return
-    upload.clearProblem()
     // No file is selected until the check finishes; a quick click would send the previous one.
-    setSelection(null)
-    setSelection(others.length > 0 ? 'Choose one file at a time.' : await readSqlFile(first, service ? 'mariadb' : 'psql'))
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (file && typed === slug && !transfer) void upload.start({ params: { slug }, query: { service: service?.name } }, file.file, file.type)
+    form.set({ selection: null })
+    form.set({ selection: others.length > 0 ? 'Choose one file at a time.' : await readSqlFile(first, service ? 'mariadb' : 'psql') })
   }
   return (
     <Dialog
@@ -51,33 +51,27 @@ export function ImportDatabaseDialog({ project, service, onOpenChange }: ImportD
       title="Import SQL file"
       description={`Replaces all data in ${service?.label ?? 'the database'}. The current data is dumped first. If any statement fails, the database stays unchanged.`}
     >
-      <form className="stack" onSubmit={submit}>
+      <form className="stack" {...form.props}>
         <FileField
           label="SQL file"
           accept=".sql,.gz,.sql.gz,application/sql,application/gzip"
           hint={`A .sql or .sql.gz file from ${service ? 'mariadb-dump' : 'pg_dump'}, up to 4 GiB.`}
           file={file?.file ?? null}
           error={typeof selection === 'string' ? selection : null}
-          disabled={transfer !== null}
+          disabled={form.is_busy}
           onSelect={(files) => void selectFile(files)}
         />
-        <TextField
-          label={`Type ${slug} to confirm`}
-          mono
-          value={typed}
-          disabled={transfer !== null}
-          onChange={({ target }) => setTyped(target.value)}
-        />
+        <TextField label={`Type ${slug} to confirm`} mono disabled={form.is_busy} {...form.text('typed')} />
         {transfer &&
           (transfer.sent < transfer.total ? (
             <Progress label={`Uploading ${transfer.name}`} value={transfer.sent / transfer.total} text={formatTransfer(transfer)} />
           ) : (
             <Progress label="Saving a dump, then running the file" />
           ))}
-        {upload.problem && <ProblemView problem={upload.problem} />}
+        {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
           <Button onClick={() => (transfer ? upload.cancel() : onOpenChange())}>Cancel</Button>
-          <Button kind="danger" type="submit" busy={transfer !== null} disabled={!file || typed !== slug}>
+          <Button kind="danger" type="submit" busy={form.is_busy} disabled={!canSubmit}>
             {service ? `Replace data in ${service.label}` : 'Replace database'}
           </Button>
         </footer>

@@ -1,5 +1,5 @@
 import { Search } from 'lucide-react'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useDomainOffers } from '../../api/domains.ts'
 import type { DomainOffer } from '../../../server/contract/domains.ts'
 import { toApiError } from '../../lib/api-error.ts'
@@ -7,22 +7,18 @@ import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { TextField } from '../../components/field.tsx'
+import { useForm } from '../../lib/use-form.ts'
 import { BuyDomainForm } from './buy-domain-form.tsx'
 import { parseHostname, formatMoney } from './domain-format.ts'
 import styles from './page.module.css'
 
 /** Searches for domains, shows offers and buys one. */
 export function BuyDomainDialog({ slug, onClose }: { slug: string | null; onClose: () => void }) {
-  const [text, setText] = useState('')
   const [query, setQuery] = useState<string | null>(null)
   const [chosenHostname, setChosenHostname] = useState<string | null>(null)
   const { data, error, isFetching, refetch } = useDomainOffers(query)
   const offer = data?.results.find(({ hostname }) => hostname === chosenHostname) ?? null
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    const hostname = parseHostname(text)
-    if (hostname !== '') setQuery(hostname)
-  }
+  const form = useForm({ initial: { text: '' }, onSubmit: ({ text }) => setQuery(parseHostname(text) || query) })
   if (offer) {
     return (
       <Dialog
@@ -37,16 +33,8 @@ export function BuyDomainDialog({ slug, onClose }: { slug: string | null; onClos
   }
   return (
     <Dialog open onOpenChange={onClose} title="Buy a domain" description="Enter a domain or a word. Other endings are searched, too.">
-      <form className={styles.domainSearch} onSubmit={submit} role="search">
-        <TextField
-          label="Domain or word"
-          mono
-          autoCapitalize="off"
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-          placeholder="harbour.test"
-          maxLength={253}
-        />
+      <form className={styles.domainSearch} {...form.props} role="search">
+        <TextField label="Domain or word" mono autoCapitalize="off" placeholder="harbour.test" maxLength={253} {...form.text('text')} />
         <Button kind="primary" type="submit" icon={Search} busy={isFetching}>
           Search
         </Button>

@@ -1,5 +1,5 @@
 import { FileUp } from 'lucide-react'
-import { type DragEvent, type FormEvent, useMemo, useRef, useState } from 'react'
+import { type DragEvent, useMemo, useRef, useState } from 'react'
 import { useCreateEnvVars } from '../../api/env-vars.ts'
 import type { ProjectEnvVar } from '../../../server/contract/env-vars.ts'
 import type { CallOutput } from '../../../server/client/operation-types.ts'
@@ -10,10 +10,13 @@ import { StatusIcon, type StatusBadgeData } from '../../components/status.tsx'
 import { EnvironmentField } from './environment-field.tsx'
 import { type Exposure, ExposureFields } from './exposure-fields.tsx'
 import { type EnvironmentName, environmentFromName } from '../../lib/environments.ts'
+import { useForm } from '../../lib/use-form.ts'
 import { readEnvFile } from './env-file.ts'
 import { type ImportPlan, type ImportPlanLine, planImport } from './import-plan.ts'
 import { ValueField } from './value-field.tsx'
 import styles from './page.module.css'
+
+const allReadable: Exposure = { is_sensitive: false, is_write_only: false, is_build_secret: false }
 
 /** Imports a .env file and previews the result of each line. */
 export function ImportVariablesDialog({
@@ -30,30 +33,27 @@ export function ImportVariablesDialog({
   onOpenChange: (open: boolean) => void
   onAdded: (answer: CallOutput<'createEnvVars'>) => void
 }) {
-  const [text, setText] = useState(initial.text)
   const [fileError, setFileError] = useState(initial.error)
-  const [name, setName] = useState<EnvironmentName>('both')
-  const [exposure, setExposure] = useState<Exposure>({ is_sensitive: false, is_write_only: false, is_build_secret: false })
   const fileInput = useRef<HTMLInputElement>(null)
+  const add = useCreateEnvVars({ hidesErrorToast: true, onSuccess: onAdded })
+  const form = useForm({
+    initial: { text: initial.text, name: 'both' as EnvironmentName, exposure: allReadable },
+    submission: add,
+    onSubmit: () => void (vars.length > 0 && add.mutate(slug, { vars })),
+  })
+  const { text, name, exposure } = form.values
   const environment = environmentFromName(name)
   const plan = useMemo(() => planImport(text, environment, existing), [text, environment, existing])
   const vars = plan.vars.map((one) => ({ ...one, environment, ...exposure }))
-  const add = useCreateEnvVars({ hidesErrorToast: true, onSuccess: onAdded })
-  const clearError = () => {
-    if (add.error) add.reset()
+  const setText = (next: string) => {
     setFileError(null)
+    form.set({ text: next })
   }
   const loadFile = async (file: File | undefined) => {
     if (!file) return
-    clearError()
     const loaded = await readEnvFile(file)
-    setFileError(loaded.error)
     if (loaded.error === null) setText(loaded.text)
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (vars.length === 0 || add.isPending) return
-    add.mutate(slug, { vars })
+    else setFileError(loaded.error)
   }
   const drop = (event: DragEvent) => {
     if (event.dataTransfer.files.length === 0) return
@@ -63,28 +63,19 @@ export function ImportVariablesDialog({
   }
   return (
     <Dialog open onOpenChange={onOpenChange} title="Import .env file" description="Review the result of each line before anything is saved.">
-      <form className="stack" onSubmit={submit} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
+      <form className="stack" {...form.props} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
         <ValueField
           label="File content"
           rows={5}
           value={text}
           placeholder={'# Paste or drop a .env file here\nAPI_URL=https://api.example.com'}
-          onChange={({ target }) => {
-            clearError()
-            setText(target.value)
-          }}
+          onChange={({ target }) => setText(target.value)}
           error={fileError ?? undefined}
         />
-        <EnvironmentField
-          value={name}
-          onChange={(next) => {
-            clearError()
-            setName(next)
-          }}
-        />
-        <ExposureFields isForAll values={exposure} onChange={(change) => setExposure({ ...exposure, ...change })} />
+        <EnvironmentField value={name} onChange={(next) => form.set({ name: next })} />
+        <ExposureFields isForAll values={exposure} onChange={(change) => form.set({ exposure: { ...exposure, ...change } })} />
         <ImportPlanView plan={plan} isEmpty={text.trim() === ''} />
-        {add.error && <ProblemView problem={add.error} />}
+        {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
           <Button icon={FileUp} className="dialog-aside" onClick={() => fileInput.current?.click()}>
             Choose file…
@@ -100,7 +91,7 @@ export function ImportVariablesDialog({
             }}
           />
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={add.isPending} disabled={plan.vars.length === 0}>
+          <Button kind="primary" type="submit" busy={form.is_busy} disabled={plan.vars.length === 0}>
             {plan.vars.length === 0 ? 'Add' : `Add ${plan.vars.length} ${plan.vars.length === 1 ? 'variable' : 'variables'}`}
           </Button>
         </footer>

@@ -30,7 +30,7 @@ export function startHealthMonitor(
 }
 
 /**
- * Reports problems that are new since the last check, or since `told` from before a reload. A problem that was fixed and returned is reported
+ * Reports problems that are new since the last check, or since the `existing` ones from before a reload. A problem that was fixed and returned is reported
  * again.
  */
 export function createHealthNotifier(

@@ -1,4 +1,4 @@
-import { type FormEvent, useId, useState } from 'react'
+import { useId } from 'react'
 import { useForkEnvironment } from '../../api/forks.ts'
 import { helpTopicForError } from '../../lib/help-topic-for.ts'
 import type { Fork, ForkSource } from '../../../server/contract/forks.ts'
@@ -7,6 +7,7 @@ import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { TextField } from '../../components/field.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
+import { useForm } from '../../lib/use-form.ts'
 import { describeData } from './describe-data.ts'
 import styles from './previews.module.css'
 
@@ -28,7 +29,6 @@ export function ForkDialog({
   productionBranch: string
   onClose: () => void
 }) {
-  const [branch, setBranch] = useState(initialBranch)
   const listId = useId()
   const copy = useForkEnvironment({
     successMessage: ({ fork, deployment_id }) =>
@@ -36,13 +36,16 @@ export function ForkDialog({
     hidesErrorToast: true,
     onSuccess: onClose,
   })
-  const name = branch.trim()
-  const isProduction = name === productionBranch
-  const topic = copy.error && helpTopicForError(copy.error.code)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (name !== '' && !isProduction) copy.mutate({ params: { slug }, body: { branch: name } })
-  }
+  const form = useForm({
+    initial: { branch: initialBranch },
+    submission: copy,
+    check: ({ branch }) => ({
+      branch: branch.trim() === productionBranch ? `${productionBranch} is the production branch. Name another one.` : undefined,
+    }),
+    onSubmit: () => name !== '' && copy.mutate({ params: { slug }, body: { branch: name } }),
+  })
+  const name = form.values.branch.trim()
+  const topic = form.problem && helpTopicForError(form.problem.code)
   return (
     <Dialog
       open
@@ -50,17 +53,9 @@ export function ForkDialog({
       title="Copy production data"
       description="The branch gets production’s current data. Production pauses while its data is copied, and its requests wait."
     >
-      <form className="stack" onSubmit={submit}>
+      <form className="stack" {...form.props}>
         <div className="stack">
-          <TextField
-            label="Branch"
-            mono
-            required
-            list={listId}
-            value={branch}
-            error={isProduction ? `${productionBranch} is the production branch. Name another one.` : undefined}
-            onChange={(event) => setBranch(event.target.value)}
-          />
+          <TextField label="Branch" mono required list={listId} {...form.text('branch')} />
           <datalist id={listId}>
             {previews.map((preview) => (
               <option key={preview.branch} value={preview.branch} />
@@ -72,15 +67,15 @@ export function ForkDialog({
             <dt>Replaced</dt>
             <dd>{describeReplaced(name, forks, previews)}</dd>
           </dl>
-          {copy.error && (
+          {form.problem && (
             <p className="field-error" role="alert">
-              {copy.error.message} {topic && <HelpLink topic={topic}>Help</HelpLink>}
+              {form.problem.message} {topic && <HelpLink topic={topic}>Help</HelpLink>}
             </p>
           )}
         </div>
         <footer className="dialog-footer">
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={copy.isPending} disabled={name === '' || isProduction}>
+          <Button kind="primary" type="submit" busy={form.is_busy} disabled={name === '' || form.error('branch') !== undefined}>
             Copy production data
           </Button>
         </footer>

@@ -1,10 +1,9 @@
 import { FileArchive, FolderOpen, GitBranch, LifeBuoy, ListChecks, X } from 'lucide-react'
-import { type FormEvent, Suspense, useEffect, useState } from 'react'
+import { Suspense, useEffect, useState } from 'react'
 import { useLocation, useRouter } from 'wouter'
 import { useUpdateProjectSettings } from '../../api/project-settings.ts'
 import { useCreateProject, useDeployFolder, useDeployProject, useUpdateProject } from '../../api/projects.ts'
 import type { PlanChoice, PlanSource } from '../../api/source-plans.ts'
-import type { ApiError } from '../../../server/client/api-error.ts'
 import { useCapabilities, useFolderPicker } from '../../api/capabilities.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { uploadArchive } from '../../stores/uploads.ts'
@@ -18,6 +17,7 @@ import { displayUrl, useAppUrl } from '../../api/app-url.ts'
 import type { Sample } from './samples.ts'
 import { type DroppedSource, projectNameFromArchive } from '../../lib/dropped-source.ts'
 import { ArchiveDropArea } from '../upload/index.ts'
+import { useForm } from '../../lib/use-form.ts'
 import styles from './source-form.module.css'
 
 type SourceKind = 'folder' | 'git' | 'archive' | 'sample'
@@ -30,6 +30,21 @@ const SourcePlanView = lazyWithRetry(async () => {
 const wholeSource: PlanChoice = { root_directory: null, apps: [] }
 
 const SamplePicker = lazyWithRetry(() => import('./sample-picker.tsx'))
+
+interface SourceValues {
+  /** Null: the one that suits the instance. */
+  kind: SourceKind | null
+  /** A folder, or the address of a repository. */
+  source: string
+  /** Null: derived from the source, and the slug from the name. */
+  name: string | null
+  slug: string | null
+  repo_branch: string
+  archive: DroppedSource | null
+  sample: Sample | null
+}
+
+const emptySource: SourceValues = { kind: null, source: '', name: null, slug: null, repo_branch: '', archive: null, sample: null }
 
 // Error codes that a field shows instead of the form.
 const slugProblems = ['slug_taken', 'slug_reserved']
@@ -45,60 +60,61 @@ export function SourceForm({
   onDone?: () => void
 }) {
   const capabilities = useCapabilities()
-  const [chosenKind, setKind] = useState<SourceKind | null>(null)
-  const kind = chosenKind ?? (capabilities.can_deploy_folders ? 'folder' : 'git')
-  const [source, setSource] = useState('')
-  const [typedName, setName] = useState<string | null>(null)
-  const [typedSlug, setSlug] = useState<string | null>(null)
-  const [branch, setBranch] = useState('')
-  const [archive, setArchive] = useState<DroppedSource | null>(null)
+  const create = useCreateProject({ hidesErrorToast: true })
+  const update = useUpdateProject({ hidesErrorToast: true })
+  const updateSettings = useUpdateProjectSettings({ hidesErrorToast: true })
+  const deploy = useDeployProject()
+  const deployFolder = useDeployFolder({ hidesErrorToast: true })
+  const error = create.error ?? deployFolder.error
+  const form = useForm({
+    initial: emptySource,
+    submission: {
+      isPending: create.isPending || update.isPending || deploy.isPending || deployFolder.isPending,
+      error,
+      reset() {
+        create.reset()
+        deployFolder.reset()
+      },
+    },
+    onSubmit: () => void submit(),
+    fieldOf: ({ code }) => slugProblems.includes(code) && 'slug',
+  })
+  const { source, repo_branch: branch, archive, sample } = form.values
+  const kind = form.values.kind ?? (capabilities.can_deploy_folders ? 'folder' : 'git')
   const archiveFile = archive?.kind === 'archive' ? archive : null
-  const [sample, setSample] = useState<Sample | null>(null)
   const [planned, setPlanned] = useState<PlanSource | null>(null)
   const [choice, setChoice] = useState<PlanChoice>(wholeSource)
   const name =
-    typedName ??
+    form.values.name ??
     (kind === 'archive'
       ? projectNameFromArchive(archiveFile?.file.name ?? '')
       : kind === 'sample'
         ? (sample?.title ?? '')
         : projectNameFromSource(source))
-  const slug = typedSlug ?? slugify(name)
+  const slug = form.values.slug ?? slugify(name)
   const address = useAppUrl(slug)
   const pickFolder = useFolderPicker()
   const connection = useConnection((state) => state.current)
   const [, navigate] = useLocation()
   const { base } = useRouter()
 
-  const create = useCreateProject({ hidesErrorToast: true })
-  const update = useUpdateProject({ hidesErrorToast: true })
-  const updateSettings = useUpdateProjectSettings({ hidesErrorToast: true })
-  const deploy = useDeployProject()
-  const deployFolder = useDeployFolder({ hidesErrorToast: true })
   // Another kind of source has its own plan, which is shown on request.
   const isPlannable =
     capabilities.has_instance_api &&
     (kind === 'git' || kind === 'folder') &&
     (planned === null || (planned.kind === 'folder') === (kind === 'folder'))
-  const busy = create.isPending || update.isPending || deploy.isPending || deployFolder.isPending
-  const problem = kind === 'folder' ? deployFolder.error : create.error
-  const acceptSource = (picked: DroppedSource) => {
-    setKind(picked.kind === 'folder' ? 'folder' : 'archive')
-    if (picked.kind === 'folder') setSource(picked.path)
-    else setArchive(picked)
-  }
+  const acceptSource = (picked: DroppedSource) =>
+    form.set(picked.kind === 'folder' ? { kind: 'folder', source: picked.path } : { kind: 'archive', archive: picked })
   // Files dropped on the page around the form are used as the source.
   useEffect(() => {
     if (dropped) acceptSource(dropped)
   }, [dropped])
 
   useEffect(() => {
-    if (initialKind) setKind(initialKind)
+    if (initialKind) form.set({ kind: initialKind })
   }, [initialKind])
 
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    if (busy) return
+  const submit = async () => {
     const rootDirectory = choice.root_directory === null ? {} : { root_directory: choice.root_directory }
     if (kind === 'folder') {
       const done = await deployFolder.mutateAsync({ body: { path: source.trim(), slug, name, ...rootDirectory } }).catch(() => null)
@@ -106,7 +122,7 @@ export function SourceForm({
       return
     }
     if (kind === 'archive') {
-      if (!archiveFile) return setArchive({ kind: 'fault', text: 'Choose an archive first.' })
+      if (!archiveFile) return form.set({ archive: { kind: 'fault', text: 'Choose an archive first.' } })
       const created = await create.mutateAsync({ body: { name, slug } }).catch(() => null)
       if (!created) return
       void uploadArchive(connection, base, { slug, file: archiveFile.file, type: archiveFile.type, is_new: true })
@@ -143,11 +159,11 @@ export function SourceForm({
   }
 
   return (
-    <form className={styles.sourceForm} onSubmit={submit}>
+    <form className={styles.sourceForm} {...form.props}>
       <SegmentedControl
         label="Source"
         value={kind}
-        onChange={setKind}
+        onChange={(next) => form.set({ kind: next })}
         choices={[
           ...(capabilities.can_deploy_folders ? [{ value: 'folder', text: 'Local folder', icon: FolderOpen } as const] : []),
           { value: 'git', text: 'Git URL', icon: GitBranch },
@@ -157,7 +173,7 @@ export function SourceForm({
       />
       {kind === 'sample' ? (
         <Suspense fallback={<Skeleton height={332} />}>
-          <SamplePicker value={sample?.name ?? null} onChange={setSample} />
+          <SamplePicker value={sample?.name ?? null} onChange={(next) => form.set({ sample: next })} />
         </Suspense>
       ) : kind === 'archive' ? (
         archiveFile ? (
@@ -167,7 +183,7 @@ export function SourceForm({
               <strong className="truncate">{archiveFile.file.name}</strong>
               <span className="text-subtle">{formatBytes(archiveFile.file.size)}</span>
             </div>
-            <IconButton icon={X} label="Remove archive" onClick={() => setArchive(null)} />
+            <IconButton icon={X} label="Remove archive" onClick={() => form.set({ archive: null })} />
           </div>
         ) : (
           <ArchiveDropArea error={archive?.kind === 'fault' ? archive.text : null} onChosen={acceptSource} />
@@ -181,14 +197,16 @@ export function SourceForm({
             required
             value={source}
             onChange={({ target }) => {
-              setSource(target.value)
+              form.set({ source: target.value })
               setPlanned(null)
             }}
             placeholder={kind === 'folder' ? '/home/me/my-app' : 'https://example.com/me/my-app.git'}
             hint={kind === 'folder' ? 'Deploys the folder as is, including uncommitted changes.' : 'https, ssh, git or file URL.'}
-            error={problem?.issueFor(kind === 'folder' ? 'path' : 'repo_url')}
+            error={error?.issueFor(kind === 'folder' ? 'path' : 'repo_url')}
           />
-          {kind === 'folder' && pickFolder && <Button onClick={() => void pickFolder().then((path) => path && setSource(path))}>Choose…</Button>}
+          {kind === 'folder' && pickFolder && (
+            <Button onClick={() => void pickFolder().then((path) => path && form.set({ source: path }))}>Choose…</Button>
+          )}
         </div>
       )}
       <div className={styles.sourcePair}>
@@ -196,8 +214,8 @@ export function SourceForm({
           label="Name"
           required
           value={name}
-          onChange={({ target }) => setName(target.value)}
-          error={problem?.issueFor('name')}
+          onChange={({ target }) => form.set({ name: target.value })}
+          error={form.error('name')}
           placeholder="My app"
         />
         <TextField
@@ -205,22 +223,13 @@ export function SourceForm({
           mono
           required
           value={slug}
-          onChange={({ target }) => setSlug(target.value)}
+          onChange={({ target }) => form.set({ slug: target.value })}
           placeholder="my-app"
-          error={problem?.issueFor('slug') ?? (problem && slugProblems.includes(problem.code) ? problem.message : undefined)}
+          error={form.error('slug')}
         />
       </div>
-      {kind === 'git' && (
-        <TextField
-          label="Branch"
-          mono
-          value={branch}
-          onChange={({ target }) => setBranch(target.value)}
-          placeholder="main"
-          error={problem?.issueFor('repo_branch')}
-        />
-      )}
-      {problem && isFormProblem(problem) && <ProblemView problem={problem} />}
+      {kind === 'git' && <TextField label="Branch" mono placeholder="main" {...form.text('repo_branch')} />}
+      {form.problem?.issues.length === 0 && <ProblemView problem={form.problem} />}
       <footer className={styles.sourceFoot}>
         <p className="text-subtle truncate">
           {slug && address ? (
@@ -236,7 +245,7 @@ export function SourceForm({
             Show plan
           </Button>
         )}
-        <Button kind="primary" type="submit" busy={busy}>
+        <Button kind="primary" type="submit" busy={form.is_busy}>
           Deploy
         </Button>
       </footer>
@@ -255,10 +264,6 @@ export function SourceForm({
       )}
     </form>
   )
-}
-
-function isFormProblem(problem: ApiError): boolean {
-  return problem.issues.length === 0 && !slugProblems.includes(problem.code)
 }
 
 /** `git@host:me/app.git`, the notation of Git hosts, is an ssh URL. */

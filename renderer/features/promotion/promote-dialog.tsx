@@ -1,5 +1,4 @@
 import { Anchor, Rocket } from 'lucide-react'
-import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { toPromotionClient, usePromotionSource, usePromotionTarget } from '../../api/promotion-sides.ts'
 import {
@@ -11,7 +10,7 @@ import {
   selectedChanges,
   type SettingName,
 } from '../../../server/client/promotion/compare.ts'
-import { chooseParts, listNotCarried, noData, offerParts, type PartChoice } from '../../../server/client/promotion/parts.ts'
+import { chooseParts, listNotCopied, noData, offerParts, type PartChoice } from '../../../server/client/promotion/parts.ts'
 import type { PromotionRequest } from '../../../server/client/promotion/request.ts'
 import type { SourceProject, TargetProject } from '../../../server/client/promotion/sides.ts'
 import type { Deployment } from '../../../server/contract/deployments.ts'
@@ -32,6 +31,7 @@ import { PromotedPartsFields } from './parts-fields.tsx'
 import { startPromotion } from './run-promotion.ts'
 import { TargetProjectField, TargetInstanceField } from './target-fields.tsx'
 import { useDebouncedValue } from '../../lib/use-debounced-value.ts'
+import { useForm } from '../../lib/use-form.ts'
 import { promotionWarnings } from './promotion-format.ts'
 import styles from './promotion.module.css'
 
@@ -88,14 +88,22 @@ interface FormProps extends Pick<Props, 'slug' | 'kind' | 'deploymentId'> {
   onDone: () => void
 }
 
+const noVariables: ReadonlySet<string> = new Set()
+
 function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormProps) {
-  const [chosenId, setChosenId] = useState<string | null>(null)
+  const form = useForm({
+    initial: {
+      chosenId: null as string | null,
+      slug,
+      settings: null as ReadonlySet<SettingName> | null,
+      variables: noVariables,
+      choice: noData as PartChoice,
+    },
+    onSubmit: () => submit(),
+  })
+  const { chosenId, slug: typed, settings: chosenSettings, variables: chosenVariables, choice } = form.values
   const to = targets.find(({ id }) => id === chosenId) ?? targets.find((one) => one.is_signed_in) ?? targets[0]!
-  const [typed, setTyped] = useState(slug)
   const targetSlug = useDebouncedValue(typed.trim())
-  const [chosenSettings, setChosenSettings] = useState<ReadonlySet<SettingName> | null>(null)
-  const [chosenVariables, setChosenVariables] = useState<ReadonlySet<string>>(new Set())
-  const [choice, setChoice] = useState<PartChoice>(noData)
   const source = usePromotionSource(from, slug, deploymentId)
   const target = usePromotionTarget(to, targetSlug)
   const isSettled = targetSlug === typed.trim()
@@ -110,8 +118,7 @@ function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormPr
   const settings = chosenSettings ?? new Set(rows.map(({ setting }) => setting))
   const blocker = sourceProject && targetProject ? blockingReason(sourceProject, targetProject, from.name) : null
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     const found = sourceProject && targetProject && toPromotionSource(sourceProject, targetProject.is_instance ? from.name : null)
     if (!found || !offer || blocker !== null) return
     const parts = chooseParts(sourceProject, offer, choice)
@@ -127,14 +134,20 @@ function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormPr
     }
     const missingSettings = ours && theirs ? listMissingSettings(ours, theirs) : []
     const decisions = { variables, chosenVariables: new Set(missing), missingSettings, offer, parts }
-    startPromotion(from, to, request, listNotCarried(sourceProject, decisions))
+    startPromotion(from, to, request, listNotCopied(sourceProject, decisions))
     onDone()
   }
 
   return (
-    <form className={`stack ${styles.promote}`} onSubmit={submit}>
-      <TargetInstanceField legend="Instance" targets={targets} to={to} onTo={setChosenId} />
-      <TargetProjectField connection={to} label="Target project" slug={typed} onSlug={setTyped} hint={targetHint(targetProject?.project)} />
+    <form className={`stack ${styles.promote}`} {...form.props}>
+      <TargetInstanceField legend="Instance" targets={targets} to={to} onTo={(next) => form.set({ chosenId: next })} />
+      <TargetProjectField
+        connection={to}
+        label="Target project"
+        slug={typed}
+        onSlug={(next) => form.set({ slug: next })}
+        hint={targetHint(targetProject?.project)}
+      />
       {source.error && <ProblemView problem={toApiError(source.error)} onRetry={() => void source.refetch()} />}
       {target.error && isSettled && <ProblemView problem={toApiError(target.error)} onRetry={() => void target.refetch()} />}
       {sourceProject && <SourceSummary sourceProject={sourceProject} kind={kind} />}
@@ -145,9 +158,26 @@ function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormPr
               {blocker}
             </p>
           )}
-          <SettingDifferences rows={rows} names={{ from: from.name, to: to.name }} chosen={settings} onChoose={setChosenSettings} />
-          <VariableDifferences rows={variables} names={{ from: from.name, to: to.name }} chosen={chosenVariables} onChoose={setChosenVariables} />
-          {offer && <PromotedPartsFields offer={offer} names={{ from: from.name, to: to.name }} choice={choice} onChoose={setChoice} />}
+          <SettingDifferences
+            rows={rows}
+            names={{ from: from.name, to: to.name }}
+            chosen={settings}
+            onChoose={(next) => form.set({ settings: next })}
+          />
+          <VariableDifferences
+            rows={variables}
+            names={{ from: from.name, to: to.name }}
+            chosen={chosenVariables}
+            onChoose={(next) => form.set({ variables: next })}
+          />
+          {offer && (
+            <PromotedPartsFields
+              offer={offer}
+              names={{ from: from.name, to: to.name }}
+              choice={choice}
+              onChoose={(next) => form.set({ choice: next })}
+            />
+          )}
           <PromotionWarnings warnings={promotionWarnings(sourceProject, targetProject, { from: from.name, to: to.name })} />
         </>
       ) : (

@@ -13,7 +13,7 @@ export interface StoredPromotion {
   steps_done: PromotionStepName[]
   is_given_up: boolean
   /** Missing in the data of an earlier version of the dashboard. */
-  not_carried?: PromotionReportLine[]
+  not_copied?: PromotionReportLine[]
 }
 
 export const readStoredPromotions = (): StoredPromotion[] => parseStoredPromotions(readPreference(promotionsStorageKey) ?? '[]')
@@ -30,10 +30,21 @@ export function parseStoredPromotions(text: string): StoredPromotion[] {
   }
 }
 
-/** Earlier versions of the dashboard stored the request as `wish`. */
-type EarlierPromotion = StoredPromotion & { wish?: StoredPromotion['request'] }
+/** Earlier versions of the dashboard stored the request as `wish`, and lines of the report with other outcomes. */
+type EarlierPromotion = StoredPromotion & { wish?: StoredPromotion['request']; not_carried?: EarlierLine[] }
+type EarlierLine = Omit<PromotionReportLine, 'outcome'> & { outcome: PromotionReportLine['outcome'] | 'carried' | 'not_carried' }
 
-const upgradePromotion = ({ wish, ...stored }: EarlierPromotion): StoredPromotion => (wish ? { ...stored, request: wish } : stored)
+const upgradeLine = ({ outcome, ...line }: EarlierLine): PromotionReportLine => ({
+  ...line,
+  outcome: outcome === 'carried' ? 'copied' : outcome === 'not_carried' ? 'not_copied' : outcome,
+})
+
+const upgradePromotion = ({ wish, not_carried, ...stored }: EarlierPromotion): StoredPromotion => ({
+  ...stored,
+  ...(wish && { request: wish }),
+  ...(not_carried && { not_copied: not_carried.map(upgradeLine) }),
+  ...(stored.done?.report && { done: { ...stored.done, report: stored.done.report.map(upgradeLine) } }),
+})
 
 export function storePromotion(promotion: StoredPromotion): void {
   writeStoredPromotions([...readStoredPromotions().filter(({ key }) => key !== promotion.key), promotion])

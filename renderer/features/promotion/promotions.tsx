@@ -113,7 +113,7 @@ function PromotionCard({ promotion }: { promotion: Promotion }) {
   )
 }
 
-const outcomes = ['not_carried', 'kept', 'carried'] as const
+const outcomes = ['not_copied', 'kept', 'copied'] as const
 
 /** The report of a promotion; entries that need attention come first. */
 function PromotionReport({ lines }: { lines: PromotionReportLine[] }) {

@@ -16,11 +16,11 @@ import { useUi } from '../../stores/ui.ts'
 import { removeStoredPromotion, acquirePromotionLock, storePromotion, type StoredPromotion, readStoredPromotions } from './promotion-storage.ts'
 
 /** Runs the steps of a promotion, independent of the open page. After a failure it waits for a retry or for the changes to be undone. */
-export function startPromotion(from: InstanceConnection, to: InstanceConnection, request: PromotionRequest, notCarried: PromotionReportLine[]): void {
+export function startPromotion(from: InstanceConnection, to: InstanceConnection, request: PromotionRequest, notCopied: PromotionReportLine[]): void {
   const key = promotionKey(from.id, request.from.slug)
   if (usePromotions.getState().promotions.some((one) => one.key === key && one.state !== 'done')) return
   void acquirePromotionLock(key, { ifAvailable: true }).then((release) => {
-    if (release) createPromotion({ from, to, request, release, notCarried }).retry()
+    if (release) createPromotion({ from, to, request, release, notCopied }).retry()
     else {
       const text = `Another dashboard window is already promoting ${request.from.slug}.`
       useUi.getState().showToast({ kind: 'failed', text, request_id: null, of: from.id })
@@ -52,7 +52,7 @@ async function resumePromotion(key: string): Promise<void> {
     from: { client: toPromotionClient(from.client), slug: stored.from.slug },
     to: { client: toPromotionClient(to.client), slug: stored.to.slug },
   }
-  createPromotion({ from, to, request, release, stored, notCarried: stored.not_carried ?? [] })
+  createPromotion({ from, to, request, release, stored, notCopied: stored.not_copied ?? [] })
 }
 
 function createPromotion({
@@ -61,7 +61,7 @@ function createPromotion({
   request,
   release,
   stored,
-  notCarried,
+  notCopied,
 }: {
   from: InstanceConnection
   to: InstanceConnection
@@ -69,7 +69,7 @@ function createPromotion({
   release: () => void
   stored?: StoredPromotion
   /** Known before the first step. */
-  notCarried: PromotionReportLine[]
+  notCopied: PromotionReportLine[]
 }): Promotion {
   const { put, remove } = usePromotions.getState()
   const key = promotionKey(from.id, request.from.slug)
@@ -108,7 +108,7 @@ function createPromotion({
       done: progress,
       steps_done,
       is_given_up: promotion.is_given_up,
-      not_carried: notCarried,
+      not_copied: notCopied,
     })
   }
   const finish = () => {
@@ -166,7 +166,7 @@ function createPromotion({
     delete done.archive
     finish()
     // The report of a step replaces the expected one.
-    const report = (done.report ?? []).reduce(putReportLine, notCarried)
+    const report = (done.report ?? []).reduce(putReportLine, notCopied)
     update({ state: 'done', deployment_id: id, report })
     const projectPath = `${instanceBasePath(from.id)}/projects/${request.from.slug}`
     // A user who has opened another page stays there.

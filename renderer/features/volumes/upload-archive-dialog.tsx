@@ -1,4 +1,3 @@
-import { type FormEvent, useState } from 'react'
 import { formatTransfer } from '../../api/transfer-progress.ts'
 import { useUploadVolume } from '../../api/volumes.ts'
 import { Button } from '../../components/button.tsx'
@@ -7,6 +6,7 @@ import { ProblemView } from '../../components/feedback.tsx'
 import { TextField } from '../../components/field.tsx'
 import { FileField } from '../../components/file-field.tsx'
 import { Progress } from '../../components/progress.tsx'
+import { useForm } from '../../lib/use-form.ts'
 import { useUi } from '../../stores/ui.ts'
 
 interface Props {
@@ -20,8 +20,6 @@ interface Props {
 /** Replaces the files of a volume with those of an archive, selected or dropped. */
 export function UploadVolumeArchiveDialog({ slug, branch, name, isInUse, onClose }: Props) {
   const showToast = useUi((state) => state.showToast)
-  const [selection, setSelection] = useState<File | string | null>(null)
-  const [typed, setTyped] = useState('')
   const upload = useUploadVolume(slug, ({ files, before }) => {
     const count = files === 1 ? '1 file' : `${files} files`
     showToast({
@@ -32,19 +30,23 @@ export function UploadVolumeArchiveDialog({ slug, branch, name, isInUse, onClose
     onClose()
   })
   const { transfer } = upload
+  const form = useForm({
+    initial: { typed: '', selection: null as File | string | null },
+    submission: upload,
+    onSubmit() {
+      if (!canSubmit) return
+      const query = branch === null ? {} : { branch }
+      void upload.start({ params: { slug, name }, query }, file, /\.zip$/i.test(file.name) ? 'application/zip' : 'application/gzip')
+    },
+  })
+  const { typed, selection } = form.values
   const file = typeof selection === 'object' ? selection : null
+  const canSubmit = file !== null && typed === name
 
   const selectFile = ([first, ...others]: readonly File[]) => {
     if (!first) return
-    upload.clearProblem()
     const isArchive = /\.(tgz|tar\.gz|zip)$/i.test(first.name)
-    setSelection(others.length > 0 ? 'Choose one file at a time.' : isArchive ? first : 'Choose a .tar.gz or .zip archive.')
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!file || typed !== name || transfer) return
-    const query = branch === null ? {} : { branch }
-    void upload.start({ params: { slug, name }, query }, file, /\.zip$/i.test(file.name) ? 'application/zip' : 'application/gzip')
+    form.set({ selection: others.length > 0 ? 'Choose one file at a time.' : isArchive ? first : 'Choose a .tar.gz or .zip archive.' })
   }
   const effect = isInUse ? ' The services stop during this, and requests wait.' : ''
   return (
@@ -57,33 +59,27 @@ export function UploadVolumeArchiveDialog({ slug, branch, name, isInUse, onClose
       title={`Upload an archive into ${name}`}
       description={`Replaces all files of the volume. A snapshot of the current files is taken first.${effect} If the upload fails, the current files stay.`}
     >
-      <form className="stack" onSubmit={submit}>
+      <form className="stack" {...form.props}>
         <FileField
           label="Archive"
           accept=".tgz,.gz,.zip,application/gzip,application/zip"
           hint="A .tar.gz, such as a downloaded volume, or a .zip."
           file={file}
           error={typeof selection === 'string' ? selection : null}
-          disabled={transfer !== null}
+          disabled={form.is_busy}
           onSelect={selectFile}
         />
-        <TextField
-          label={`Type ${name} to confirm`}
-          mono
-          value={typed}
-          disabled={transfer !== null}
-          onChange={({ target }) => setTyped(target.value)}
-        />
+        <TextField label={`Type ${name} to confirm`} mono disabled={form.is_busy} {...form.text('typed')} />
         {transfer &&
           (transfer.sent < transfer.total ? (
             <Progress label={`Uploading ${transfer.name}`} value={transfer.sent / transfer.total} text={formatTransfer(transfer)} />
           ) : (
             <Progress label="Saving the current files, then replacing them" />
           ))}
-        {upload.problem && <ProblemView problem={upload.problem} />}
+        {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
           <Button onClick={() => (transfer ? upload.cancel() : onClose())}>Cancel</Button>
-          <Button kind="danger" type="submit" busy={transfer !== null} disabled={!file || typed !== name}>
+          <Button kind="danger" type="submit" busy={form.is_busy} disabled={!canSubmit}>
             Replace files
           </Button>
         </footer>

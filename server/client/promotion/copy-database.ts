@@ -26,7 +26,7 @@ export async function copyDump(
   { signal, onProgress, persist }: PromotionStepContext,
 ): Promise<string | null> {
   const item = service === undefined ? 'Data of the PostgreSQL database' : 'Data of MariaDB'
-  const finish = (outcome: 'carried' | 'kept' | 'not_carried', note: string) => {
+  const finish = (outcome: 'copied' | 'kept' | 'not_copied', note: string) => {
     done.report = putReportLine(done.report ?? [], { item, outcome, note })
     persist()
   }
@@ -47,15 +47,15 @@ export async function copyDump(
       signal,
       onProgress,
     })
-    finish('carried', isOwn ? 'Copied.' : `Copied. The data from before is in the dump ${answer.dump.id}.`)
+    finish('copied', isOwn ? 'Copied.' : `Copied. The data from before is in the dump ${answer.dump.id}.`)
     return answer.dump.id
   } catch (error) {
     if (isUnsupported(error)) {
-      finish('not_carried', 'One of the instances has no dumps. Copy the data with pg_dump and its connection strings.')
+      finish('not_copied', 'One of the instances has no dumps. Copy the data with pg_dump and its connection strings.')
       return null
     }
     if (error instanceof ApiError && error.code === 'restore_failed') {
-      finish('not_carried', error.message)
+      finish('not_copied', error.message)
       return null
     }
     throw error

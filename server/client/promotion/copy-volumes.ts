@@ -20,12 +20,12 @@ export async function copyVolumeFiles(
 ): Promise<boolean> {
   if (done.volumes_done?.includes(name)) return done.replaced_volumes?.some((one) => one.name === (done.volume_names?.[name] ?? name)) === true
   const target = done.volume_names?.[name] ?? name
-  const finish = (outcome: 'carried' | 'kept' | 'not_carried', note: string): boolean => {
+  const finish = (outcome: 'copied' | 'kept' | 'not_copied', note: string): boolean => {
     done.report = putReportLine(done.report ?? [], { item: `Files of the volume ${name}`, outcome, note })
     done.volumes_done = [...(done.volumes_done ?? []), name]
     delete done.copying_volume
     persist()
-    return outcome === 'carried'
+    return outcome === 'copied'
   }
   const replaces = parts?.replaces_data === true
   const isRetry = done.copying_volume === name
@@ -44,19 +44,19 @@ export async function copyVolumeFiles(
       { type: 'application/gzip', signal, onProgress },
     )
     done.replaced_volumes = [...(done.replaced_volumes ?? []), { name: target, snapshot_id: before?.id ?? null }]
-    return finish('carried', `${files === 1 ? '1 file' : `${files} files`}.${before ? ` A snapshot has those from before: ${before.id}.` : ''}`)
+    return finish('copied', `${files === 1 ? '1 file' : `${files} files`}.${before ? ` A snapshot has those from before: ${before.id}.` : ''}`)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     if (error.code === 'volume_not_empty') {
       if (!isRetry) return finish('kept', 'The volume there has files. Choose to replace data to copy them.')
       // The response to the earlier attempt was lost: the volume had been empty.
       done.replaced_volumes = [...(done.replaced_volumes ?? []), { name: target, snapshot_id: null }]
-      return finish('carried', 'Copied.')
+      return finish('copied', 'Copied.')
     }
     if (isUnsupported(error))
-      return finish('not_carried', 'The version of the other instance takes no archives for volumes. Update it, then promote again.')
+      return finish('not_copied', 'The version of the other instance takes no archives for volumes. Update it, then promote again.')
     if (error.code === 'invalid_archive' || error.code === 'payload_too_large' || error.code === 'volume_not_found')
-      return finish('not_carried', error.message)
+      return finish('not_copied', error.message)
     throw error
   }
 }

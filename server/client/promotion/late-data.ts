@@ -23,7 +23,7 @@ export const copyLateData: PromotionStepHandler = async (request, done, context)
   const deployment = await waitForEnd(to, id, context)
   if (deployment.status !== 'ready') {
     const note = 'The deployment there is not ready. Promote again once it is.'
-    for (const item of items) done.report = putReportLine(done.report ?? [], { item, outcome: 'not_carried', note })
+    for (const item of items) done.report = putReportLine(done.report ?? [], { item, outcome: 'not_copied', note })
     return { note: 'not copied' }
   }
   for (const service of parts.copied_services) {

@@ -84,13 +84,13 @@ interface Decisions {
   parts: PromotedParts
 }
 
-/** The parts of a project that a promotion does not carry, by name, with what to do about each. */
-export function listNotCarried(
+/** The parts of a project that a promotion does not copy, by name, with what to do about each. */
+export function listNotCopied(
   source: SourceProject,
   { variables, chosenVariables, missingSettings, offer, parts }: Decisions,
 ): PromotionReportLine[] {
   const lines: PromotionReportLine[] = []
-  const add = (item: string, note: string) => lines.push({ item, outcome: 'not_carried', note })
+  const add = (item: string, note: string) => lines.push({ item, outcome: 'not_copied', note })
   for (const { key, is_write_only, difference } of variables) {
     if (difference !== 'only_here') continue
     if (is_write_only) add(`Variable ${key}`, 'Its value cannot be read. Add it there.')

@@ -5,15 +5,15 @@ export interface PromotionReportLine {
   /** Such as `Redis` or `Volume uploads`. */
   item: string
   /** `kept`: the target already has it, and it was left unchanged. */
-  outcome: 'carried' | 'kept' | 'not_carried'
+  outcome: 'copied' | 'kept' | 'not_copied'
   /** The reason, and what to do. */
   note: string
 }
 
 export const reportOutcomeLabels: Record<PromotionReportLine['outcome'], string> = {
-  carried: 'Copied',
+  copied: 'Copied',
   kept: 'Kept',
-  not_carried: 'Not copied',
+  not_copied: 'Not copied',
 }
 
 const unsupportedCodes = new Set(['route_not_found', 'method_not_allowed', 'not_found', 'bad_answer'])

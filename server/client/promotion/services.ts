@@ -34,7 +34,7 @@ export const addServices: PromotionStepHandler = async ({ to, parts }, done, { p
       if (answer && answer.deployment_id !== null) await cancelDeployment(to, answer.deployment_id)
       done.report = putReportLine(done.report ?? [], {
         item,
-        outcome: answer ? 'carried' : 'kept',
+        outcome: answer ? 'copied' : 'kept',
         note: answer ? 'Added without data.' : 'The project there has it.',
       })
       count += answer ? 1 : 0
@@ -42,7 +42,7 @@ export const addServices: PromotionStepHandler = async ({ to, parts }, done, { p
     } catch (error) {
       if (!isUnsupported(error)) throw error
       const note = 'The version of the other instance does not have it. Update it, then promote again.'
-      done.report = putReportLine(done.report ?? [], { item, outcome: 'not_carried', note })
+      done.report = putReportLine(done.report ?? [], { item, outcome: 'not_copied', note })
     }
   }
 
@@ -80,7 +80,7 @@ export const addServices: PromotionStepHandler = async ({ to, parts }, done, { p
 /** Keeps a path at the target. A refused path is reported. Resolves with the deployment that this started. */
 export async function addVolume(to: PromotionProject, { name, path, service }: AddedVolume, done: PromotionProgress): Promise<string | null> {
   const item = `Volume ${name} at ${path}`
-  const report = (outcome: 'carried' | 'kept' | 'not_carried', note: string) => {
+  const report = (outcome: 'copied' | 'kept' | 'not_copied', note: string) => {
     done.report = putReportLine(done.report ?? [], { item, outcome, note })
   }
   try {
@@ -90,13 +90,13 @@ export async function addVolume(to: PromotionProject, { name, path, service }: A
     const answer = await to.client.call('addVolume', { params: { slug: to.slug }, body })
     done.volume_names = { ...done.volume_names, [name]: answer.volume }
     if (!isThere) done.added_volumes = [...(done.added_volumes ?? []), answer.volume]
-    report(isThere ? 'kept' : 'carried', 'The path is kept there too.')
+    report(isThere ? 'kept' : 'copied', 'The path is kept there too.')
     if (service !== null || answer.deployment_id === null) return answer.deployment_id
     await cancelDeployment(to, answer.deployment_id)
     return null
   } catch (error) {
     if (!(error instanceof ApiError) || error.status < 400 || error.status >= 500) throw error
-    report('not_carried', isUnsupported(error) ? 'The version of the other instance has no volumes without a configuration file.' : error.message)
+    report('not_copied', isUnsupported(error) ? 'The version of the other instance has no volumes without a configuration file.' : error.message)
     return null
   }
 }
