@@ -1,0 +1,214 @@
+import type { RequestFilters } from '../contract/requests.ts'
+import { limits } from '../contract/limits.ts'
+import { all, first, requestTables, run } from './query.ts'
+import type { RequestRow } from './request-tables.ts'
+import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
+
+export type NewRequestRow = Omit<RequestRow, 'seq' | 'project' | 'status_class'> & { project_id: string }
+/** `number`: of the request in its project, in the order in which requests ended. */
+export type StoredRequest = Omit<RequestRow, 'seq' | 'project' | 'status_class'> & { number: number }
+export type StoredRequestFilters = Omit<RequestFilters, 'since' | 'until'> & { since_ms?: number | undefined; until_ms?: number | undefined }
+
+/** The request log: of each project the last requests, by their number. */
+export interface RequestStore {
+  /** Adds requests in one transaction, in their order, and deletes the oldest ones of their projects above the limit. */
+  add(rows: readonly NewRequestRow[]): void
+  /** The number of the last request of a project, and of the oldest one that is stored; 0 if there is none. */
+  readRange(projectId: string): { last: number; oldest: number }
+  /** Requests with a smaller number, the newest first. */
+  listBefore(projectId: string, filters: StoredRequestFilters, before: number | undefined, limit: number): StoredRequest[]
+  /** Requests with a greater number, the oldest first. */
+  listAfter(projectId: string, filters: StoredRequestFilters, after: number, limit: number): StoredRequest[]
+  /** A request of any project by the ID and the time that is part of the ID. */
+  find(id: string, time: number): (StoredRequest & { project_id: string }) | undefined
+  /** Deletes requests that are older than a time, at most `rows` of each project. True if more may remain. */
+  expire(before_ms: number, rows: number): boolean
+  /** Deletes at most `rows` requests of a project. True if more remain. */
+  remove(projectId: string, rows: number): boolean
+}
+
+/** Numbers of different projects never meet: at the greatest rate a project reaches this one after two years. */
+const requestsPerProject = 2 ** 36
+
+const findProject = first((projectId: string) => requestTables.selectFrom('projects').select(['key', 'last']).where('project_id', '=', projectId))
+const listProjectKeys = all(() => requestTables.selectFrom('projects').select('key'))
+const insertProject = run((projectId: string) => requestTables.insertInto('projects').values({ project_id: projectId, last: 0 } as never))
+const updateLast = run((key: number, last: number) => requestTables.updateTable('projects').set({ last }).where('key', '=', key))
+const deleteProject = run((key: number) => requestTables.deleteFrom('projects').where('key', '=', key))
+const findOldest = first((from: number, to: number) =>
+  requestTables.selectFrom('requests').select('seq').where('seq', '>', from).where('seq', '<', to).orderBy('seq').limit(1),
+)
+const deleteUpTo = run((from: number, to: number) => requestTables.deleteFrom('requests').where('seq', '>', from).where('seq', '<=', to))
+const deleteOlder = run((project: number, time: number, limit: number) =>
+  requestTables
+    .deleteFrom('requests')
+    .where('seq', 'in', (eb) =>
+      eb.selectFrom('requests').select('seq').where('project', '=', project).where('time', '<', time).orderBy('time').limit(limit),
+    ),
+)
+const findById = first((id: string, time: number) =>
+  requestTables
+    .selectFrom('projects')
+    .innerJoin('requests', (join) => join.onRef('requests.project', '=', 'projects.key'))
+    .selectAll('requests')
+    .select('projects.project_id')
+    .where('requests.time', '=', time)
+    .where('requests.id', '=', id),
+)
+const columns = [
+  'seq',
+  'project',
+  'id',
+  'time',
+  'method',
+  'host',
+  'path',
+  'query',
+  'is_encrypted',
+  'protocol',
+  'status',
+  'status_class',
+  'duration_ms',
+  'wake_ms',
+  'queue_ms',
+  'app_ms',
+  'transfer_ms',
+  'bytes',
+  'cache',
+  'cache_status',
+  'deployment_id',
+  'replica',
+  'client_ip',
+  'user_agent',
+  'trace_id',
+  'failure',
+  'skipped_before',
+] as const satisfies readonly (keyof RequestRow)[]
+/** Compiled once; the values are bound in the order of `columns`. */
+const insertSql = requestTables
+  .insertInto('requests')
+  .columns([...columns])
+  .values(Object.fromEntries(columns.map((name) => [name, 0])) as never)
+  .compile().sql
+
+export function createRequestStore(db: SqliteDatabase): RequestStore {
+  const rangeOf = (tx: SqliteTransaction, projectId: string) => {
+    const project = findProject(tx, projectId)
+    if (!project) return undefined
+    const base = project.key * requestsPerProject
+    return { ...project, base, end: base + requestsPerProject }
+  }
+
+  const list = (projectId: string, filters: StoredRequestFilters, order: 'asc' | 'desc', from: number, to: number | undefined, limit: number) =>
+    db.readSync((tx) => {
+      const project = rangeOf(tx, projectId)
+      if (!project) return []
+      const rows = tx.all<RequestRow>(
+        filterRequests(filters)
+          .where('project', '=', project.key)
+          .where('seq', '>', project.base + from)
+          .where('seq', '<', to === undefined ? project.end : project.base + to)
+          .orderBy('seq', order)
+          .limit(limit),
+      )
+      return rows.map(toStoredRequest)
+    })
+
+  return {
+    add(rows) {
+      db.writeSync((tx) => {
+        const insert = tx.statement(insertSql)
+        const projects = new Map<string, { key: number; last: number; added: number }>()
+        for (const row of rows) {
+          const project = projects.get(row.project_id) ?? { ...openProject(tx, row.project_id), added: 0 }
+          projects.set(row.project_id, project)
+          project.added++
+          const complete: RequestRow = {
+            ...row,
+            seq: project.key * requestsPerProject + ++project.last,
+            project: project.key,
+            status_class: Math.floor(row.status / 100),
+          }
+          insert.run(columns.map((name) => complete[name]))
+        }
+        for (const { key, last } of projects.values()) {
+          updateLast(tx, key, last)
+          const base = key * requestsPerProject
+          if (last > limits.request_log.rows) deleteUpTo(tx, base, base + last - limits.request_log.rows)
+        }
+      })
+    },
+
+    readRange: (projectId) =>
+      db.readSync((tx) => {
+        const project = rangeOf(tx, projectId)
+        if (!project) return { last: 0, oldest: 0 }
+        const oldest = findOldest(tx, project.base, project.end)
+        return { last: project.last, oldest: oldest ? oldest.seq - project.base : 0 }
+      }),
+
+    listBefore: (projectId, filters, before, limit) => list(projectId, filters, 'desc', 0, before, limit),
+    listAfter: (projectId, filters, after, limit) => list(projectId, filters, 'asc', after, undefined, limit),
+
+    find(id, time) {
+      const row = db.readSync((tx) => findById(tx, id, time))
+      return row && { ...toStoredRequest(row), project_id: row.project_id }
+    },
+
+    expire: (before_ms, rows) =>
+      db.writeSync((tx) => {
+        let isIncomplete = false
+        for (const { key } of listProjectKeys(tx)) if (deleteOlder(tx, key, before_ms, rows) === rows) isIncomplete = true
+        return isIncomplete
+      }),
+
+    remove: (projectId, rows) =>
+      db.writeSync((tx) => {
+        const project = rangeOf(tx, projectId)
+        if (!project) return false
+        const oldest = findOldest(tx, project.base, project.end)
+        if (oldest) deleteUpTo(tx, project.base, oldest.seq + rows - 1)
+        if (findOldest(tx, project.base, project.end)) return true
+        deleteProject(tx, project.key)
+        return false
+      }),
+  }
+}
+
+function openProject(tx: SqliteTransaction, projectId: string): { key: number; last: number } {
+  const existing = findProject(tx, projectId)
+  if (existing) return existing
+  insertProject(tx, projectId)
+  return findProject(tx, projectId) ?? { key: 0, last: 0 }
+}
+
+function toStoredRequest({ seq, project, status_class: _, ...row }: RequestRow): StoredRequest {
+  return { ...row, number: seq - project * requestsPerProject }
+}
+
+/** The class is a condition of its own, so that a filter by status and path reads the index alone until it finds a row. */
+function filterRequests(filters: StoredRequestFilters) {
+  let query = requestTables.selectFrom('requests').selectAll()
+  const { status, method, path, host, deployment, cache, client_ip, min_duration_ms, id, since_ms, until_ms } = filters
+  if (status !== undefined) {
+    query = query.where('status_class', '=', Number(status[0]))
+    if (/^\d+$/.test(status)) query = query.where('status', '=', Number(status))
+  }
+  if (path !== undefined) query = query.where('path', 'glob' as never, toGlob(path))
+  if (method !== undefined) query = query.where('method', '=', method.toUpperCase())
+  if (host !== undefined) query = query.where('host', '=', host.toLowerCase())
+  if (deployment !== undefined) query = query.where('deployment_id', '=', deployment)
+  if (cache !== undefined) query = query.where('cache', '=', cache)
+  if (client_ip !== undefined) query = query.where('client_ip', '=', client_ip)
+  if (min_duration_ms !== undefined) query = query.where('duration_ms', '>=', min_duration_ms)
+  if (id !== undefined) query = query.where('id', '=', id)
+  if (since_ms !== undefined) query = query.where('time', '>=', since_ms)
+  if (until_ms !== undefined) query = query.where('time', '<', until_ms)
+  return query
+}
+
+/** Without `*`, the start of a path. SQLite's other wildcards are taken literally. */
+function toGlob(pattern: string): string {
+  const escaped = pattern.replace(/[?[]/g, '[$&]')
+  return pattern.includes('*') ? escaped : `${escaped}*`
+}
