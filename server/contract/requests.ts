@@ -60,8 +60,8 @@ export const requestFilters = z.object({
   client_ip: z.string().max(50).optional().describe('Any address of the network.'),
   min_duration_ms: numberQuery.optional(),
   id: z.string().max(100).optional(),
-  since: dateTime.optional(),
-  until: dateTime.optional(),
+  since: dateTime.optional().describe('Requests that ended at this time or later.'),
+  until: dateTime.optional().describe('Requests that ended before this time.'),
 })
 export type RequestFilters = z.output<typeof requestFilters>
 

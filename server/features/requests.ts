@@ -4,7 +4,7 @@ import type { LoggedRequest, RequestFilters, requestOperations } from '../contra
 import type { StreamEvent } from '../contract/operation.ts'
 import { truncateClientIp } from '../lib/client-ip.ts'
 import { isoTime } from '../lib/clock.ts'
-import { spanIdOf, timeOfId, traceIdOf } from '../lib/trace-context.ts'
+import { spanIdOf, traceIdOf } from '../lib/trace-context.ts'
 import { decodeCursor, encodeCursor } from '../store/pagination.ts'
 import { findProjectOrDeleted } from '../store/projects.ts'
 import type { StoredRequest, StoredRequestFilters } from '../store/request-store.ts'
@@ -38,7 +38,7 @@ export function createRequestHandlers(deps: FeatureDeps): Pick<OperationHandlers
 
     async getRequest({ caller }, { params: { id } }) {
       deps.requests.flush()
-      const found = /^req_[0-9a-z]{26}$/.test(id) ? store.find(id, timeOfId(id)) : undefined
+      const found = /^req_[0-9a-z]{26}$/.test(id) ? store.find(id) : undefined
       const slug = await db.read((tx) => {
         const project = found && findProjectOrDeleted(tx, found.project_id)
         return project && project.deleted_at === null && canAccessAccount(tx, caller, project.account_id) ? project.slug : undefined

@@ -19,9 +19,9 @@ export interface RequestStore {
   listBefore(projectId: string, filters: StoredRequestFilters, before: number | undefined, limit: number): StoredRequest[]
   /** Requests with a greater number, the oldest first. */
   listAfter(projectId: string, filters: StoredRequestFilters, after: number, limit: number): StoredRequest[]
-  /** A request of any project by the ID and the time that is part of the ID. */
-  find(id: string, time: number): (StoredRequest & { project_id: string }) | undefined
-  /** Deletes requests that are older than a time, at most `rows` of each project. True if more may remain. */
+  /** A request of any project. */
+  find(id: string): (StoredRequest & { project_id: string }) | undefined
+  /** Deletes requests that ended before a time, at most `rows` of each project. True if more may remain. */
   expire(before_ms: number, rows: number): boolean
   /** Deletes at most `rows` requests of a project. True if more remain. */
   remove(projectId: string, rows: number): boolean
@@ -31,28 +31,33 @@ export interface RequestStore {
 const requestsPerProject = 2 ** 36
 
 const findProject = first((projectId: string) => requestTables.selectFrom('projects').select(['key', 'last']).where('project_id', '=', projectId))
-const listProjectKeys = all(() => requestTables.selectFrom('projects').select('key'))
+const listProjectKeys = all(() => requestTables.selectFrom('projects').select(['key', 'last']))
 const insertProject = run((projectId: string) => requestTables.insertInto('projects').values({ project_id: projectId, last: 0 } as never))
 const updateLast = run((key: number, last: number) => requestTables.updateTable('projects').set({ last }).where('key', '=', key))
 const deleteProject = run((key: number) => requestTables.deleteFrom('projects').where('key', '=', key))
 const findOldest = first((from: number, to: number) =>
   requestTables.selectFrom('requests').select('seq').where('seq', '>', from).where('seq', '<', to).orderBy('seq').limit(1),
 )
-const deleteUpTo = run((from: number, to: number) => requestTables.deleteFrom('requests').where('seq', '>', from).where('seq', '<=', to))
-const deleteOlder = run((project: number, time: number, limit: number) =>
-  requestTables
-    .deleteFrom('requests')
-    .where('seq', 'in', (eb) =>
-      eb.selectFrom('requests').select('seq').where('project', '=', project).where('time', '<', time).orderBy('time').limit(limit),
-    ),
+const findLast = first((from: number, to: number) =>
+  requestTables.selectFrom('requests').select('seq').where('seq', '>', from).where('seq', '<', to).orderBy('seq', 'desc').limit(1),
 )
-const findById = first((id: string, time: number) =>
+const deleteUpTo = run((from: number, to: number) => requestTables.deleteFrom('requests').where('seq', '>', from).where('seq', '<=', to))
+/** The first request from a number on, and when it ended. */
+const findEnd = first((from: number, to: number) =>
   requestTables
-    .selectFrom('projects')
-    .innerJoin('requests', (join) => join.onRef('requests.project', '=', 'projects.key'))
+    .selectFrom('requests')
+    .select((eb) => ['seq', eb('time', '+', eb.ref('duration_ms')).as('ended_ms')])
+    .where('seq', '>=', from)
+    .where('seq', '<', to)
+    .orderBy('seq')
+    .limit(1),
+)
+const findById = first((id: string) =>
+  requestTables
+    .selectFrom('requests')
+    .innerJoin('projects', 'projects.key', 'requests.project')
     .selectAll('requests')
     .select('projects.project_id')
-    .where('requests.time', '=', time)
     .where('requests.id', '=', id),
 )
 const columns = [
@@ -103,14 +108,14 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
     db.readSync((tx) => {
       const project = rangeOf(tx, projectId)
       if (!project) return []
-      const rows = tx.all<RequestRow>(
-        filterRequests(filters)
-          .where('project', '=', project.key)
-          .where('seq', '>', project.base + from)
-          .where('seq', '<', to === undefined ? project.end : project.base + to)
-          .orderBy('seq', order)
-          .limit(limit),
+      const { since_ms, until_ms } = filters
+      const low = Math.max(project.base + from + 1, since_ms === undefined ? 0 : firstEndedSince(tx, project, since_ms))
+      const high = Math.min(
+        to === undefined ? project.end : project.base + to,
+        until_ms === undefined ? project.end : firstEndedSince(tx, project, until_ms),
       )
+      const query = filterRequests(project.key, filters).where('seq', '>=', low).where('seq', '<', high)
+      const rows = tx.all<RequestRow>(query.orderBy('seq', order).limit(limit))
       return rows.map(toStoredRequest)
     })
 
@@ -150,15 +155,22 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
     listBefore: (projectId, filters, before, limit) => list(projectId, filters, 'desc', 0, before, limit),
     listAfter: (projectId, filters, after, limit) => list(projectId, filters, 'asc', after, undefined, limit),
 
-    find(id, time) {
-      const row = db.readSync((tx) => findById(tx, id, time))
+    find(id) {
+      const row = db.readSync((tx) => findById(tx, id))
       return row && { ...toStoredRequest(row), project_id: row.project_id }
     },
 
     expire: (before_ms, rows) =>
       db.writeSync((tx) => {
         let isIncomplete = false
-        for (const { key } of listProjectKeys(tx)) if (deleteOlder(tx, key, before_ms, rows) === rows) isIncomplete = true
+        for (const { key, last } of listProjectKeys(tx)) {
+          const base = key * requestsPerProject
+          const end = firstEndedSince(tx, { base, end: base + last + 1 }, before_ms)
+          const oldest = findOldest(tx, base, end)
+          if (!oldest) continue
+          deleteUpTo(tx, base, Math.min(end - 1, oldest.seq + rows - 1))
+          if (oldest.seq + rows < end) isIncomplete = true
+        }
         return isIncomplete
       }),
 
@@ -182,19 +194,36 @@ function openProject(tx: SqliteTransaction, projectId: string): { key: number; l
   return findProject(tx, projectId) ?? { key: 0, last: 0 }
 }
 
+/** Requests are numbered as they end, so that the first one of a time is found by bisection, without an index of times. */
+function firstEndedSince(tx: SqliteTransaction, { base, end }: { base: number; end: number }, time: number): number {
+  const last = findLast(tx, base, end)
+  if (!last) return end
+  let low = base + 1
+  let high = last.seq + 1
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const found = findEnd(tx, middle, high)
+    if (!found || found.ended_ms >= time) high = middle
+    else low = found.seq + 1
+  }
+  return low
+}
+
 function toStoredRequest({ seq, project, status_class: _, ...row }: RequestRow): StoredRequest {
   return { ...row, number: seq - project * requestsPerProject }
 }
 
-/** The class is a condition of its own, so that a filter by status and path reads the index alone until it finds a row. */
-function filterRequests(filters: StoredRequestFilters) {
+/**
+ * With a status, the index of statuses is read in the order of the numbers, and answers for the path too. Otherwise the rows themselves are read in that
+ * order, of which the numbers are a range.
+ */
+function filterRequests(project: number, { status, method, path, host, deployment, cache, client_ip, min_duration_ms, id }: StoredRequestFilters) {
   let query = requestTables.selectFrom('requests').selectAll()
-  const { status, method, path, host, deployment, cache, client_ip, min_duration_ms, id, since_ms, until_ms } = filters
   if (status !== undefined) {
-    query = query.where('status_class', '=', Number(status[0]))
+    query = query.where('project', '=', project).where('status_class', '=', Number(status[0]))
     if (/^\d+$/.test(status)) query = query.where('status', '=', Number(status))
   }
-  if (path !== undefined) query = query.where('path', 'glob' as never, toGlob(path))
+  if (path !== undefined) query = query.where((eb) => eb(eb.fn<number>('glob', [eb.val(toGlob(path)), 'path']), '=', 1))
   if (method !== undefined) query = query.where('method', '=', method.toUpperCase())
   if (host !== undefined) query = query.where('host', '=', host.toLowerCase())
   if (deployment !== undefined) query = query.where('deployment_id', '=', deployment)
@@ -202,8 +231,6 @@ function filterRequests(filters: StoredRequestFilters) {
   if (client_ip !== undefined) query = query.where('client_ip', '=', client_ip)
   if (min_duration_ms !== undefined) query = query.where('duration_ms', '>=', min_duration_ms)
   if (id !== undefined) query = query.where('id', '=', id)
-  if (since_ms !== undefined) query = query.where('time', '>=', since_ms)
-  if (until_ms !== undefined) query = query.where('time', '<', until_ms)
   return query
 }
 

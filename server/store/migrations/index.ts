@@ -128,7 +128,7 @@ CREATE TABLE requests (
   skipped_before INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX requests_status ON requests (project, status_class, seq, status, path);
-CREATE INDEX requests_time ON requests (project, time);
+CREATE INDEX requests_id ON requests (id);
 `,
   },
 ]
