@@ -42,7 +42,8 @@ function readFilters({ flags, clock }: CommandContext): RequestFilters {
   if (cache !== undefined && !isCacheResult(cache)) throw new UsageError('--cache must be hit, stale, miss or bypass.')
   if (slow !== undefined && !/^\d{1,9}$/.test(slow)) throw new UsageError('--slow must be a number of milliseconds.')
   const status = stringFlag(flags, 'status')
-  if (status !== undefined && !/^[1-5](?:xx|\d\d)$/i.test(status)) throw new UsageError('--status must be a status such as 404, or a class such as 5xx.')
+  if (status !== undefined && !/^[1-5](?:xx|\d\d)$/i.test(status))
+    throw new UsageError('--status must be a status such as 404, or a class such as 5xx.')
   return {
     status,
     method: stringFlag(flags, 'method'),
@@ -81,9 +82,13 @@ async function list(context: CommandContext, client: ApiClient, slug: string, fi
   let lastEventId: string | undefined
   for (;;) {
     const limit = String(Math.min(limits.page.max, Math.max(limits.page.min, wanted - found.length)))
-    const page = await client.call('listRequests', { params: { slug }, query: { ...toQuery(filters), limit, ...(cursor !== undefined && { cursor }) } })
+    const page = await client.call('listRequests', {
+      params: { slug },
+      query: { ...toQuery(filters), limit, ...(cursor !== undefined && { cursor }) },
+    })
     lastEventId ??= page.last_event_id
-    if (!page.is_recording && cursor === undefined) context.terminal.err('The request log of this instance is off: homeport settings set request_log true')
+    if (!page.is_recording && cursor === undefined)
+      context.terminal.err('The request log of this instance is off: homeport settings set request_log true')
     found.push(...page.requests.slice(0, wanted - found.length))
     if (page.next_cursor === null || found.length >= wanted) break
     cursor = page.next_cursor
@@ -110,7 +115,8 @@ async function follow(context: CommandContext, client: ApiClient, slug: string, 
 
 function print({ terminal, is_json }: CommandContext, request: LoggedRequest): void {
   if (is_json) return terminal.out(JSON.stringify(request))
-  if (request.skipped_before > 0) terminal.err(`(${request.skipped_before} requests were not logged: more than ${limits.request_log.per_second} in a second)`)
+  if (request.skipped_before > 0)
+    terminal.err(`(${request.skipped_before} requests were not logged: more than ${limits.request_log.per_second} in a second)`)
   const { time, method, status, duration_ms, cache, path, query } = request
   const fields = [time, method.padEnd(6), colorStatus(terminal, status), `${formatMs(duration_ms)}`.padStart(8), (cache ?? '-').padEnd(6)]
   terminal.out(`${fields.join('  ')}  ${sanitizeLine(terminal, query === null ? path : `${path}?${query}`)}`)
@@ -120,7 +126,8 @@ function colorStatus(terminal: Terminal, status: number): string {
   return colorize(terminal, status >= 500 ? 'red' : status >= 400 ? 'yellow' : status >= 300 ? 'cyan' : 'green', String(status))
 }
 
-const formatMs = (ms: number): string => (ms >= 10_000 ? `${Math.round(ms / 1000)} s` : `${ms >= 100 ? Math.round(ms) : Number(ms.toPrecision(2))} ms`)
+const formatMs = (ms: number): string =>
+  ms >= 10_000 ? `${Math.round(ms / 1000)} s` : `${ms >= 100 ? Math.round(ms) : Number(ms.toPrecision(2))} ms`
 
 async function show(context: CommandContext, id: string): Promise<number> {
   const response = await context.connect().call('getRequest', { params: { id } })
@@ -142,7 +149,7 @@ function describe({ terminal }: CommandContext, { request, project }: { request:
     ['  app', app_ms === null ? '-' : formatMs(app_ms)],
     ['  transfer', formatMs(transfer_ms)],
     ['body', formatBytes(request.bytes)],
-    ['cache', request.cache === null ? '-' : `${request.cache} (${request.cache_status ?? ''})`],
+    ['cache', request.cache === null ? '-' : `${request.cache} (${request.cache_status ?? '-'})`],
     ['deployment', request.deployment_id ?? '-'],
     ['client', request.client_ip],
     ['user agent', request.user_agent ?? '-'],

@@ -30,7 +30,10 @@ export const loggedRequest = z.object({
   transfer_ms: duration.describe('Milliseconds from then until the response was sent.'),
   bytes: z.number().int().describe('Bytes of the response body.'),
   cache: requestCacheResult.nullable(),
-  cache_status: z.string().nullable().describe('The parameters of the response header `Cache-Status`, such as `fwd=uri-miss; fwd-status=200; stored`.'),
+  cache_status: z
+    .string()
+    .nullable()
+    .describe('The parameters of the response header `Cache-Status`, such as `fwd=uri-miss; fwd-status=200; stored`.'),
   deployment_id: z.string().nullable(),
   replica: z.number().int().nullable(),
   client_ip: z.string().describe('Shortened to the network: /24 of IPv4, /48 of IPv6.'),
@@ -38,7 +41,10 @@ export const loggedRequest = z.object({
   trace_id: z.string().describe('The W3C trace ID that the app received in `traceparent`.'),
   span_id: z.string(),
   failure: requestFailure.nullable(),
-  skipped_before: z.number().int().describe(`Requests since the previous one that were not logged, because there were more than ${per_second} in a second.`),
+  skipped_before: z
+    .number()
+    .int()
+    .describe(`Requests since the previous one that were not logged, because there were more than ${per_second} in a second.`),
 })
 export type LoggedRequest = z.output<typeof loggedRequest>
 

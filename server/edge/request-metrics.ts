@@ -131,7 +131,8 @@ export class RequestMetrics {
       app_ms: sent_at < 0 ? null : this.#responded_at - sent_at,
       transfer_ms: now - this.#responded_at,
       bytes: this.#bytes,
-      cache: this.#cache,
+      // Without a header `X-Cache`, the cache had no part in the response.
+      cache: this.#cacheStatus === null ? null : this.#cache,
       cache_status: this.#cacheStatus,
       deployment_id: this.#deployment_id,
       client_ip: transport.remoteAddress ?? '',

@@ -211,14 +211,7 @@ class ActiveRoute implements ManagedRouteTarget {
   #activeRequests: Set<() => void> | undefined
   #onDrained: (() => void) | undefined
 
-  constructor(
-    route: Route,
-    clock: Clock,
-    deadlines: DeadlineTimer,
-    recorders: ProjectRecorders,
-    upstream: Upstream | null,
-    site: StaticSite | null,
-  ) {
+  constructor(route: Route, clock: Clock, deadlines: DeadlineTimer, recorders: ProjectRecorders, upstream: Upstream | null, site: StaticSite | null) {
     this.route = route
     this.#clock = clock
     this.#recorders = recorders

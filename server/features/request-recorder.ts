@@ -12,7 +12,7 @@ import type { NewRequestRow, RequestStore } from '../store/request-store.ts'
 export interface RequestRecorder {
   isEnabled(): boolean
   /** Stores what the edge has seen so far, so that a query finds it. */
-  flush(): void
+  flush(): Promise<void>
   /** Calls `onStored` after new requests were stored. Returns a function that unsubscribes. */
   follow(onStored: () => void): () => void
   /** Stores the last requests and stops. */
@@ -45,12 +45,17 @@ export function createRequestRecorder(options: { edge: RequestLog; store: Reques
     }
   }
 
-  const flush = (): void => {
+  const storeTaken = async (): Promise<void> => {
     const records = edge.take()
-    if (records.length === 0) return
-    for (let at = 0; at < records.length; at += batchSize) write(records.slice(at, at + batchSize).map(toRow))
-    for (const onStored of followers) onStored()
+    for (let at = 0; at < records.length; at += batchSize) {
+      if (at > 0) await yieldToEventLoop()
+      write(records.slice(at, at + batchSize).map(toRow))
+    }
+    if (records.length > 0) for (const onStored of followers) onStored()
   }
+  /** One after the other, so that requests are stored in their order. */
+  let storing: Promise<void> = Promise.resolve()
+  const flush = (): Promise<void> => (storing = storing.then(storeTaken))
 
   const expire = async (): Promise<void> => {
     expiredAt_ms = clock.monotonic()
@@ -65,10 +70,10 @@ export function createRequestRecorder(options: { edge: RequestLog; store: Reques
   let timer: Timer | undefined
   const schedule = (): void => {
     timer?.cancel()
-    timer = clock.setTimeout(runCycle, followers.size > 0 ? followInterval_ms : flushInterval_ms).unref()
+    timer = clock.setTimeout(() => void runCycle(), followers.size > 0 ? followInterval_ms : flushInterval_ms).unref()
   }
-  const runCycle = (): void => {
-    flush()
+  const runCycle = async (): Promise<void> => {
+    await flush()
     if (expiring === undefined && clock.monotonic() - expiredAt_ms >= expireInterval_ms) expiring = expire().finally(() => (expiring = undefined))
     if (!isClosed) schedule()
   }
@@ -86,7 +91,7 @@ export function createRequestRecorder(options: { edge: RequestLog; store: Reques
       isClosed = true
       timer?.cancel()
       await expiring
-      flush()
+      await flush()
     },
   }
 }

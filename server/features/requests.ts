@@ -22,7 +22,7 @@ export function createRequestHandlers(deps: FeatureDeps): Pick<OperationHandlers
     async listRequests({ project }, { query: { limit = limits.page.default, cursor, ...filters } }) {
       const list = listName(project.id)
       const before = parseCursor(list, cursor)
-      deps.requests.flush()
+      await deps.requests.flush()
       const rows = store.listBefore(project.id, toStoredFilters(filters), before, limit + 1)
       const last = rows.length > limit ? rows[limit - 1] : undefined
       return {
@@ -37,7 +37,7 @@ export function createRequestHandlers(deps: FeatureDeps): Pick<OperationHandlers
       followRequests(deps, project.id, toStoredFilters(filters), last_event_id, signal),
 
     async getRequest({ caller }, { params: { id } }) {
-      deps.requests.flush()
+      await deps.requests.flush()
       const found = /^req_[0-9a-z]{26}$/.test(id) ? store.find(id) : undefined
       const slug = await db.read((tx) => {
         const project = found && findProjectOrDeleted(tx, found.project_id)
@@ -66,7 +66,7 @@ async function* followRequests(
     isStale = true
     wake?.()
   }
-  deps.requests.flush()
+  await deps.requests.flush()
   let at = (lastEventId === undefined ? undefined : decodeCursor(list, lastEventId)) ?? store.readRange(projectId).last
   const unsubscribe = deps.requests.follow(onStored)
   signal.addEventListener('abort', onStored)

@@ -38,16 +38,21 @@ async function list(query = '', who: Caller = 'owner'): Promise<Page> {
   for (const request of page.requests) loggedRequest.strict().parse(request)
   return page
 }
-const visit = (path: string) => context.platform.fetchEdge('logged.localhost', path)
+const fetchPath = (path: string) => context.platform.fetchEdge('logged.localhost', path)
 const pathsOf = ({ requests }: Page) => requests.map(({ path }) => path)
 
 describe('GET /instance/projects/{slug}/requests', () => {
   test('200 with the requests so far, newest first, and a cursor', async () => {
-    for (const path of ['/1', '/2', '/3?token=s3cret']) await visit(path)
+    for (const path of ['/1', '/2', '/3?token=s3cret']) await fetchPath(path)
     // A request is over a moment after its client has the response.
-    const page = await until(async () => ((found) => (found.requests[0]?.path === '/3' ? found : undefined))(await list('?limit=2')), { what: 'the last request' })
+    const page = await until(async () => ((found) => (found.requests[0]?.path === '/3' ? found : undefined))(await list('?limit=2')), {
+      what: 'the last request',
+    })
     expect(pathsOf(page)).toEqual(['/3', '/2'])
-    expect(page).toMatchObject({ is_recording: true, requests: [{ status: 404, query: 'token=***', host: 'logged.localhost', client_ip: '127.0.0.0' }, {}] })
+    expect(page).toMatchObject({
+      is_recording: true,
+      requests: [{ status: 404, query: 'token=***', host: 'logged.localhost', client_ip: '127.0.0.0' }, {}],
+    })
     expect(pathsOf(await list(`?limit=2&cursor=${page.next_cursor}`))[0]).toBe('/1')
   })
 
@@ -72,11 +77,13 @@ describe('GET /instance/projects/{slug}/requests', () => {
 
   test('the setting `request_log` turns it off and on at once', async () => {
     await context.request('instance_owner', 'PATCH', '/instance/settings', { request_log: false })
-    await visit('/while-off')
+    await fetchPath('/while-off')
     expect((await list()).is_recording).toBe(false)
     await context.request('instance_owner', 'PATCH', '/instance/settings', { request_log: true })
-    await visit('/on-again')
-    const page = await until(async () => ((found) => (found.requests[0]?.path === '/on-again' ? found : undefined))(await list()), { what: 'the request' })
+    await fetchPath('/on-again')
+    const page = await until(async () => ((found) => (found.requests[0]?.path === '/on-again' ? found : undefined))(await list()), {
+      what: 'the request',
+    })
     expect(pathsOf(page)).not.toContain('/while-off')
   })
 })
@@ -86,20 +93,20 @@ describe('GET /instance/projects/{slug}/request-stream', () => {
     const { last_event_id } = await list()
     const url = `${context.platform.handle.api_url}/instance/projects/logged/request-stream?path=/live`
     const token = context.tokens.owner ?? ''
-    await visit('/live/1')
-    await visit('/ignored')
-    await visit('/live/2')
+    await fetchPath('/live/1')
+    await fetchPath('/ignored')
+    await fetchPath('/live/2')
     const seen: string[] = []
     let position: string | undefined
     for await (const { event, id, data } of readEventStream(`${url}&last_event_id=${last_event_id}`, { token })) {
       expect(event).toBe('request')
       position = id
       seen.push((JSON.parse(data) as LoggedRequest).path)
-      if (seen.length === 1) await visit('/live/3')
+      if (seen.length === 1) await fetchPath('/live/3')
       if (seen.length === 3) break
     }
     expect(seen).toEqual(['/live/1', '/live/2', '/live/3'])
-    await visit('/live/4')
+    await fetchPath('/live/4')
     for await (const { data } of readEventStream(url, { token, last_event_id: position })) {
       expect((JSON.parse(data) as LoggedRequest).path).toBe('/live/4')
       break
@@ -109,8 +116,8 @@ describe('GET /instance/projects/{slug}/request-stream', () => {
 
 describe('GET /instance/requests/{id}', () => {
   test('200 by the ID that the client received', async () => {
-    const response = await visit('/by-id')
-    const id = response.headers.get('x-request-id') ?? ''
+    const response = await fetchPath('/by-id')
+    const id = String(response.headers['x-request-id'])
     const found = await until(
       async () => ((answer) => (answer.status === 200 ? answer : undefined))(await context.request('member', 'GET', `/instance/requests/${id}`)),
       { what: 'the request' },
@@ -141,8 +148,8 @@ describe('homeport requests', () => {
 })
 
 test('a deleted project leaves nothing', async () => {
-  const response = await visit('/last')
-  const id = response.headers.get('x-request-id') ?? ''
+  const response = await fetchPath('/last')
+  const id = String(response.headers['x-request-id'])
   await until(async () => (await context.request('owner', 'GET', `/instance/requests/${id}`)).status === 200 || undefined, { what: 'the request' })
   await context.request('owner', 'DELETE', '/v1/projects/logged')
   expectError(await context.request('owner', 'GET', `/instance/requests/${id}`), 404, 'request_not_found')

@@ -122,7 +122,7 @@ const memoryCache = { directory: null, memory_bytes: () => 2 ** 30, disk_bytes: 
  */
 async function compareSwitched(
   options: { name: string; most: number; edge: Edge; upstream: number; seconds: number },
-  prepare: (isOn: (share: number) => boolean) => () => void,
+  prepare: (isOn: (share: number) => boolean) => () => void | Promise<void>,
 ): Promise<BenchRow[]> {
   const { name, most, edge, seconds } = options
   let isOn = true
@@ -143,7 +143,7 @@ async function compareSwitched(
     requests = 0
     const before = process.cpuUsage()
     await delay(100)
-    finishTurn()
+    await finishTurn()
     const { user, system } = process.cpuUsage(before)
     return (user + system) / requests
   }

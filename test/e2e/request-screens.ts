@@ -14,7 +14,7 @@ const kinds: Partial<LoggedRequest>[] = [
     path: '/checkout/with/a/long/path/that/no/telephone/shows/as/a/whole/and/that/is/cut/somewhere/in/the/middle',
     status: 502,
     failure: 'refused',
-    cache: 'miss',
+    cache: null,
     cache_status: null,
     duration_ms: 2004.7,
     queue_ms: null,
@@ -62,7 +62,9 @@ const withRequests =
     await page.route('**/instance/projects/*/requests?*', (route) =>
       route.fulfill({ json: { requests, next_cursor: null, last_event_id: 'czA', is_recording: true, ...more } }),
     )
-    await page.route('**/instance/projects/*/request-stream?*', (route) => route.fulfill({ contentType: 'text/event-stream', body: 'retry: 60000\n\n' }))
+    await page.route('**/instance/projects/*/request-stream?*', (route) =>
+      route.fulfill({ contentType: 'text/event-stream', body: 'retry: 60000\n\n' }),
+    )
     await page.route('**/instance/requests/*', (route) => {
       const request = requests.find(({ id }) => route.request().url().endsWith(id))
       return route.fulfill({ json: { request, project: 'harbour-shop' } })

@@ -44,7 +44,7 @@ describe('a query', () => {
 describe('the trace of a request', () => {
   test('has the bits of its ID', () => {
     const id = newId('req')
-    const bits = [...id.slice(4)].reduce((value, digit) => value * 32n + BigInt('0123456789abcdefghjkmnpqrstvwxyz'.indexOf(digit)), 0n)
+    const bits = Array.from(id.slice(4)).reduce((value, digit) => value * 32n + BigInt('0123456789abcdefghjkmnpqrstvwxyz'.indexOf(digit)), 0n)
     expect(traceIdOf(id)).toBe(bits.toString(16).padStart(32, '0'))
     expect(spanIdOf(id)).toBe(traceIdOf(id).slice(16))
   })

@@ -57,7 +57,8 @@ describe('a million requests', () => {
   test('stay so many as they are added to, on a disk of the same size', () => {
     const size = () => statSync(join(folder, 'requests.db')).size + statSync(join(folder, 'requests.db-wal')).size
     const before = size()
-    for (let n = 0; n < limits.request_log.rows; n += 1000) store.requests.add(Array.from({ length: 1000 }, () => requestRow({ project_id: 'prj_0' })))
+    for (let n = 0; n < limits.request_log.rows; n += 1000)
+      store.requests.add(Array.from({ length: 1000 }, () => requestRow({ project_id: 'prj_0' })))
     expect(store.requests.readRange('prj_0')).toEqual({ last: 2 * limits.request_log.rows, oldest: limits.request_log.rows + 1 })
     expect(size()).toBeLessThan(before + 2 ** 27)
   })

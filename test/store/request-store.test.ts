@@ -158,7 +158,7 @@ describe('the recorder', () => {
     const edge = createRequestLog({ clock, isEnabled: () => true })
     const recorder = createRequestRecorder({ edge, store: store.requests, clock, log: silentLog })
     edge.forProject('prj_a').add(record({ target: `/${'p'.repeat(5000)}?page=2&api_key=s3cret`, user_agent: 'u'.repeat(5000) }))
-    recorder.flush()
+    await recorder.flush()
     const [row] = store.requests.listBefore('prj_a', {}, undefined, 1)
     expect(row).toMatchObject({ client_ip: '192.168.7.0', query: 'page=2&api_key=***', duration_ms: 1.23 })
     expect([row?.path.length, row?.user_agent?.length]).toEqual([limits.request_log.path, limits.request_log.user_agent])

@@ -67,7 +67,9 @@ export default function MetricsPage({ slug }: { slug: string }) {
               metrics={data}
               cursor={cursor}
               onCursorChange={setCursor}
-              onSelectTime={has_instance_api ? (since, until) => navigate(`/projects/${slug}/requests?${new URLSearchParams({ since, until })}`) : undefined}
+              onSelectTime={
+                has_instance_api ? (since, until) => navigate(`/projects/${slug}/requests?${new URLSearchParams({ since, until })}`) : undefined
+              }
             />
             <MetricsTable metrics={data} />
           </div>

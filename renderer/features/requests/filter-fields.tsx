@@ -34,7 +34,12 @@ export function FilterFields({ filters, onChange, isLive, onToggleLive }: Props)
       <select className="input select" aria-label="Method" value={filters.method ?? ''} onChange={({ target }) => onChange({ method: target.value })}>
         <Choices choices={[['', 'Any method'], ...methodChoices.map((method) => [method, method] as const)]} />
       </select>
-      <select className="input select" aria-label="Cache result" value={filters.cache ?? ''} onChange={({ target }) => onChange({ cache: target.value })}>
+      <select
+        className="input select"
+        aria-label="Cache result"
+        value={filters.cache ?? ''}
+        onChange={({ target }) => onChange({ cache: target.value })}
+      >
         <Choices choices={cacheChoices} />
       </select>
       <select

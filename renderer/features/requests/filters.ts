@@ -24,7 +24,9 @@ export const durationChoices = [
 ] as const
 
 /** Filters without a field of their own on the page. They come with a link and are removed by their button. */
-export const linkedFilters = { host: 'Host', deployment: 'Deployment', client_ip: 'Client' } as const satisfies Partial<Record<keyof RequestQuery, string>>
+export const linkedFilters = { host: 'Host', deployment: 'Deployment', client_ip: 'Client' } as const satisfies Partial<
+  Record<keyof RequestQuery, string>
+>
 
 const patterns: { [Name in keyof Required<RequestQuery>]: RegExp } = {
   status: /^[1-5](?:xx|\d\d)$/i,

@@ -84,7 +84,9 @@ function Requests({ slug }: { slug: string }) {
         {requests.length > 0 && (
           <RequestList requests={requests} isComplete={!hasNextPage} onSelect={({ id }) => change({ request: id })} onEndReached={loadMore} />
         )}
-        {data && requests.length === 0 && <NoRequests isFiltered={Object.keys(filters).length > 0} onClear={() => setParams({}, { replace: true })} />}
+        {data && requests.length === 0 && (
+          <NoRequests isFiltered={Object.keys(filters).length > 0} onClear={() => setParams({}, { replace: true })} />
+        )}
       </section>
       {data && requests.length > 0 && (
         <p className={`text-subtle ${styles.foot}`} role="status">

@@ -17,13 +17,18 @@ export function useLiveRequests(slug: string, filters: RequestQuery, lastEventId
   useEffect(() => {
     setRequests([])
     if (lastEventId === undefined) return undefined
-    return followRequests(client, slug, { ...(JSON.parse(key) as RequestQuery), last_event_id: lastEventId }, {
-      onState: setStream,
-      onEvents(events) {
-        const added = events.flatMap(({ event, data }) => (event === 'request' ? [data] : [])).reverse()
-        if (added.length > 0) setRequests((before) => [...added, ...before].slice(0, maxLive))
+    return followRequests(
+      client,
+      slug,
+      { ...(JSON.parse(key) as RequestQuery), last_event_id: lastEventId },
+      {
+        onState: setStream,
+        onEvents(events) {
+          const added = events.flatMap(({ event, data }) => (event === 'request' ? [data] : [])).reverse()
+          if (added.length > 0) setRequests((before) => [...added, ...before].slice(0, maxLive))
+        },
       },
-    })
+    )
   }, [client, slug, key, lastEventId])
 
   return { requests, stream }

@@ -178,8 +178,7 @@ export class CacheFetch implements ResponseHandler, SharedFetch, PendingFetch {
     this.#lines = head.lines
     if (bodyPart) this.#range = bodyPart
     for (const reader of this.readers) {
-      if (reader === this.#leader)
-        reader.startResponse(head, this.#lines, `fwd=${this.#options.forwardReason}; fwd-status=${head.status}; stored`)
+      if (reader === this.#leader) reader.startResponse(head, this.#lines, `fwd=${this.#options.forwardReason}; fwd-status=${head.status}; stored`)
       else if (this.matchesVariant(reader.context)) reader.startResponse(head, this.#lines, 'fwd=uri-miss; collapsed')
       else this.#retryReader(reader)
     }
