@@ -61,7 +61,8 @@ export function createRequestRecorder(options: { edge: RequestLog; store: Reques
     expiredAt_ms = clock.monotonic()
     const before_ms = clock.now() - limits.request_log.days * 86_400_000
     try {
-      while (!isClosed && store.expire(before_ms, batchSize)) await yieldToEventLoop()
+      let project: number | undefined = 0
+      while (!isClosed && (project = store.expire(before_ms, project, batchSize)) !== undefined) await yieldToEventLoop()
     } catch (error) {
       log.warn('request_log_expire_failed', { error })
     }

@@ -1,6 +1,6 @@
 import type { RequestFilters } from '../contract/requests.ts'
 import { limits } from '../contract/limits.ts'
-import { all, first, requestTables, run } from './query.ts'
+import { first, requestTables, run } from './query.ts'
 import type { RequestRow } from './request-tables.ts'
 import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
 
@@ -21,8 +21,10 @@ export interface RequestStore {
   listAfter(projectId: string, filters: StoredRequestFilters, after: number, limit: number): StoredRequest[]
   /** A request of any project. */
   find(id: string): (StoredRequest & { project_id: string }) | undefined
-  /** Deletes requests that ended before a time, at most `rows` of each project. True if more may remain. */
-  expire(before_ms: number, rows: number): boolean
+  /**
+   * Deletes requests of one project that ended before a time, at most `rows`. `after` is 0, then what the previous call returned, until it is undefined.
+   */
+  expire(before_ms: number, after: number, rows: number): number | undefined
   /** Deletes at most `rows` requests of a project. True if more remain. */
   remove(projectId: string, rows: number): boolean
 }
@@ -31,7 +33,9 @@ export interface RequestStore {
 const requestsPerProject = 2 ** 36
 
 const findProject = first((projectId: string) => requestTables.selectFrom('projects').select(['key', 'last']).where('project_id', '=', projectId))
-const listProjectKeys = all(() => requestTables.selectFrom('projects').select(['key', 'last']))
+const findNextProject = first((after: number) =>
+  requestTables.selectFrom('projects').select(['key', 'last']).where('key', '>', after).orderBy('key').limit(1),
+)
 const insertProject = run((projectId: string) => requestTables.insertInto('projects').values({ project_id: projectId, last: 0 } as never))
 const updateLast = run((key: number, last: number) => requestTables.updateTable('projects').set({ last }).where('key', '=', key))
 const deleteProject = run((key: number) => requestTables.deleteFrom('projects').where('key', '=', key))
@@ -160,18 +164,16 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
       return row && { ...toStoredRequest(row), project_id: row.project_id }
     },
 
-    expire: (before_ms, rows) =>
+    expire: (before_ms, after, rows) =>
       db.writeSync((tx) => {
-        let isIncomplete = false
-        for (const { key, last } of listProjectKeys(tx)) {
-          const base = key * requestsPerProject
-          const end = firstEndedSince(tx, { base, end: base + last + 1 }, before_ms)
-          const oldest = findOldest(tx, base, end)
-          if (!oldest) continue
-          deleteUpTo(tx, base, Math.min(end - 1, oldest.seq + rows - 1))
-          if (oldest.seq + rows < end) isIncomplete = true
-        }
-        return isIncomplete
+        const project = findNextProject(tx, after)
+        if (!project) return undefined
+        const base = project.key * requestsPerProject
+        const end = firstEndedSince(tx, { base, end: base + project.last + 1 }, before_ms)
+        const oldest = findOldest(tx, base, end)
+        if (!oldest) return project.key
+        deleteUpTo(tx, base, Math.min(end - 1, oldest.seq + rows - 1))
+        return oldest.seq + rows < end ? after : project.key
       }),
 
     remove: (projectId, rows) =>

@@ -86,10 +86,18 @@ describe('stored requests', () => {
 
   test('expire, and their numbers are not used again', () => {
     store.requests.add(Array.from({ length: 30 }, (_, i) => requestRow({ path: `/${i}`, time: 1000 + i, duration_ms: 0 })))
-    expect(store.requests.expire(1015, 10)).toBe(true)
-    expect(store.requests.expire(1015, 10)).toBe(false)
+    store.requests.add([requestRow({ project_id: 'prj_b', path: '/b', time: 5000 })])
+    const expire = (before: number) => {
+      const steps: number[] = []
+      for (let at: number | undefined = 0; (at = store.requests.expire(before, at, 10)) !== undefined;) steps.push(at)
+      return steps
+    }
+    // Two steps for the first project.
+    expect(expire(1015)).toEqual([0, 1, 2])
+    expect(expire(1015)).toEqual([1, 2])
+    expect(all('prj_b')).toEqual(['/b'])
     expect(store.requests.readRange('prj_a')).toEqual({ last: 30, oldest: 16 })
-    while (store.requests.expire(9999, 10)) continue
+    expire(9999)
     expect(all()).toEqual([])
     store.requests.add([requestRow({})])
     expect(store.requests.readRange('prj_a')).toEqual({ last: 31, oldest: 31 })
