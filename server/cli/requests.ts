@@ -69,7 +69,7 @@ function readTime(name: string, text: string | undefined, now: number): string |
   return new Date(ms).toISOString()
 }
 
-const toQuery = ({ min_duration_ms, ...filters }: RequestFilters) => ({
+const toQuery = <Filters extends RequestFilters>({ min_duration_ms, ...filters }: Filters) => ({
   ...filters,
   ...(min_duration_ms !== undefined && { min_duration_ms: String(min_duration_ms) }),
 })
@@ -105,7 +105,8 @@ function readLimit({ flags }: CommandContext): number {
 }
 
 async function follow(context: CommandContext, client: ApiClient, slug: string, filters: RequestFilters, last_event_id: string): Promise<void> {
-  const query = { ...toQuery(filters), last_event_id }
+  const { since: _since, until: _until, ...others } = filters
+  const query = { ...toQuery(others), last_event_id }
   for await (const { event, data } of client.stream('streamRequests', { params: { slug }, query }, context.signal)) {
     if (event === 'request') print(context, JSON.parse(data) as LoggedRequest)
     else if (event === 'lagged')

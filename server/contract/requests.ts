@@ -108,7 +108,7 @@ export const requestOperations = {
     description: 'Starts with the next request, or after `Last-Event-ID` (or `last_event_id`).',
     access: 'caller',
     params: projectParams,
-    query: requestFilters.extend({ last_event_id: lastEventId }),
+    query: requestFilters.omit({ since: true, until: true }).extend({ last_event_id: lastEventId }),
     success: { status: 200, events: requestEvents },
     errors: ['invalid_input', 'project_not_found'],
   }),

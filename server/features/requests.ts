@@ -1,40 +1,43 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
-import type { LoggedRequest, RequestFilters, requestOperations } from '../contract/requests.ts'
+import type { LoggedRequest, requestOperations } from '../contract/requests.ts'
 import type { StreamEvent } from '../contract/operation.ts'
 import { truncateClientIp } from '../lib/client-ip.ts'
 import { isoTime } from '../lib/clock.ts'
 import { spanIdOf, traceIdOf } from '../lib/trace-context.ts'
 import { decodeCursor, encodeCursor } from '../store/pagination.ts'
 import { findProjectOrDeleted } from '../store/projects.ts'
-import type { StoredRequest, StoredRequestFilters } from '../store/request-store.ts'
+import type { RequestStore, RowFilters, StoredRequest } from '../store/request-store.ts'
 import { canAccessAccount } from './access.ts'
 import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { parseCursor } from './projects.ts'
 
-/** Requests that a stream reads at a time. */
-const streamBatch = 200
+/** Rows that a filter is applied to at a time. */
+const rowsPerStep = 10_000
+const rowsPerStreamStep = 200
 
 export function createRequestHandlers(deps: FeatureDeps): Pick<OperationHandlers, keyof typeof requestOperations> {
   const { requests: store, db } = deps.store
   return {
-    async listRequests({ project }, { query: { limit = limits.page.default, cursor, ...filters } }) {
+    async listRequests({ project }, { query: { limit = limits.page.default, cursor, since, until, ...filters } }) {
       const list = listName(project.id)
       const before = parseCursor(list, cursor)
       await deps.requests.flush()
-      const rows = store.listBefore(project.id, toStoredFilters(filters), before, limit + 1)
-      const last = rows.length > limit ? rows[limit - 1] : undefined
+      const { from, to, last } = store.readRange(project.id, toMs(since), toMs(until))
+      const rows = await findNewest(store, project.id, toRowFilters(filters), { from, to: Math.min(to, before ?? to), limit: limit + 1 })
+      const end = rows.length > limit ? rows[limit - 1] : undefined
       return {
         requests: rows.slice(0, limit).map(presentRequest),
-        next_cursor: last ? encodeCursor(list, last.number) : null,
-        last_event_id: encodeCursor(list, store.readRange(project.id).last),
+        next_cursor: end ? encodeCursor(list, end.number) : null,
+        last_event_id: encodeCursor(list, last),
         is_recording: deps.requests.isEnabled(),
       }
     },
 
     streamRequests: async ({ project, signal }, { query: { last_event_id, ...filters } }) =>
-      followRequests(deps, project.id, toStoredFilters(filters), last_event_id, signal),
+      followRequests(deps, project.id, toRowFilters(filters), last_event_id, signal),
 
     async getRequest({ caller }, { params: { id } }) {
       await deps.requests.flush()
@@ -50,42 +53,55 @@ export function createRequestHandlers(deps: FeatureDeps): Pick<OperationHandlers
   }
 }
 
+/** The newest requests within a range. A filter that matches few of many is applied in steps, so that it does not block the event loop. */
+async function findNewest(
+  store: RequestStore,
+  projectId: string,
+  filters: RowFilters,
+  { from, to, limit }: { from: number; to: number; limit: number },
+): Promise<StoredRequest[]> {
+  const rows: StoredRequest[] = []
+  for (let end = to; end > from && rows.length < limit; end -= rowsPerStep) {
+    if (end < to) await yieldToEventLoop()
+    const step = { from: Math.max(from, end - rowsPerStep), to: end, limit: limit - rows.length, order: 'desc' } as const
+    rows.push(...store.list(projectId, filters, step))
+  }
+  return rows
+}
+
 /** Reads from the store at the pace of the reader. Requests that were deleted before the reader came to them are reported as dropped. */
 async function* followRequests(
   deps: FeatureDeps,
   projectId: string,
-  filters: StoredRequestFilters,
+  filters: RowFilters,
   lastEventId: string | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent> {
   const { requests: store } = deps.store
   const list = listName(projectId)
-  let isStale = true
   let wake: (() => void) | undefined
-  const onStored = (): void => {
-    isStale = true
-    wake?.()
-  }
+  const onStored = (): void => wake?.()
   await deps.requests.flush()
-  let at = (lastEventId === undefined ? undefined : decodeCursor(list, lastEventId)) ?? store.readRange(projectId).last
+  let next = 1 + ((lastEventId === undefined ? undefined : decodeCursor(list, lastEventId)) ?? store.readRange(projectId).last)
   const unsubscribe = deps.requests.follow(onStored)
   signal.addEventListener('abort', onStored)
   try {
     while (!signal.aborted) {
-      if (!isStale)
+      const { from, last } = store.readRange(projectId)
+      if (next > last) {
         await new Promise<void>((resolve) => {
           wake = resolve
         })
-      isStale = false
-      const { last, oldest } = store.readRange(projectId)
-      if (oldest > at + 1) {
-        yield { event: 'lagged', data: { dropped: oldest - at - 1 } }
-        at = oldest - 1
+        continue
       }
-      const rows = store.listAfter(projectId, filters, at, streamBatch)
+      if (from > next) {
+        yield { event: 'lagged', data: { dropped: from - next } }
+        next = from
+      }
+      const to = Math.min(last + 1, next + rowsPerStreamStep)
+      const rows = store.list(projectId, filters, { from: next, to, limit: rowsPerStreamStep, order: 'asc' })
+      next = to
       for (const row of rows) yield { event: 'request', id: encodeCursor(list, row.number), data: presentRequest(row) }
-      at = rows.length === streamBatch ? (rows.at(-1)?.number ?? at) : Math.max(at, last)
-      if (rows.length === streamBatch) isStale = true
     }
   } finally {
     unsubscribe()
@@ -95,11 +111,11 @@ async function* followRequests(
 
 const listName = (projectId: string): string => `requests ${projectId}`
 
-const toStoredFilters = ({ since, until, client_ip, ...filters }: RequestFilters): StoredRequestFilters => ({
+const toMs = (time: string | undefined): number | undefined => (time === undefined ? undefined : Date.parse(time))
+
+const toRowFilters = ({ client_ip, ...filters }: RowFilters): RowFilters => ({
   ...filters,
   client_ip: client_ip === undefined ? undefined : truncateClientIp(client_ip),
-  since_ms: since === undefined ? undefined : Date.parse(since),
-  until_ms: until === undefined ? undefined : Date.parse(until),
 })
 
 function presentRequest(row: StoredRequest): LoggedRequest {

@@ -7,18 +7,19 @@ import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
 export type NewRequestRow = Omit<RequestRow, 'seq' | 'project' | 'status_class'> & { project_id: string }
 /** `number`: of the request in its project, in the order in which requests ended. */
 export type StoredRequest = Omit<RequestRow, 'seq' | 'project' | 'status_class'> & { number: number }
-export type StoredRequestFilters = Omit<RequestFilters, 'since' | 'until'> & { since_ms?: number | undefined; until_ms?: number | undefined }
+export type RowFilters = Omit<RequestFilters, 'since' | 'until'>
 
 /** The request log: of each project the last requests, by their number. */
 export interface RequestStore {
   /** Adds requests in one transaction, in their order, and deletes the oldest ones of their projects above the limit. */
   add(rows: readonly NewRequestRow[]): void
-  /** The number of the last request of a project, and of the oldest one that is stored; 0 if there is none. */
-  readRange(projectId: string): { last: number; oldest: number }
-  /** Requests with a smaller number, the newest first. */
-  listBefore(projectId: string, filters: StoredRequestFilters, before: number | undefined, limit: number): StoredRequest[]
-  /** Requests with a greater number, the oldest first. */
-  listAfter(projectId: string, filters: StoredRequestFilters, after: number, limit: number): StoredRequest[]
+  /**
+   * The numbers of the requests of a project that ended within a time: the oldest one that is stored, and the one after the last. `last` is the number of
+   * the last request at all. All are 0 for a project without requests.
+   */
+  readRange(projectId: string, since_ms?: number, until_ms?: number): { from: number; to: number; last: number }
+  /** Requests from a number up to another, which is not included; the newest first, or the oldest. */
+  list(projectId: string, filters: RowFilters, range: { from: number; to: number; limit: number; order: 'asc' | 'desc' }): StoredRequest[]
   /** A request of any project. */
   find(id: string): (StoredRequest & { project_id: string }) | undefined
   /**
@@ -108,21 +109,6 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
     return { ...project, base, end: base + requestsPerProject }
   }
 
-  const list = (projectId: string, filters: StoredRequestFilters, order: 'asc' | 'desc', from: number, to: number | undefined, limit: number) =>
-    db.readSync((tx) => {
-      const project = rangeOf(tx, projectId)
-      if (!project) return []
-      const { since_ms, until_ms } = filters
-      const low = Math.max(project.base + from + 1, since_ms === undefined ? 0 : firstEndedSince(tx, project, since_ms))
-      const high = Math.min(
-        to === undefined ? project.end : project.base + to,
-        until_ms === undefined ? project.end : firstEndedSince(tx, project, until_ms),
-      )
-      const query = filterRequests(project.key, filters).where('seq', '>=', low).where('seq', '<', high)
-      const rows = tx.all<RequestRow>(query.orderBy('seq', order).limit(limit))
-      return rows.map(toStoredRequest)
-    })
-
   return {
     add(rows) {
       db.writeSync((tx) => {
@@ -148,16 +134,27 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
       })
     },
 
-    readRange: (projectId) =>
+    readRange: (projectId, since_ms, until_ms) =>
       db.readSync((tx) => {
         const project = rangeOf(tx, projectId)
-        if (!project) return { last: 0, oldest: 0 }
-        const oldest = findOldest(tx, project.base, project.end)
-        return { last: project.last, oldest: oldest ? oldest.seq - project.base : 0 }
+        if (!project) return { from: 0, to: 0, last: 0 }
+        const { base, end, last } = project
+        const oldest = findOldest(tx, base, end)
+        const bounds = { base, end: base + last + 1 }
+        const from = since_ms === undefined ? (oldest?.seq ?? bounds.end) : firstEndedSince(tx, bounds, since_ms)
+        const to = until_ms === undefined ? bounds.end : firstEndedSince(tx, bounds, until_ms)
+        return { from: from - base, to: to - base, last }
       }),
 
-    listBefore: (projectId, filters, before, limit) => list(projectId, filters, 'desc', 0, before, limit),
-    listAfter: (projectId, filters, after, limit) => list(projectId, filters, 'asc', after, undefined, limit),
+    list: (projectId, filters, { from, to, limit, order }) =>
+      db.readSync((tx) => {
+        const project = rangeOf(tx, projectId)
+        if (!project) return []
+        const query = filterRequests(project.key, filters)
+          .where('seq', '>=', project.base + from)
+          .where('seq', '<', project.base + to)
+        return tx.all<RequestRow>(query.orderBy('seq', order).limit(limit)).map(toStoredRequest)
+      }),
 
     find(id) {
       const row = db.readSync((tx) => findById(tx, id))
@@ -219,7 +216,7 @@ function toStoredRequest({ seq, project, status_class: _, ...row }: RequestRow):
  * With a status, the index of statuses is read in the order of the numbers, and answers for the path too. Otherwise the rows themselves are read in that
  * order, of which the numbers are a range.
  */
-function filterRequests(project: number, { status, method, path, host, deployment, cache, client_ip, min_duration_ms, id }: StoredRequestFilters) {
+function filterRequests(project: number, { status, method, path, host, deployment, cache, client_ip, min_duration_ms, id }: RowFilters) {
   let query = requestTables.selectFrom('requests').selectAll()
   if (status !== undefined) {
     query = query.where('project', '=', project).where('status_class', '=', Number(status[0]))

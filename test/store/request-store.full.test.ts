@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { limits } from '../../server/contract/limits.ts'
+import type { RowFilters } from '../../server/store/request-store.ts'
 import { openStore, type Store } from '../../server/store/store.ts'
 import { requestRow } from '../support/request-rows.ts'
 
@@ -29,11 +30,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The processor time of a query, which other programs of the machine do not change. The best of three. */
-function measure_ms(filters: Parameters<Store['requests']['listBefore']>[1]): { rows: number; ms: number } {
+/** The processor time of a query over all rows of a project, which other programs of the machine do not change. The best of three. */
+function measure_ms(filters: RowFilters): { rows: number; ms: number } {
   const runs = [1, 2, 3].map(() => {
     const before = process.cpuUsage()
-    const rows = store.requests.listBefore('prj_0', filters, undefined, 51).length
+    const rows = store.requests.list('prj_0', filters, { from: 0, to: limits.request_log.rows + 1, limit: 51, order: 'desc' }).length
     const { user, system } = process.cpuUsage(before)
     return { rows, ms: (user + system) / 1000 }
   })
@@ -46,10 +47,8 @@ describe('a million requests', () => {
     ['a class and a path', { status: '5xx', path: '/items/40' }, 51],
     ['a status and a rare path', { status: '404', path: '/items/4010' }, undefined],
     ['a class and a path that nothing has', { status: '2xx', path: '*/none' }, 0],
-    ['a path that nothing has', { path: '/none' }, 0],
   ])('are filtered by %s in less than 100 ms of a processor', (_name, filters, rows) => {
     const found = measure_ms(filters)
-    console.log(JSON.stringify(filters), found)
     if (rows !== undefined) expect(found.rows).toBe(rows)
     expect(found.ms).toBeLessThan(100)
   })
@@ -59,7 +58,7 @@ describe('a million requests', () => {
     const before = size()
     for (let n = 0; n < limits.request_log.rows; n += 1000)
       store.requests.add(Array.from({ length: 1000 }, () => requestRow({ project_id: 'prj_0' })))
-    expect(store.requests.readRange('prj_0')).toEqual({ last: 2 * limits.request_log.rows, oldest: limits.request_log.rows + 1 })
+    expect(store.requests.readRange('prj_0')).toMatchObject({ last: 2 * limits.request_log.rows, from: limits.request_log.rows + 1 })
     expect(size()).toBeLessThan(before + 2 ** 27)
   })
 })

@@ -8,6 +8,7 @@ import { createRequestLog } from '../../server/edge/request-log.ts'
 import { createRequestRecorder } from '../../server/features/request-recorder.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import { newId } from '../../server/lib/id.ts'
+import type { RowFilters } from '../../server/store/request-store.ts'
 import { openStore, type Store } from '../../server/store/store.ts'
 import { requestRow } from '../support/request-rows.ts'
 import { fixedClock } from '../support/test-clock.ts'
@@ -24,20 +25,23 @@ afterEach(async () => {
 })
 
 const pathsOf = (rows: { path: string }[]) => rows.map(({ path }) => path)
-const all = (project = 'prj_a', filters: Parameters<Store['requests']['listBefore']>[1] = {}) =>
-  pathsOf(store.requests.listBefore(project, filters, undefined, 1000))
+const newest = (project: string, filters: RowFilters = {}, limit = 1000, before = Infinity) => {
+  const { from, to } = store.requests.readRange(project)
+  return store.requests.list(project, filters, { from, to: Math.min(to, before), limit, order: 'desc' })
+}
+const all = (project = 'prj_a', filters: RowFilters = {}) => pathsOf(newest(project, filters))
 
 describe('stored requests', () => {
   test('are listed by project, newest first, in pages', () => {
     store.requests.add([requestRow({ path: '/1' }), requestRow({ path: '/other', project_id: 'prj_b' }), requestRow({ path: '/2' })])
     store.requests.add([requestRow({ path: '/3' })])
-    const page = store.requests.listBefore('prj_a', {}, undefined, 2)
+    const page = newest('prj_a', {}, 2)
     expect(pathsOf(page)).toEqual(['/3', '/2'])
-    expect(pathsOf(store.requests.listBefore('prj_a', {}, page[1]!.number, 2))).toEqual(['/1'])
-    expect(pathsOf(store.requests.listAfter('prj_a', {}, 1, 10))).toEqual(['/2', '/3'])
+    expect(pathsOf(newest('prj_a', {}, 2, page[1]!.number))).toEqual(['/1'])
+    expect(pathsOf(store.requests.list('prj_a', {}, { from: 2, to: 4, limit: 10, order: 'asc' }))).toEqual(['/2', '/3'])
     expect(all('prj_b')).toEqual(['/other'])
     expect(all('prj_c')).toEqual([])
-    expect(store.requests.readRange('prj_a')).toEqual({ last: 3, oldest: 1 })
+    expect(store.requests.readRange('prj_a')).toEqual({ from: 1, to: 4, last: 3 })
   })
 
   test('are found by any field', () => {
@@ -68,11 +72,12 @@ describe('stored requests', () => {
 
   test('are found by the time at which they ended', () => {
     store.requests.add(Array.from({ length: 100 }, (_, i) => requestRow({ path: `/${i}`, time: 1000 + i * 10, duration_ms: 5 })))
-    expect(all('prj_a', { since_ms: 1975 })).toEqual(['/99', '/98', '/97'])
-    expect(all('prj_a', { since_ms: 1975, until_ms: 1985 })).toEqual(['/97'])
-    expect(all('prj_a', { until_ms: 1016 })).toEqual(['/1', '/0'])
-    expect(all('prj_a', { since_ms: 5000 })).toEqual([])
-    expect(all('prj_a', { until_ms: 0 })).toEqual([])
+    expect(store.requests.readRange('prj_a', 1975)).toEqual({ from: 98, to: 101, last: 100 })
+    expect(store.requests.readRange('prj_a', 1975, 1985)).toMatchObject({ from: 98, to: 99 })
+    expect(store.requests.readRange('prj_a', undefined, 1016)).toMatchObject({ from: 1, to: 3 })
+    expect(store.requests.readRange('prj_a', 5000)).toMatchObject({ from: 101, to: 101 })
+    expect(store.requests.readRange('prj_a', undefined, 0)).toMatchObject({ from: 1, to: 1 })
+    expect(store.requests.readRange('prj_c')).toEqual({ from: 0, to: 0, last: 0 })
   })
 
   test('are the last ones of each project', () => {
@@ -80,7 +85,7 @@ describe('stored requests', () => {
     store.requests.add([requestRow({ project_id: 'prj_b', path: '/b' })])
     for (let i = 0; i < limits.request_log.rows / 500 + 3; i++) store.requests.add(batch)
     const last = limits.request_log.rows + 1500
-    expect(store.requests.readRange('prj_a')).toEqual({ last, oldest: 1501 })
+    expect(store.requests.readRange('prj_a')).toEqual({ from: 1501, to: last + 1, last })
     expect(all('prj_b')).toEqual(['/b'])
   })
 
@@ -96,11 +101,11 @@ describe('stored requests', () => {
     expect(expire(1015)).toEqual([0, 1, 2])
     expect(expire(1015)).toEqual([1, 2])
     expect(all('prj_b')).toEqual(['/b'])
-    expect(store.requests.readRange('prj_a')).toEqual({ last: 30, oldest: 16 })
+    expect(store.requests.readRange('prj_a')).toMatchObject({ from: 16, last: 30 })
     expire(9999)
     expect(all()).toEqual([])
     store.requests.add([requestRow({})])
-    expect(store.requests.readRange('prj_a')).toEqual({ last: 31, oldest: 31 })
+    expect(store.requests.readRange('prj_a')).toMatchObject({ from: 31, last: 31 })
   })
 
   test('go with their project', () => {
@@ -167,7 +172,7 @@ describe('the recorder', () => {
     const recorder = createRequestRecorder({ edge, store: store.requests, clock, log: silentLog })
     edge.forProject('prj_a').add(record({ target: `/${'p'.repeat(5000)}?page=2&api_key=s3cret`, user_agent: 'u'.repeat(5000) }))
     await recorder.flush()
-    const [row] = store.requests.listBefore('prj_a', {}, undefined, 1)
+    const [row] = newest('prj_a')
     expect(row).toMatchObject({ client_ip: '192.168.7.0', query: 'page=2&api_key=***', duration_ms: 1.23 })
     expect([row?.path.length, row?.user_agent?.length]).toEqual([limits.request_log.path, limits.request_log.user_agent])
     await recorder.close()

@@ -17,10 +17,12 @@ export function useLiveRequests(slug: string, filters: RequestQuery, lastEventId
   useEffect(() => {
     setRequests([])
     if (lastEventId === undefined) return undefined
+    // What ends from now on is newer than any start of the list.
+    const { since: _, ...query } = JSON.parse(key) as RequestQuery
     return followRequests(
       client,
       slug,
-      { ...(JSON.parse(key) as RequestQuery), last_event_id: lastEventId },
+      { ...query, last_event_id: lastEventId },
       {
         onState: setStream,
         onEvents(events) {
