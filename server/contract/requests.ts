@@ -6,9 +6,9 @@ import { dateTime, pageQuery, projectParams } from './shared.ts'
 
 const { rows, days, per_second } = limits.request_log
 
-export const requestCacheResult = z.enum(['hit', 'stale', 'miss', 'bypass'])
+const requestCacheResult = z.enum(['hit', 'stale', 'miss', 'bypass'])
 /** `refused` to `cut`: the app failed; `client_closed`: the client left before the response was complete. */
-export const requestFailure = z.enum(['refused', 'rerouted', 'closed', 'malformed', 'timeout', 'cut', 'client_closed'])
+const requestFailure = z.enum(['refused', 'rerouted', 'closed', 'malformed', 'timeout', 'cut', 'client_closed'])
 export type RequestFailure = z.output<typeof requestFailure>
 
 const duration = z.number().describe('Milliseconds.')
@@ -53,7 +53,7 @@ const numberQuery = z
   .regex(/^\d{1,9}$/, 'Use a whole number.')
   .transform(Number)
 
-export const requestFilters = z.object({
+const requestFilters = z.object({
   status: z
     .string()
     .regex(/^(?:[1-5]xx|[1-5]\d\d)$/i, 'Use a status such as 404, or a class such as 5xx.')
@@ -71,7 +71,7 @@ export const requestFilters = z.object({
 })
 export type RequestFilters = z.output<typeof requestFilters>
 
-export const requestEvents = {
+const requestEvents = {
   request: loggedRequest,
   lagged: z.object({ dropped: z.number().int() }),
 }

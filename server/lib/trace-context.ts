@@ -18,7 +18,7 @@ export function timeOfId(requestId: string): number {
   return readDigits(requestId, 4, 5) * 2 ** 25 + readDigits(requestId, 9, 5)
 }
 
-export interface TraceParent {
+interface TraceParent {
   trace_id: string
   flags: string
 }

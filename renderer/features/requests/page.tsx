@@ -1,6 +1,8 @@
 import { ArrowUp, ListFilter, X } from 'lucide-react'
-import { useMemo, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
+import { ApiError } from '../../../server/client/api-error.ts'
+import { limits } from '../../../server/contract/limits.ts'
 import { useCapabilities } from '../../api/capabilities.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import { useProject } from '../../api/projects.ts'
@@ -25,15 +27,18 @@ export default function RequestsPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`Requests · ${project?.name ?? slug}`)
   const { is_known, has_instance_api } = useCapabilities()
-  if (is_known && !has_instance_api)
-    return (
-      <div className="card">
-        <EmptyState icon={ListFilter} title="No request log">
-          This account has none. Homeport on your own machine has one.
-        </EmptyState>
-      </div>
-    )
+  if (is_known && !has_instance_api) return <NoLog>This account has none. Homeport on your own machine has one.</NoLog>
   return <Requests slug={slug} />
+}
+
+function NoLog({ children }: { children: ReactNode }) {
+  return (
+    <div className="card">
+      <EmptyState icon={ListFilter} title="No request log">
+        {children}
+      </EmptyState>
+    </div>
+  )
 }
 
 function Requests({ slug }: { slug: string }) {
@@ -72,6 +77,8 @@ function Requests({ slug }: { slug: string }) {
     if (hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
   }
   const selected = params.get('request')
+  if (error instanceof ApiError && error.code === 'route_not_found')
+    return <NoLog>This instance runs an older Homeport, which has no request log.</NoLog>
 
   return (
     <div className="stack">
@@ -135,7 +142,7 @@ function NoRequests({ isFiltered, onClear }: { isFiltered: boolean; onClear: () 
       action={isFiltered && <Button onClick={onClear}>Clear filters</Button>}
     >
       {isFiltered
-        ? 'The last 100,000 requests of three days are kept.'
+        ? `The last ${limits.request_log.rows.toLocaleString()} requests of ${limits.request_log.days} days are kept.`
         : 'Open the app once: the request appears here within a second, with its status, duration and cache result.'}
     </EmptyState>
   )
