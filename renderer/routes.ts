@@ -49,6 +49,7 @@ export const projectPages: ProjectPage[] = [
   { path: '/services', tab: 'Services', page: lazyPage(() => import('./features/services/page.tsx')) },
   { path: '/terminal', tab: null, page: lazyPage(() => import('./features/terminal/page.tsx')) },
   { path: '/logs', tab: 'Logs', page: lazyPage(() => import('./features/logs/page.tsx')) },
+  { path: '/requests', tab: 'Requests', page: lazyPage(() => import('./features/requests/page.tsx')) },
   { path: '/metrics', tab: 'Metrics', page: lazyPage(() => import('./features/metrics/page.tsx')) },
   { path: '/cache', tab: 'Cache', page: lazyPage(() => import('./features/cache/page.tsx')) },
   { path: '/environment', tab: 'Environment', page: lazyPage(() => import('./features/environment/page.tsx')) },

@@ -22,6 +22,8 @@ export const queryKeys = {
   serving: (slug: string) => ['serving', slug],
   deployment: (slug: string, id: string) => ['deployment', slug, id],
   metrics: (slug: string, range: MetricsRange) => ['metrics', slug, range],
+  requests: (slug: string, filters: object) => ['requests', slug, filters],
+  request: (id: string) => ['request', id],
   sparklines: ['sparklines'],
   cacheEvents: (slug: string) => ['cache-events', slug],
   envVars: (slug: string) => ['env-vars', slug],

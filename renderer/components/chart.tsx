@@ -30,6 +30,8 @@ interface Props {
   /** The hovered index, shared by all charts of a page; null without hover. */
   cursor: number | null
   onCursorChange: (cursor: number | null) => void
+  /** Called for the index that is clicked, or confirmed with Enter. */
+  onSelect?: (index: number) => void
 }
 
 const leftMargin = 46
@@ -49,6 +51,7 @@ export function Chart({
   height = 190,
   cursor,
   onCursorChange,
+  onSelect,
 }: Props) {
   const container = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(0)
@@ -81,6 +84,7 @@ export function Chart({
     onCursorChange(null)
   }
   const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && cursor !== null) return onSelect?.(cursor)
     const from = cursor ?? count
     const moves: Record<string, number | null> = {
       ArrowLeft: from - 1,
@@ -118,6 +122,8 @@ export function Chart({
       onPointerLeave={({ pointerType }) => pointerType === 'mouse' && leave()}
       onBlur={leave}
       onKeyDown={onKeyDown}
+      onClick={onSelect && (() => cursor !== null && onSelect(cursor))}
+      data-selectable={onSelect ? true : undefined}
     >
       {width > 0 && (
         <svg height={height} aria-hidden>

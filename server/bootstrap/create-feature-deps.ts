@@ -53,6 +53,7 @@ export async function createFeatureDeps(
     commandTickets: createCommandTickets({ clock, deployments: parts.deployments }),
     cache: edge.cache,
     metrics: edgeParts.metrics,
+    requests: edgeParts.requests,
     edgeAddress: edgeParts.addressFor,
     instance: () => ({
       version,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { DeploymentService } from '../deployments/service.ts'
 import { createEdge } from '../edge/server.ts'
 import { createMetricsRecorder } from '../features/metrics-recorder.ts'
+import { createRequestRecorder } from '../features/request-recorder.ts'
 import { newSecret } from '../lib/token.ts'
 import { createLocalHttps } from '../tls/local-https-service.ts'
 import { connectableHost, formatHostForUrl } from '../platform.ts'
@@ -46,6 +47,7 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
     resolveUnknownHost: (name) => deployments?.getStatusPage(name),
     wake: (route) => deployments?.wakeApp(route.project_id, route.deployment_id ?? ''),
     isMetricsEnabled: () => settings.current().metrics,
+    isRequestLogEnabled: () => settings.current().request_log,
     private_cookie: identity.cookie_name,
     getTlsCredentials: localHttps.identityFor,
     isHttpsRedirectEnabled: () => settings.current().https_redirect,
@@ -56,10 +58,12 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
     },
   })
   const metrics = createMetricsRecorder({ meter: edge.metrics, store: store.metrics, clock, log })
+  const requests = createRequestRecorder({ edge: edge.requests, store: store.requests, clock, log })
 
   const close = async () => {
     await edge.close({ grace_ms: 500 })
     await metrics.close()
+    await requests.close()
     unsubscribe()
     await localHttps.close()
   }
@@ -80,6 +84,7 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
       edge,
       localHttps,
       metrics,
+      requests,
       probe_secret,
       plain,
       secure,

@@ -34,6 +34,7 @@ import { services } from './services.ts'
 import { volumes } from './volumes.ts'
 import { projects } from './projects.ts'
 import { registries } from './registries.ts'
+import { requests } from './requests.ts'
 import { restore } from './restore.ts'
 import { run, shell } from './run.ts'
 import { samples } from './samples.ts'
@@ -63,6 +64,7 @@ export const clientCommands = {
   registries,
   mail,
   logs,
+  requests,
   env,
   domains,
   db,

@@ -30,6 +30,7 @@ export const errorStatus = {
   skipped_push_not_found: 404,
   user_not_found: 404,
   message_not_found: 404,
+  request_not_found: 404,
   dump_not_found: 404,
   backup_not_found: 404,
   invitation_not_found: 404,

@@ -23,6 +23,7 @@ import { projectSettingsOperations } from './project-settings.ts'
 import { serviceOperations } from './services.ts'
 import { sourcePlanOperations } from './source-plans.ts'
 import { sourceOperations } from './sources.ts'
+import { requestOperations } from './requests.ts'
 import { registryOperations } from './registries.ts'
 import { remoteOperations } from './remotes.ts'
 import { tokenOperations } from './tokens.ts'
@@ -72,6 +73,7 @@ export const allOperations = {
   ...managedServiceOperations,
   ...registryOperations,
   ...mailOperations,
+  ...requestOperations,
   ...volumeOperations,
   ...unsavedFilesOperations,
   ...devOperations,

@@ -63,6 +63,7 @@ export const settings = z.object({
   cache_memory_mb: z.number().int().min(1).max(65_536).describe('Memory limit of the edge cache.'),
   cache_disk_mb: z.number().int().min(0).max(1_048_576).describe('Disk limit of the edge cache; 0 caches in memory only.'),
   metrics: z.boolean().describe('Record request metrics.'),
+  request_log: z.boolean().describe('Log the requests of apps.'),
   https_redirect: z.boolean().describe('Redirect HTTP to HTTPS at the edge.'),
   hosts_file: z.boolean().describe('Keep the local names in the hosts file of this machine.'),
   screenshots: z.boolean().describe('Take screenshots of deployments.'),

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { rm } from 'node:fs/promises'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import { isoTime } from '../lib/clock.ts'
@@ -69,6 +70,9 @@ async function cleanUpAttempt(context: DeploymentContext, task: { deployment_id:
   await rm(getWorkFolder(context.data_dir, task.deployment_id), { recursive: true, force: true, maxRetries: 5 })
 }
 
+/** Deleting more at once would block the event loop. */
+const requestBatch = 1000
+
 async function cleanUpProject(context: DeploymentContext, projectId: string): Promise<void> {
   const rows = await context.store.db.read((tx) => listDeploymentsOfProject(tx, projectId))
   for (const runtime of new Set(rows.map((row) => row.runtime))) {
@@ -92,6 +96,8 @@ async function cleanUpProject(context: DeploymentContext, projectId: string): Pr
   context.store.logs.remove(projectId)
   context.edge.metrics.forgetProject(projectId)
   context.store.metrics.remove(projectId)
+  context.edge.requests.forgetProject(projectId)
+  while (context.store.requests.remove(projectId, requestBatch)) await yieldToEventLoop()
   await context.edge.cache.removeProject(projectId)
   await context.databases.forgetProject(projectId)
   await context.mailCatcher.forgetProject(projectId)

@@ -4,6 +4,7 @@ import type { Transport } from './request.ts'
 import type { RequestContext } from './response.ts'
 import { edgeLimits } from './limits.ts'
 import type { MetricsCollector } from './metrics.ts'
+import type { RequestLog } from './request-log.ts'
 import type { RouteTarget, Router } from './router.ts'
 import type { DeadlineTimer, Timeout } from './deadline-timer.ts'
 
@@ -24,6 +25,7 @@ export interface EdgeContext {
   log: Log
   clock: Clock
   metrics: MetricsCollector
+  requestLog: RequestLog
   newRequestId(): string
   /** `Date: ...\r\n` */
   dateLine(): string

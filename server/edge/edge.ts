@@ -1,4 +1,5 @@
 import type { MetricsCollector } from './metrics.ts'
+import type { RequestLog } from './request-log.ts'
 
 /**
  * The edge routes `http://{slug}.localhost:PORT` to the app that serves the name. It finds host names in a table that the deployment service
@@ -67,6 +68,9 @@ export interface Edge {
 
   /** Counts the requests of each project. */
   metrics: MetricsCollector
+
+  /** The finished requests of each project. */
+  requests: RequestLog
 
   close(options?: { grace_ms?: number }): Promise<void>
 }

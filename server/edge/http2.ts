@@ -142,6 +142,7 @@ class Http2Request implements EdgeRequest {
     this.socket = {
       remoteAddress: session.socket.remoteAddress,
       encrypted: true,
+      protocol: 'HTTP/2',
       servername: (session.socket as TLSSocket).servername ?? null,
       // The stream is reset, so that a partial response does not look complete.
       destroy: () => stream.close(stream.writableFinished ? NGHTTP2_NO_ERROR : NGHTTP2_INTERNAL_ERROR),

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { createHistogram, type Histogram } from '../lib/histogram.ts'
 
 /** The cache's result for a request; null for status pages of the edge. A stale response counts as a hit. */
-export type CacheOutcome = 'hit' | 'miss' | 'bypass'
+export type CacheOutcome = 'hit' | 'stale' | 'miss' | 'bypass'
 
 /** Counts the requests of each project. The collector only counts; the recorder takes and stores the readings periodically. */
 export interface MetricsCollector {
@@ -52,57 +52,6 @@ export interface MetricsBucket {
 }
 
 const { seconds: bucket_s } = metricsBuckets['24h']
-/** The client left before the response began. nginx introduced this status. */
-const clientClosedRequest = 499
-
-/** Records the metrics of one request after another. Every method but `start` may be called too often or too late. */
-export class RequestMetrics {
-  readonly #collector: MetricsCollector
-  #project: ProjectMetrics | null = null
-  #cache: CacheOutcome | null = null
-  #started_at = -1
-  #isRecorded = true
-
-  constructor(collector: MetricsCollector) {
-    this.#collector = collector
-  }
-
-  /** The head of a request was read. */
-  start(): void {
-    this.#started_at = this.#collector.now()
-    this.#isRecorded = this.#started_at < 0
-    this.#project = null
-  }
-
-  /** Sets the project. A request without one is not counted. */
-  setProject(project: ProjectMetrics, cache: CacheOutcome | null): void {
-    this.#project = project
-    this.#cache = cache
-  }
-
-  /** Sets the cache's result once it is known. */
-  setCacheOutcome(cache: CacheOutcome): void {
-    this.#cache = cache
-  }
-
-  /** The response begins. */
-  recordStatus(status: number): void {
-    if (this.#isRecorded || this.#project === null) return
-    this.#isRecorded = true
-    const now = this.#collector.now()
-    if (now >= 0) this.#project.recordResponse(status, now, now - this.#started_at, this.#cache)
-  }
-
-  recordBytes(bytes: number): void {
-    if (this.#started_at >= 0 && this.#project !== null) this.#project.recordBytes(bytes)
-  }
-
-  /** The client disconnected. */
-  recordClientClosed(): void {
-    this.recordStatus(clientClosedRequest)
-  }
-}
-
 export function createMetricsCollector(options: { clock: Clock; isEnabled(): boolean }): MetricsCollector {
   const { clock } = options
   /** Current windows by project; only projects with requests since the last `take`. */
@@ -198,7 +147,7 @@ class ProjectCounter implements ProjectMetrics {
     else if (status >= 400) window.status_4xx++
     else if (status >= 300) window.status_3xx++
     else if (status >= 200) window.status_2xx++
-    if (cache === 'hit') window.cache_hits++
+    if (cache === 'hit' || cache === 'stale') window.cache_hits++
     else if (cache === 'miss') window.cache_misses++
     else if (cache === 'bypass') window.cache_bypass++
     window.latencies.add(ms)

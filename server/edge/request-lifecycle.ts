@@ -2,7 +2,8 @@ import type { HostCache } from './cache/host-cache.ts'
 import type { CacheRequestContext, PendingResponse } from './cache/reader.ts'
 import { BodyTimeout, waitForTarget, type EdgeContext } from './edge-context.ts'
 import { checkHttpsAndServerName } from './https-redirect.ts'
-import { type CacheOutcome, RequestMetrics } from './metrics.ts'
+import type { CacheOutcome } from './metrics.ts'
+import { RequestMetrics } from './request-metrics.ts'
 import type { Transport } from './request.ts'
 import type { EdgeResponse, RequestContext } from './response.ts'
 import type { RouteTarget } from './router.ts'
@@ -17,6 +18,7 @@ import type { ResponseHead } from './upstream/response-head.ts'
  */
 export abstract class RequestLifecycle implements RequestContext, CacheRequestContext {
   abstract readonly wantsRawChunks: boolean
+  protected abstract readonly protocol: string
   id = ''
   method = ''
   /** Path and query, as sent. */
@@ -34,12 +36,16 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
   protected bodyTimeout: BodyTimeout | undefined
   #stopWaiting: (() => void) | undefined
   protected readonly destroy = (): void => void this.transport.destroy()
-  readonly #onTarget = (target: RouteTarget | undefined): void => this.#serveTarget(target)
+  #isWaiting = false
+  readonly #onTarget = (target: RouteTarget | undefined): void => {
+    if (this.#isWaiting) this.metrics.markReady()
+    this.#serveTarget(target)
+  }
 
   constructor(edge: EdgeContext, transport: Transport) {
     this.edge = edge
     this.transport = transport
-    this.metrics = new RequestMetrics(edge.metrics)
+    this.metrics = new RequestMetrics(edge.metrics, edge.requestLog)
     this.isLoopbackClient = isLoopback(transport.remoteAddress ?? '')
   }
 
@@ -49,14 +55,16 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
     if (redirect === undefined) return this.#dispatch()
     this.routeTarget = this.edge.router.find(this.host, this.isLoopbackClient)
     this.routeTarget?.addRequest(this.destroy, this.isProbe)
-    if (this.routeTarget) this.metrics.setProject(this.routeTarget.metrics, null)
+    if (this.routeTarget) this.metrics.setTarget(this.routeTarget, null)
     this.send(redirect)
   }
 
   #dispatch(): void {
     const ready = this.edge.router.find(this.host, this.isLoopbackClient)
-    if (ready?.upstream) this.#serveTarget(ready)
-    else this.#stopWaiting = waitForTarget(this.edge, this, this.#onTarget)
+    if (ready?.upstream) return this.#serveTarget(ready)
+    this.#isWaiting = false
+    this.#stopWaiting = waitForTarget(this.edge, this, this.#onTarget)
+    this.#isWaiting = true
   }
 
   #serveTarget(target: RouteTarget | undefined): void {
@@ -64,7 +72,7 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
     const { upstream, site } = target
     this.routeTarget = target
     target.addRequest(this.destroy, this.isProbe)
-    if (!this.isProbe) this.metrics.setProject(target.metrics, upstream ? 'bypass' : site ? 'hit' : null)
+    if (!this.isProbe) this.metrics.setTarget(target, upstream ? 'bypass' : site ? 'hit' : null)
     if (upstream) return this.#forward(target, upstream)
     if (!site) return this.#sendPage(pageForRoute(target.route))
     const response = site.respond(this)
@@ -93,13 +101,18 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
 
   onError(failure: UpstreamFailure): void {
     this.exchange = undefined
-    if (this.hasStarted) return this.destroy()
+    if (this.hasStarted) {
+      this.metrics.setFailure(failure)
+      return this.destroy()
+    }
     this.dropHead()
     // The connection was refused, so nothing was sent. The new target receives the request, body included.
     if ((failure === 'refused' || failure === 'rerouted') && this.edge.router.find(this.host, this.isLoopbackClient) !== this.routeTarget) {
-      this.release()
+      this.#leaveTarget()
+      this.metrics.markReady()
       return this.#dispatch()
     }
+    this.metrics.setFailure(failure)
     this.edge.log.warn('edge.upstream_failed', { request_id: this.id, host: this.host, failure })
     this.#sendPage(pageForFailure(failure, this.routeTarget?.route))
   }
@@ -123,14 +136,21 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
   protected stop(): void {
     this.bodyTimeout?.stop()
     this.#stopWaiting?.()
+    if (this.exchange && !this.isAnswered) this.metrics.setFailure('client_closed')
     this.exchange?.abort()
     this.exchange = undefined
     this.metrics.recordClientClosed()
     this.release()
   }
 
-  /** The route target no longer waits for this request. */
+  /** The request is over. */
   protected release(): void {
+    this.metrics.finish(this, this.transport, this.protocol)
+    this.#leaveTarget()
+  }
+
+  /** The route target no longer waits for this request. */
+  #leaveTarget(): void {
     this.routeTarget?.removeRequest(this.destroy, this.isProbe)
     this.routeTarget = undefined
   }
@@ -139,10 +159,12 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
     this.send(createPageResponse(name, this, this.routeTarget?.route))
   }
 
-  setCacheOutcome(outcome: CacheOutcome): void {
-    this.metrics.setCacheOutcome(outcome)
+  setCacheOutcome(outcome: CacheOutcome, status: string): void {
+    this.metrics.setCacheOutcome(outcome, status)
   }
 
+  /** The response was sent completely. */
+  protected abstract get isAnswered(): boolean
   /** Part of a response was sent, so it cannot be replaced by another. */
   protected abstract get hasStarted(): boolean
   /** Drops the head of a response that was not sent yet. */

@@ -5,6 +5,8 @@ import type { Writable } from 'node:stream'
 export interface Transport {
   readonly remoteAddress?: string | undefined
   readonly encrypted?: boolean
+  /** Set if it is not HTTP/1. */
+  readonly protocol?: string
   /** The server name (SNI) of the TLS client, if it sent one. */
   readonly servername?: string | false | null
   destroy(): unknown

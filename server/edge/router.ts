@@ -4,6 +4,7 @@ import { createSleepingUpstream } from './upstream/sleeping.ts'
 import type { HostCache } from './cache/host-cache.ts'
 import type { DevelopmentRoute, StatusPage, Route } from './edge.ts'
 import type { MetricsCollector, ProjectMetrics } from './metrics.ts'
+import type { ProjectRequestLog, RequestLog } from './request-log.ts'
 import { createStaticFileCache } from './static/file-cache.ts'
 import { createStaticSite, type StaticSite } from './static/site.ts'
 import type { DeadlineTimer } from './deadline-timer.ts'
@@ -18,6 +19,8 @@ export interface RouteTarget {
   readonly site: StaticSite | null
   /** The metrics of the route's project. */
   readonly metrics: ProjectMetrics
+  /** Null for a development server, whose requests are not logged. */
+  readonly requestLog: ProjectRequestLog | null
   /** The response cache for a scheme and host. */
   readonly cacheFor: ((encrypted: boolean, host: string) => HostCache) | null
   /** Registers a request; each is unregistered once with `removeRequest`. A probe is not a visit, so the app may go to sleep regardless. */
@@ -57,7 +60,7 @@ export interface Router {
 export function createRouter(
   clock: Clock,
   deadlines: DeadlineTimer,
-  metrics: MetricsCollector,
+  recorders: ProjectRecorders,
   options: UpstreamOptions & {
     resolveUnknownHost?: ((host: string) => StatusPage | undefined) | undefined
     cacheForProject(projectId: string): RouteTarget['cacheFor']
@@ -84,7 +87,7 @@ export function createRouter(
       const target = targets.get(host) ?? targets.get(primary)
       if (target) return target
       const page = options.resolveUnknownHost?.(primary)
-      return page && new ActiveRoute(page, clock, deadlines, metrics, null, null)
+      return page && new ActiveRoute(page, clock, deadlines, recorders, null, null)
     },
     onceRouteChanged(name, listener) {
       const host = targets.has(name) || developmentTargets.has(name) ? name : (hostByAlias.get(name) ?? name)
@@ -100,7 +103,7 @@ export function createRouter(
       const upstream =
         route.kind === 'upstream' ? createUpstream(route, clock, deadlines, options) : route.kind === 'asleep' ? createSleeping(route) : null
       const site = route.kind === 'static' ? createStaticSite(route, files) : null
-      const target = new ActiveRoute(route, clock, deadlines, metrics, upstream, site)
+      const target = new ActiveRoute(route, clock, deadlines, recorders, upstream, site)
       if (upstream) target.cacheFor = options.cacheForProject(route.project_id)
       targets.set(host, target)
       return retireReplaced(host, previous, drain_ms)
@@ -180,8 +183,14 @@ export function createRouter(
   }
 }
 
+/** What counts and logs the requests of a project. */
+interface ProjectRecorders {
+  metrics: Pick<MetricsCollector, 'forProject'>
+  requests: Pick<RequestLog, 'forProject'> | null
+}
+
 /** Requests to a development server do not count as visits of the project. */
-const uncounted: Pick<MetricsCollector, 'forProject'> = { forProject: () => ({ recordResponse() {}, recordBytes() {} }) }
+const uncounted: ProjectRecorders = { metrics: { forProject: () => ({ recordResponse() {}, recordBytes() {} }) }, requests: null }
 
 const noRequests: ReadonlySet<() => void> = new Set()
 
@@ -195,23 +204,17 @@ class ActiveRoute implements ManagedRouteTarget {
   active_count = 0
   readonly #clock: Clock
   readonly #deadlines: DeadlineTimer
-  readonly #metrics: Pick<MetricsCollector, 'forProject'>
+  readonly #recorders: ProjectRecorders
   #projectMetrics: ProjectMetrics | undefined
+  #projectRequestLog: ProjectRequestLog | undefined
   #idle_since: number
   #activeRequests: Set<() => void> | undefined
   #onDrained: (() => void) | undefined
 
-  constructor(
-    route: Route,
-    clock: Clock,
-    deadlines: DeadlineTimer,
-    metrics: Pick<MetricsCollector, 'forProject'>,
-    upstream: Upstream | null,
-    site: StaticSite | null,
-  ) {
+  constructor(route: Route, clock: Clock, deadlines: DeadlineTimer, recorders: ProjectRecorders, upstream: Upstream | null, site: StaticSite | null) {
     this.route = route
     this.#clock = clock
-    this.#metrics = metrics
+    this.#recorders = recorders
     this.#deadlines = deadlines
     this.#idle_since = deadlines.now
     this.upstream = upstream
@@ -219,7 +222,12 @@ class ActiveRoute implements ManagedRouteTarget {
   }
 
   get metrics(): ProjectMetrics {
-    return (this.#projectMetrics ??= this.#metrics.forProject(this.route.project_id))
+    return (this.#projectMetrics ??= this.#recorders.metrics.forProject(this.route.project_id))
+  }
+
+  get requestLog(): ProjectRequestLog | null {
+    if (this.#recorders.requests === null) return null
+    return (this.#projectRequestLog ??= this.#recorders.requests.forProject(this.route.project_id))
   }
 
   addRequest(abort: () => void, isProbe = false): void {

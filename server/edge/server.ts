@@ -14,6 +14,7 @@ import { openEdgeNetworkListener } from './network-listener.ts'
 import { serveNodePath } from './node-path/request-handler.ts'
 import { createErrorResponse } from './status-pages.ts'
 import { serveFastPath } from './fast-path/connection.ts'
+import { createRequestLog } from './request-log.ts'
 import { createRequestIdGenerator } from './request-id.ts'
 import { parseHostName } from './host-header.ts'
 import { createRouter } from './router.ts'
@@ -49,6 +50,8 @@ export interface EdgeOptions {
   body_window_ms?: number
   /** Whether requests are counted and timed, checked per request. Default: no. */
   isMetricsEnabled?: () => boolean
+  /** Whether requests are logged, checked per request. Default: no. */
+  isRequestLogEnabled?: () => boolean
   /** Without cache options nothing is cached. */
   cache?: CacheOptions
   /** The TLS credentials for a routed host name or for an address of this machine. Without it there is no HTTPS. */
@@ -61,21 +64,18 @@ export function createEdge(options: EdgeOptions): Edge {
   const clock = options.clock ?? systemClock
   const deadlines = createDeadlineTimer(clock, edgeLimits.deadline_tick_ms)
   const metrics = createMetricsCollector({ clock, isEnabled: options.isMetricsEnabled ?? (() => false) })
+  const requestLog = createRequestLog({ clock, isEnabled: options.isRequestLogEnabled ?? (() => false) })
   const dateLine = createDateLine(clock)
   const cache = createEdgeCache({ clock, log: options.log, dateLine, cache: options.cache })
-  const router = createRouter(clock, deadlines, metrics, {
+  const router = createRouter(clock, deadlines, { metrics, requests: requestLog }, {
     connect_timeout_ms: options.connect_timeout_ms ?? edgeLimits.connect_timeout_ms,
     response_timeout_ms: options.upstream_timeout_ms ?? edgeLimits.response_timeout_ms,
-    resolveUnknownHost: options.resolveUnknownHost,
-    cacheForProject: (projectId) => cache.forProject(projectId),
-    start_timeout_ms: options.start_timeout_ms ?? edgeLimits.start_timeout_ms,
-    wake: options.wake,
-  })
   const edge: EdgeContext = {
     router,
     deadlines,
     log: options.log,
     metrics,
+    requestLog,
     newRequestId: createRequestIdGenerator(clock),
     clock,
     dateLine,
@@ -152,6 +152,7 @@ export function createEdge(options: EdgeOptions): Edge {
     idleSince: (host) => router.idleSince(normalizeHost(host)),
     cache,
     metrics,
+    requests: requestLog,
     async close({ grace_ms = 0 } = {}) {
       const closed = Promise.all(
         [server, ipv6Server, ...tlsServers].map(

@@ -7,7 +7,7 @@ import { isLoopback } from './upstream/request-headers.ts'
 import { waitForTarget, type EdgeContext } from './edge-context.ts'
 import { edgeLimits } from './limits.ts'
 import { isInternalProbe } from './internal-probe.ts'
-import { RequestMetrics } from './metrics.ts'
+import { RequestMetrics } from './request-metrics.ts'
 import { buildUpstreamHead } from './node-path/request-handler.ts'
 import { validateRequest } from './node-path/request-validation.ts'
 import type { EdgeRequest } from './request.ts'
@@ -91,7 +91,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
     this.host = requestHost(edge, request)
     this.isLoopbackClient = isLoopback(request.socket.remoteAddress ?? '')
     this.#edge = edge
-    this.#metrics = new RequestMetrics(edge.metrics)
+    this.#metrics = new RequestMetrics(edge.metrics, edge.requestLog)
     this.#metrics.start()
     this.#request = request
     this.#isProbe = isInternalProbe(edge, request)
@@ -125,11 +125,11 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
       if (target === undefined) return this.#sendPage('unknown_host')
       this.#target = target
       target.addRequest(this.#destroy, this.#isProbe)
-      if (!this.#isProbe) this.#metrics.setProject(target.metrics, target.upstream ? 'bypass' : null)
+      if (!this.#isProbe) this.#metrics.setTarget(target, target.upstream ? 'bypass' : null)
       if (target.site) return this.#send(createErrorResponse(400, 'A static site does not support WebSockets.', this))
       if (!target.upstream) return this.#sendPage(pageForRoute(target.route))
       this.#exchange = target.upstream.createExchange(this, {
-        head: buildUpstreamHead(this.#request, this.id, 'Connection: Upgrade\r\nUpgrade: websocket\r\n'),
+        head: buildUpstreamHead(this.#request, this.id, 'Connection: Upgrade\r\nUpgrade: websocket\r\n', this.#metrics),
         body: null,
         isComplete: true,
         isRepeatable: true,
@@ -169,7 +169,9 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
     this.#destroy()
   }
 
-  onRequestSent(): void {}
+  onRequestSent(): void {
+    this.#metrics.markSent()
+  }
 
   onDrain(): void {
     this.#socket.resume()
@@ -189,6 +191,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
     const list = parseHeaderLines(lines)
     if (head.status === 101) {
       this.#isOpen = true
+      this.#finishMeasurement()
       this.#client.writeHead(101, start, list, 'upgrade')
       if (this.#earlyBytes.length > 0) this.#exchange?.write(this.#earlyBytes)
       this.#socket.on('data', (bytes: Buffer) => {
@@ -232,12 +235,17 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
   onError(failure: UpstreamFailure): void {
     this.#exchange = undefined
     if (this.#isOpen && this.#socket.writableEnded) return
-    if (this.#hasResponded) return this.#destroy()
+    if (this.#hasResponded) {
+      this.#metrics.setFailure(failure)
+      return this.#destroy()
+    }
     if ((failure === 'refused' || failure === 'rerouted') && this.#edge.router.find(this.host, this.isLoopbackClient) !== this.#target) {
       this.#target?.removeRequest(this.#destroy, this.#isProbe)
       this.#target = undefined
+      this.#metrics.markReady()
       return this.#dispatch()
     }
+    this.#metrics.setFailure(failure)
     this.#edge.log.warn('edge.upstream_failed', { request_id: this.id, host: this.host, failure })
     this.#sendPage(pageForFailure(failure, this.#target?.route))
   }
@@ -248,7 +256,14 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
     this.#exchange?.abort()
     this.#exchange = undefined
     this.#metrics.recordClientClosed()
+    this.#finishMeasurement()
     this.#target?.removeRequest(this.#destroy, this.#isProbe)
     this.#target = undefined
+  }
+
+  /** A WebSocket is logged when it opens, because it may stay open for days. */
+  #finishMeasurement(): void {
+    const { socket, httpVersion } = this.#request
+    this.#metrics.finish(this, socket, socket.protocol ?? `HTTP/${httpVersion}`)
   }
 }

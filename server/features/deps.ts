@@ -24,6 +24,7 @@ import type { DomainOrders } from '../optional/domain-sales/orders.ts'
 import type { MetricsRecorder } from './metrics-recorder.ts'
 import type { CachePurger } from './cache-purge.ts'
 import type { CommandTickets } from './command-tickets.ts'
+import type { RequestRecorder } from './request-recorder.ts'
 import type { RemoteTokenStore } from './remote-tokens.ts'
 
 /** Dependencies of the features, passed in by the composition root. */
@@ -43,6 +44,8 @@ export interface FeatureDeps {
   cache: EdgeCache
   /** Metrics of the edge. */
   metrics: MetricsRecorder
+  /** Request log of the edge. */
+  requests: RequestRecorder
   /** Purges the edge cache and logs each purge. */
   purge: CachePurger
   /** The address of the edge for the platform's own requests; HTTPS if HTTP is redirected to it. */

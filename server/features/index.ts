@@ -35,6 +35,7 @@ import { createRemoteHandlers } from './remotes.ts'
 import { createServiceHandlers } from './services.ts'
 import { createSourcePlanHandlers } from './source-plans.ts'
 import { createScreenshotHandlers } from './screenshots.ts'
+import { createRequestHandlers } from './requests.ts'
 import { createTokenHandlers } from './tokens.ts'
 import { createTeamHandlers } from './team.ts'
 import { createUploadHandlers } from './uploads.ts'
@@ -74,6 +75,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createHttpsHandlers(deps),
     ...createRegistryHandlers(deps),
     ...createRemoteHandlers(deps),
+    ...createRequestHandlers(deps),
     ...createServiceHandlers(deps),
     ...createSourcePlanHandlers(deps),
     ...createScreenshotHandlers(deps),

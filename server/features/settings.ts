@@ -34,6 +34,7 @@ const defaultSettings: PlainSettings = {
   cache_memory_mb: 128,
   cache_disk_mb: 1024,
   metrics: true,
+  request_log: true,
   https_redirect: false,
   hosts_file: false,
   screenshots: true,

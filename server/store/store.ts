@@ -7,7 +7,8 @@ import { type SqliteDatabase, type SqliteTransaction, openSqlite } from './sqlit
 import { createLogStore, type LogStore } from './log-store.ts'
 import { createMetricsStore, type MetricsStore } from './metrics-store.ts'
 import { migrate } from './migrate.ts'
-import { logMigrations, metricsMigrations, migrations } from './migrations/index.ts'
+import { createRequestStore, type RequestStore } from './request-store.ts'
+import { logMigrations, metricsMigrations, migrations, requestMigrations } from './migrations/index.ts'
 import { tables } from './query.ts'
 import { hasDatabaseCopies, type DatabaseRecovery, recoverDatabase } from './recovery.ts'
 import { writeSetting } from './settings.ts'
@@ -19,6 +20,7 @@ export interface Store {
   db: Db
   logs: LogStore
   metrics: MetricsStore
+  requests: RequestStore
   /** Events of committed transactions, and those that their subscribers publish. */
   events: EventBus<DomainEvent>
   /** Set if this start found the main database damaged. */
@@ -36,7 +38,7 @@ interface StoreFileOptions {
 const alwaysCheckedLimit_bytes = 32 * 2 ** 20
 
 /**
- * Opens the three files of a data folder. The caller holds the folder's lock. A main database that is damaged, or missing although copies exist, is
+ * Opens the four files of a data folder. The caller holds the folder's lock. A main database that is damaged, or missing although copies exist, is
  * replaced with the newest intact copy; `recovery` describes it. Without an intact copy the start fails and nothing is changed. `after_crash`: the
  * previous run did not exit properly.
  */
@@ -64,18 +66,21 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
 
   const logs = await openAuxiliaryDatabase({ path: join(data_dir, 'logs.db'), clock }, logMigrations)
   const metrics = await openAuxiliaryDatabase({ path: join(data_dir, 'metrics.db'), clock }, metricsMigrations)
+  const requests = await openAuxiliaryDatabase({ path: join(data_dir, 'requests.db'), clock }, requestMigrations)
   const mainDatabase = db
 
   return {
     db: mainDatabase,
     logs: createLogStore(logs),
     metrics: createMetricsStore(metrics),
+    requests: createRequestStore(requests),
     events,
     recovery,
     async close() {
       await mainDatabase.close()
       await logs.close()
       await metrics.close()
+      await requests.close()
     },
   }
 }
@@ -116,7 +121,7 @@ async function openMainDatabase(
 
 class DamagedAuxiliaryDatabaseError extends Error {}
 
-/** Damaged logs or metrics must not prevent the start: the file is renamed and a new one is created. */
+/** Damaged logs, metrics or request logs must not prevent the start: the file is renamed and a new one is created. */
 async function openAuxiliaryDatabase({ path, clock }: StoreFileOptions, steps: readonly { name: string; sql: string }[]): Promise<SqliteDatabase> {
   let db: SqliteDatabase | undefined
   try {

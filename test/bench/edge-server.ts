@@ -3,9 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEdge } from '../../server/edge/server.ts'
+import { createRequestRecorder } from '../../server/features/request-recorder.ts'
+import { systemClock } from '../../server/lib/clock.ts'
 import { silentLog } from '../../server/lib/log.ts'
+import { openStore } from '../../server/store/store.ts'
 
-// The edge as a separate process: `node edge-server.ts UPSTREAM_PORT [ordinary] [cache] [disk] [metrics]`; prints its port and that
+// The edge as a separate process: `node edge-server.ts UPSTREAM_PORT [ordinary] [cache] [disk] [metrics] [requests]`; prints its port and that
 // of its purges, which answers a line with a tag with the number of purged objects.
 const [, , upstream, ...flags] = process.argv
 const directory = flags.includes('disk') ? mkdtempSync(join(tmpdir(), 'homeport-bench-cache-')) : null
@@ -16,8 +19,12 @@ const edge = createEdge({
   log: silentLog,
   fast_path: !flags.includes('ordinary'),
   isMetricsEnabled: () => flags.includes('metrics'),
+  isRequestLogEnabled: () => recorder !== undefined,
   ...(flags.includes('cache') ? { cache } : {}),
 })
+const folder = flags.includes('requests') ? mkdtempSync(join(tmpdir(), 'homeport-bench-requests-')) : null
+const store = folder === null ? undefined : await openStore({ data_dir: folder, after_crash: false })
+const recorder = store && createRequestRecorder({ edge: edge.requests, store: store.requests, clock: systemClock, log: silentLog })
 const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
 await edge.setRoute('app.localhost', {
   kind: 'upstream',
@@ -36,8 +43,12 @@ const control = createServer({ noDelay: true }, (socket) => {
 })
 control.listen(0, '127.0.0.1', () => console.log(`${port} ${(control.address() as AddressInfo).port}`))
 process.on('SIGTERM', () => {
-  void edge.close().then(() => {
-    if (directory) rmSync(directory, { recursive: true, force: true })
-    process.exit(0)
-  })
+  void stop().then(() => process.exit(0))
 })
+
+async function stop(): Promise<void> {
+  await edge.close()
+  await recorder?.close()
+  await store?.close()
+  for (const created of [directory, folder]) if (created !== null) rmSync(created, { recursive: true, force: true })
+}

@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { createEdge } from '../../server/edge/server.ts'
+import { createEdge, type Edge } from '../../server/edge/server.ts'
+import { createRequestRecorder } from '../../server/features/request-recorder.ts'
+import { systemClock } from '../../server/lib/clock.ts'
 import { silentLog } from '../../server/lib/log.ts'
+import { openStore } from '../../server/store/store.ts'
 import { upstreamRoute } from '../support/edge.ts'
 import { compare, pinToOneCore, printRows, measureRequests, runWrk, type Measure } from './compare.ts'
 import { isInstalled, startFileServer, startNodeProgram, startPeers, stop, type Peer } from './peers.ts'
@@ -36,7 +39,7 @@ interface EdgeBenchOptions {
 }
 
 /**
- * The edge, with cache and metrics on, compared with nginx, Caddy and HAProxy in front of the same upstream, whose responses cannot be
+ * The edge, with cache, metrics and request log on, compared with nginx, Caddy and HAProxy in front of the same upstream, whose responses cannot be
  * stored: medians of interleaved rounds. Only the ratios are meaningful, especially on a busy machine.
  */
 export const benchEdge = (options: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
@@ -49,7 +52,7 @@ export const benchEdge = (options: EdgeBenchOptions = {}): Promise<BenchRow[]> =
       [files.port, fileMeasures, '/1k.json'],
       [streams.port, streamMeasures, '/'],
     ] as const) {
-      const ours = { name: 'homeport', ...(await startNodeProgram('edge-server.ts', String(upstream), 'cache', 'metrics')) }
+      const ours = { name: 'homeport', ...(await startNodeProgram('edge-server.ts', String(upstream), 'cache', 'metrics', 'requests')) }
       started.push(ours)
       const { peers, missing } = await startPeers(['nginx', 'caddy', 'haproxy'], { folder, upstream, caching: false, probe })
       started.push(...peers)
@@ -64,7 +67,7 @@ export const benchCacheHits = (options: EdgeBenchOptions = {}): Promise<BenchRow
   withPeers('cache hit', async (folder, started) => {
     const files = await startFileServer(folder, 'public, max-age=86400')
     started.push(files)
-    const ours = { name: 'homeport', ...(await startNodeProgram('edge-server.ts', String(files.port), 'cache', 'metrics')) }
+    const ours = { name: 'homeport', ...(await startNodeProgram('edge-server.ts', String(files.port), 'cache', 'metrics', 'requests')) }
     started.push(ours)
     const { peers, missing } = await startPeers(['varnish', 'nginx', 'haproxy', 'caddy'], { folder, upstream: files.port, caching: true })
     started.push(...peers)
@@ -78,63 +81,93 @@ export const benchCacheHits = (options: EdgeBenchOptions = {}): Promise<BenchRow
     return rows
   })
 
-/**
- * The cost of counting and timing every request: one edge under a steady load, with metrics on and off in turns of 100 ms, in CPU
- * time per request. Two processes side by side would measure the machine rather than the difference.
- */
+/** The cost of counting and timing every request that is forwarded. */
 export const benchMetrics = ({ seconds = 30 }: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
   withPeers('metrics', async (folder, started) => {
     const files = await startFileServer(folder, 'no-store')
     started.push(files)
-    let isOn = true
-    let looks = 0
-    const metrics = () => {
-      looks++
-      return isOn
-    }
-    const edge = createEdge({
-      log: silentLog,
-      isMetricsEnabled: metrics,
-      cache: { directory: null, memory_bytes: () => 2 ** 30, disk_bytes: () => 0 },
-    })
-    const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
-    await edge.setRoute('app.localhost', upstreamRoute(files.port))
-    const load = run('wrk', ['-t1', '-c64', `-d${seconds + 2}s`, '-H', 'Host: app.localhost', `http://127.0.0.1:${port}/1k.json`])
-    await delay(1_000)
-    /** Microseconds of CPU time per request over 100 ms. */
-    const cost = async (on: boolean) => {
-      isOn = on
-      // Requests that started earlier still use the previous setting: one in forty, and more on a busy machine.
-      await delay(30)
-      looks = 0
-      const before = process.cpuUsage()
-      await delay(100)
-      const { user, system } = process.cpuUsage(before)
-      edge.metrics.take()
+    let measured = () => false
+    const edge = createEdge({ log: silentLog, isMetricsEnabled: () => measured(), cache: memoryCache })
+    return compareSwitched({ name: 'metrics on, 1 kB', most: 1.03, edge, upstream: files.port, seconds }, (isOn) => {
       // A counted request checks the setting twice: at its start and at its response.
-      return (user + system) / (on ? looks / 2 : looks)
-    }
-    const rounds: { on: number; off: number }[] = []
-    for (const endsAt = performance.now() + seconds * 1000; performance.now() < endsAt;) {
-      const [on, off, offAgain, onAgain] = [await cost(true), await cost(false), await cost(false), await cost(true)]
-      rounds.push({ on: (on + onAgain) / 2, off: (off + offAgain) / 2 })
-    }
-    await load
-    await edge.close()
-    const ratio = median(rounds.map(({ on, off }) => on / off))
-    const row = { name: 'metrics on, 1 kB', unit: 'us of a processor', ratios: {} }
-    return [
-      {
-        ...row,
-        who: 'homeport',
-        value: median(rounds.map(({ on }) => on)),
-        ratios: { without: ratio },
-        bar: 'under 1.03 x without',
-        ok: ratio < 1.03,
-      },
-      { ...row, who: 'without', value: median(rounds.map(({ off }) => off)) },
-    ]
+      measured = () => isOn(0.5)
+      return () => void edge.metrics.take()
+    })
   })
+
+/** The cost of logging every request, storage included, of responses from the cache, which cost least themselves. */
+export const benchRequestLog = ({ seconds = 30 }: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
+  withPeers('request log', async (folder, started) => {
+    const files = await startFileServer(folder, 'public, max-age=86400')
+    started.push(files)
+    let measured = () => false
+    const edge = createEdge({ log: silentLog, isMetricsEnabled: () => true, isRequestLogEnabled: () => measured(), cache: memoryCache })
+    const store = await openStore({ data_dir: join(folder, 'data'), after_crash: false })
+    const recorder = createRequestRecorder({ edge: edge.requests, store: store.requests, clock: systemClock, log: silentLog })
+    const rows = await compareSwitched({ name: 'request log on, cache hit 1 kB', most: 1.05, edge, upstream: files.port, seconds }, (isOn) => {
+      measured = () => isOn(1)
+      return () => recorder.flush()
+    })
+    await recorder.close()
+    await store.close()
+    return rows
+  })
+
+const memoryCache = { directory: null, memory_bytes: () => 2 ** 30, disk_bytes: () => 0 }
+
+/**
+ * One edge under a steady load, with a part on and off in turns of 100 ms, in processor time per request. Two processes side by side would measure the
+ * machine rather than the difference. `prepare` gets what the edge asks for each request, with the share of a request that one question is while it is
+ * on, and returns what stores or drops the results of a turn, which is part of the cost.
+ */
+async function compareSwitched(
+  options: { name: string; most: number; edge: Edge; upstream: number; seconds: number },
+  prepare: (isOn: (share: number) => boolean) => () => void | Promise<void>,
+): Promise<BenchRow[]> {
+  const { name, most, edge, seconds } = options
+  let isOn = true
+  let requests = 0
+  const finishTurn = prepare((share) => {
+    requests += isOn ? share : 1
+    return isOn
+  })
+  const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
+  await edge.setRoute('app.localhost', upstreamRoute(options.upstream))
+  const load = run('wrk', ['-t1', '-c64', `-d${seconds + 2}s`, '-H', 'Host: app.localhost', `http://127.0.0.1:${port}/1k.json`])
+  await delay(1_000)
+  /** Microseconds of processor time per request over 100 ms. */
+  const cost = async (on: boolean) => {
+    isOn = on
+    // Requests that started earlier still use the previous setting: one in forty, and more on a busy machine.
+    await delay(30)
+    requests = 0
+    const before = process.cpuUsage()
+    await delay(100)
+    await finishTurn()
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / requests
+  }
+  const rounds: { on: number; off: number }[] = []
+  for (const endsAt = performance.now() + seconds * 1000; performance.now() < endsAt;) {
+    const [on, off, offAgain, onAgain] = [await cost(true), await cost(false), await cost(false), await cost(true)]
+    rounds.push({ on: (on + onAgain) / 2, off: (off + offAgain) / 2 })
+  }
+  await load
+  await edge.close()
+  const ratio = median(rounds.map(({ on, off }) => on / off))
+  const row = { name, unit: 'us of a processor', ratios: {} }
+  return [
+    {
+      ...row,
+      who: 'homeport',
+      value: median(rounds.map(({ on }) => on)),
+      ratios: { without: ratio },
+      bar: `under ${most} x without`,
+      ok: ratio < most,
+    },
+    { ...row, who: 'without', value: median(rounds.map(({ off }) => off)) },
+  ]
+}
 
 async function withPeers(name: string, bench: (folder: string, started: { process: Peer['process'] }[]) => Promise<BenchRow[]>): Promise<BenchRow[]> {
   const lacks = ['nginx', 'wrk'].filter((program) => !isInstalled(program))
@@ -168,9 +201,9 @@ async function measureMessages(measure: Measure, peer: Peer, seconds: number): P
   return { rate: Number(stdout), count: Number(stdout) * seconds }
 }
 
-// `node test/bench/edge.ts edge|hits|meter [ROUNDS] [SECONDS] [WHICH]`
+// `node test/bench/edge.ts edge|hits|meter|log [ROUNDS] [SECONDS] [WHICH]`
 if (import.meta.main) {
   const [, , part = 'edge', rounds = 5, seconds = 2, only = ''] = process.argv
-  const bench = { edge: benchEdge, hits: benchCacheHits, meter: benchMetrics }[part]
+  const bench = { edge: benchEdge, hits: benchCacheHits, meter: benchMetrics, log: benchRequestLog }[part]
   printRows((await bench?.({ rounds: Number(rounds), seconds: Number(seconds), only: new RegExp(only) })) ?? [])
 }

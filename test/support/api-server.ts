@@ -13,9 +13,10 @@ import { readOptions } from '../../server/options.ts'
 import type { Platform } from '../../server/platform.ts'
 import { openSqlite } from '../../server/store/sqlite.ts'
 import { createLogStore } from '../../server/store/log-store.ts'
+import { createRequestStore } from '../../server/store/request-store.ts'
 import { createMetricsStore } from '../../server/store/metrics-store.ts'
 import { migrate } from '../../server/store/migrate.ts'
-import { logMigrations, metricsMigrations, migrations } from '../../server/store/migrations/index.ts'
+import { logMigrations, metricsMigrations, migrations, requestMigrations } from '../../server/store/migrations/index.ts'
 import type { Store } from '../../server/store/store.ts'
 import { createTestClock, type TestClock } from './test-clock.ts'
 
@@ -162,22 +163,24 @@ export const failOnProjectName =
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** The three databases of a platform, in memory. */
+/** The four databases of a platform, in memory. */
 export async function openMemoryStore(clock: Clock, onStatement?: (sql: string) => void): Promise<Store> {
   const events = createEventBus<DomainEvent>()
   const open = () => openSqlite({ path: ':memory:', durable: false, clock, onEvent: events.publish, ...(onStatement && { onStatement }) })
-  const [db, logs, metrics] = [open(), open(), open()]
+  const [db, logs, metrics, requests] = [open(), open(), open(), open()]
   await migrate(db, migrations)
   await migrate(logs, logMigrations)
   await migrate(metrics, metricsMigrations)
+  await migrate(requests, requestMigrations)
   return {
     db,
     logs: createLogStore(logs),
     metrics: createMetricsStore(metrics),
+    requests: createRequestStore(requests),
     events,
     recovery: undefined,
     async close() {
-      await Promise.all([db.close(), logs.close(), metrics.close()])
+      await Promise.all([db.close(), logs.close(), metrics.close(), requests.close()])
     },
   }
 }

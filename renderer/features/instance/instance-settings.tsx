@@ -92,13 +92,18 @@ function SettingsForm({ settings }: { settings: Settings }) {
       <div className={styles.instanceFields}>
         <NumberFields fields={sleepFields} form={form} />
       </div>
-      <h3>Edge cache, metrics and screenshots</h3>
+      <h3>Edge cache, metrics, request log and screenshots</h3>
       <div className={styles.instanceFields}>
         <NumberFields fields={cacheFields} form={form} />
         <SwitchField
           label="Collect request metrics"
           hint="Counts and times requests for the metrics of every project. The overhead is negligible."
           {...form.toggle('metrics')}
+        />
+        <SwitchField
+          label="Log requests"
+          hint="Keeps the last requests of every project, without headers and bodies, in this instance only."
+          {...form.toggle('request_log')}
         />
         <SwitchField
           label="Take screenshots of deployments"

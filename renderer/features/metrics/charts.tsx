@@ -44,10 +44,13 @@ export function Charts({
   metrics,
   cursor,
   onCursorChange,
+  onSelectTime,
 }: {
   metrics: Metrics
   cursor: number | null
   onCursorChange: (cursor: number | null) => void
+  /** Shows the requests of a bucket; undefined on an instance without a request log. */
+  onSelectTime: ((since: string, until: string) => void) | undefined
 }) {
   const { buckets, bucket_seconds, totals, cache, cold_starts } = metrics
   const chartData = useMemo(() => {
@@ -70,6 +73,12 @@ export function Charts({
   // On a phone all charts have one width.
   const wide = { ...narrow, timeLabels: window.innerWidth < 700 ? chartData.narrow : chartData.wide }
   const count = (value: number | null) => (value ?? 0).toLocaleString()
+  const select =
+    onSelectTime &&
+    ((index: number) => {
+      const start = Date.parse(buckets[index]?.ts ?? '')
+      if (!Number.isNaN(start)) onSelectTime(new Date(start).toISOString(), new Date(start + bucket_seconds * 1000).toISOString())
+    })
 
   return (
     <div className={styles.metricsCharts}>
@@ -78,7 +87,7 @@ export function Charts({
           <h2 id="chart-requests">Requests</h2>
           <Legend series={chartData.status.series} totals={chartData.status.totals.map(count)} />
         </header>
-        <Chart label="Requests by status" kind="bars" {...chartData.status} formatValue={count} {...wide} />
+        <Chart label="Requests by status" kind="bars" {...chartData.status} formatValue={count} {...wide} {...(select && { onSelect: select })} />
       </section>
       <section className={`card ${styles.metricsChart} ${styles.metricsWide}`} aria-labelledby="chart-latency">
         <header>

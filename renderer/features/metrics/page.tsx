@@ -1,6 +1,7 @@
 import { ChartColumn } from 'lucide-react'
 import { useState } from 'react'
-import { Link, useSearchParams } from 'wouter'
+import { Link, useLocation, useSearchParams } from 'wouter'
+import { useCapabilities } from '../../api/capabilities.ts'
 import { useServingDeployment } from '../../api/deployments.ts'
 import { useInstanceSession, useSettings } from '../../api/instance.ts'
 import { useMetrics } from '../../api/metrics.ts'
@@ -28,6 +29,8 @@ const ranges = [
 export default function MetricsPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`Metrics · ${project?.name ?? slug}`)
+  const { has_instance_api } = useCapabilities()
+  const [, navigate] = useLocation()
   const [params, setParams] = useSearchParams()
   const range = ranges.find(({ value }) => value === params.get('range'))?.value ?? '24h'
   const { data, error, isPlaceholderData, dataUpdatedAt, refetch } = useMetrics(slug, range)
@@ -60,7 +63,14 @@ export default function MetricsPage({ slug }: { slug: string }) {
         data && (
           <div className={`stack ${isPlaceholderData ? styles.metricsOlder : ''}`} aria-busy={isPlaceholderData}>
             <MetricTiles metrics={data} project={project} />
-            <Charts metrics={data} cursor={cursor} onCursorChange={setCursor} />
+            <Charts
+              metrics={data}
+              cursor={cursor}
+              onCursorChange={setCursor}
+              onSelectTime={
+                has_instance_api ? (since, until) => navigate(`/projects/${slug}/requests?${new URLSearchParams({ since, until })}`) : undefined
+              }
+            />
             <MetricsTable metrics={data} />
           </div>
         )

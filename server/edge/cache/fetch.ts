@@ -120,7 +120,7 @@ export class CacheFetch implements ResponseHandler, SharedFetch, PendingFetch {
     reader.fetch = this
     this.readers.add(reader)
     if (this.#head === null) this.#collapseTimer ??= this.#options.cache.clock.setTimeout(() => this.#stopCollapsing(), collapse_timeout_ms).unref()
-    if (this.#head) reader.startResponse(this.#head, this.#lines + cacheStatusLines('MISS', 'fwd=uri-miss; collapsed'))
+    if (this.#head) reader.startResponse(this.#head, this.#lines, 'fwd=uri-miss; collapsed')
   }
 
   /** Collapsing times out, because a long-polling upstream must not block the requests that joined it. */
@@ -143,7 +143,10 @@ export class CacheFetch implements ResponseHandler, SharedFetch, PendingFetch {
     this.#unregister()
   }
 
-  onRequestSent(): void {}
+  onRequestSent(): void {
+    // Only requests without a body are fetched, so that there is nothing more to send.
+    this.#leader?.context.onRequestSent()
+  }
   onDrain(): void {}
   onContinue(): void {}
 
@@ -175,9 +178,8 @@ export class CacheFetch implements ResponseHandler, SharedFetch, PendingFetch {
     this.#lines = head.lines
     if (bodyPart) this.#range = bodyPart
     for (const reader of this.readers) {
-      if (reader === this.#leader)
-        reader.startResponse(head, this.#lines + cacheStatusLines('MISS', `fwd=${this.#options.forwardReason}; fwd-status=${head.status}; stored`))
-      else if (this.matchesVariant(reader.context)) reader.startResponse(head, this.#lines + cacheStatusLines('MISS', 'fwd=uri-miss; collapsed'))
+      if (reader === this.#leader) reader.startResponse(head, this.#lines, `fwd=${this.#options.forwardReason}; fwd-status=${head.status}; stored`)
+      else if (this.matchesVariant(reader.context)) reader.startResponse(head, this.#lines, 'fwd=uri-miss; collapsed')
       else this.#retryReader(reader)
     }
   }
@@ -284,8 +286,9 @@ export class CacheFetch implements ResponseHandler, SharedFetch, PendingFetch {
     leader.directExchange = exchange
     leader.fetch = null
     exchange.handler = leader.context
-    leader.context.setCacheOutcome('miss')
-    head.lines += cacheStatusLines('MISS', `fwd=${this.#options.forwardReason}; fwd-status=${head.status}; detail="${reason}"`)
+    const status = `fwd=${this.#options.forwardReason}; fwd-status=${head.status}; detail="${reason}"`
+    leader.context.setCacheOutcome('miss', status)
+    head.lines += cacheStatusLines('MISS', status)
     leader.context.onHead(head)
   }
 
@@ -329,7 +332,7 @@ export class CacheFetch implements ResponseHandler, SharedFetch, PendingFetch {
     this.readers.clear()
     for (const reader of readers) {
       if (reader !== this.#leader && variantKey(reader.context, entry.policy.vary) !== entry.variant) reader.retryAlone()
-      else reader.respond(createStoredResponse(reader.context, entry, now, outcome, status), 'hit')
+      else reader.respond(createStoredResponse(reader.context, entry, now, outcome, status), outcome === 'HIT' ? 'hit' : 'stale', status)
     }
   }
 

@@ -4,7 +4,7 @@ import type { CacheEntry, UrlEntry } from './entry.ts'
 import { CacheFetch, type ResponseStorage } from './fetch.ts'
 import { createStorageRequest, noRequestDirectives, parseRequestDirectives, type RequestDirectives } from './storage-policy.ts'
 import { CacheReader, type CacheRequestContext, type ReaderHandler } from './reader.ts'
-import { onlyIfCachedMiss, createStoredResponse } from './stored-response.ts'
+import { onlyIfCachedMiss, onlyIfCachedStatus, createStoredResponse } from './stored-response.ts'
 import { decideReuse } from './reuse-decision.ts'
 import type { ProjectCache } from './project-cache.ts'
 import { variantKey } from './vary.ts'
@@ -90,13 +90,14 @@ export class HostCache implements ReaderHandler, ResponseStorage {
       if (entry.serialized === null) return this.#loadThenHandle(reader, entry, isAlone)
       entry.isRecentlyUsed = true
       const decision = decideReuse(entry, directives, now)
-      if (decision === 'HIT') return reader.respond(createStoredResponse(context, entry, now, 'HIT', 'hit'), 'hit')
+      if (decision === 'HIT') return reader.respond(createStoredResponse(context, entry, now, 'HIT', 'hit'), 'hit', 'hit')
       if (decision === 'STALE') {
         this.#revalidateInBackground(reader, entry, urlEntry, now)
-        return reader.respond(createStoredResponse(context, entry, now, 'STALE', `hit; ttl=${entry.freshSecondsLeft(now)}`), 'hit')
+        const status = `hit; ttl=${entry.freshSecondsLeft(now)}`
+        return reader.respond(createStoredResponse(context, entry, now, 'STALE', status), 'stale', status)
       }
     }
-    if (directives.only_if_cached) return reader.respond(onlyIfCachedMiss, 'miss')
+    if (directives.only_if_cached) return reader.respond(onlyIfCachedMiss, 'miss', onlyIfCachedStatus)
     if (method === 'HEAD') return forwardUncached(this, reader)
     this.#fetch(reader, urlEntry ?? this.project.ensureUrlEntry(this.origin, target), {
       entry: hasPrecondition ? undefined : entry,

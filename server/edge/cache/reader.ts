@@ -3,6 +3,7 @@ import type { Exchange, UpstreamFailure, ResponseHandler, UpstreamRequest } from
 import type { CacheOutcome } from '../metrics.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import type { Upstream } from '../upstream/pool.ts'
+import { cacheStatusLines } from './stored-response.ts'
 import type { RequestFields } from './vary.ts'
 
 /** A request as the cache sees it. It receives responses through the same interface as from an app. */
@@ -17,8 +18,8 @@ export interface CacheRequestContext extends ResponseHandler, RequestFields {
   buildUpstreamRequest(): UpstreamRequest
   /** Sends a complete response from the cache. */
   send(response: EdgeResponse): void
-  /** Sets the cache's result for the metrics. */
-  setCacheOutcome(outcome: CacheOutcome): void
+  /** Sets the cache's result for metrics and request log. `status`: the parameters of the header `Cache-Status`. */
+  setCacheOutcome(outcome: CacheOutcome, status: string): void
 }
 
 /** What a connection holds while its response is pending: an exchange with the app, or a reader of a shared fetch. */
@@ -106,10 +107,10 @@ export class CacheReader implements PendingResponse {
     if (!this.#isOver) this.cache.handle(this, true)
   }
 
-  respond(response: EdgeResponse, outcome: CacheOutcome): void {
+  respond(response: EdgeResponse, outcome: CacheOutcome, status: string): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.context.setCacheOutcome(outcome)
+    this.context.setCacheOutcome(outcome, status)
     this.context.send(response)
   }
 
@@ -119,12 +120,12 @@ export class CacheReader implements PendingResponse {
     this.context.onError(failure)
   }
 
-  /** Starts forwarding a response that is being stored. */
-  startResponse(head: ResponseHead, lines: string): void {
+  /** Starts forwarding a response that is being stored. `status`: the parameters of the header `Cache-Status`. */
+  startResponse(head: ResponseHead, storedLines: string, status: string): void {
     if (this.#isOver || this.#hasStarted) return
     this.#hasStarted = true
-    this.context.setCacheOutcome('miss')
-    this.context.onHead({ ...head, lines, chunked: false })
+    this.context.setCacheOutcome('miss', status)
+    this.context.onHead({ ...head, lines: storedLines + cacheStatusLines('MISS', status), chunked: false })
     this.pump()
   }
 

@@ -60,10 +60,11 @@ function isNotModified(context: CacheRequestContext, entry: CacheEntry, now: num
 
 const stripWeakPrefix = (tag: string): string => tag.replace(/^W\//, '')
 
+export const onlyIfCachedStatus = 'fwd=request; detail="only-if-cached"'
 /** The response to `only-if-cached` when nothing is stored. */
 export const onlyIfCachedMiss: EdgeResponse = {
   status: 504,
-  lines: `Cache-Control: no-store\r\n${cacheStatusLines('MISS', 'fwd=request; detail="only-if-cached"')}`,
+  lines: `Cache-Control: no-store\r\n${cacheStatusLines('MISS', onlyIfCachedStatus)}`,
   body: null,
   length: 0,
 }

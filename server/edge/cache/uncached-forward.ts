@@ -71,8 +71,9 @@ class UncachedForward implements ResponseHandler {
         if (method === 'POST') this.#pendingEntry = this.#storablePostResponse(head)
       }
     }
-    context.setCacheOutcome(outcome === 'MISS' ? 'miss' : 'bypass')
-    head.lines += cacheStatusLines(outcome, `${forwardReason}; fwd-status=${head.status}`)
+    const status = `${forwardReason}; fwd-status=${head.status}`
+    context.setCacheOutcome(outcome === 'MISS' ? 'miss' : 'bypass', status)
+    head.lines += cacheStatusLines(outcome, status)
     if (this.#pendingEntry) return context.onHead({ ...head, chunked: false })
     if (this.#exchange) this.#exchange.handler = context
     context.onHead(head)

@@ -27,6 +27,7 @@ export function serveFastPath(edge: EdgeContext, socket: Socket, handOver: (sock
 /** A client's connection. It also holds the state of the current request, so that no object is allocated per request. */
 class FastPathConnection extends RequestLifecycle implements Timeout {
   readonly wantsRawChunks = true
+  protected readonly protocol = 'HTTP/1.1'
   deadline: number
   readonly #socket: Socket
   readonly #handOver: (socket: Socket) => void
@@ -150,7 +151,7 @@ class FastPathConnection extends RequestLifecycle implements Timeout {
     const { method } = this
     const hasBody = this.hasBody()
     return {
-      head: `${this.#request?.lines}${this.#forwarded}${this.id}\r\n\r\n`,
+      head: `${this.#request?.lines}${this.#forwarded}${this.id}\r\n${this.metrics.traceParentLine(this.id, this.#request?.traceparent)}\r\n`,
       body: this.#earlyBody,
       isComplete: this.#bodyRemaining === 0,
       isRepeatable: !hasBody && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS'),
@@ -164,6 +165,7 @@ class FastPathConnection extends RequestLifecycle implements Timeout {
   }
 
   header(name: string): string | undefined {
+    if (name === 'traceparent') return this.#request?.traceparent
     return fieldValue(this.#request?.lines ?? '', name)
   }
 
@@ -173,6 +175,7 @@ class FastPathConnection extends RequestLifecycle implements Timeout {
   }
 
   onRequestSent(): void {
+    this.metrics.markSent()
     if (this.#bodyRemaining === 0) return
     if (!this.bodyTimeout) this.startBodyTimeout()
     this.#socket.resume()
@@ -226,6 +229,10 @@ class FastPathConnection extends RequestLifecycle implements Timeout {
     this.exchange = undefined
     this.#response.end()
     this.#finishRequest()
+  }
+
+  protected get isAnswered(): boolean {
+    return !this.#isBusy
   }
 
   protected get hasStarted(): boolean {

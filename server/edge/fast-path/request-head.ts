@@ -8,8 +8,9 @@ export interface FastPathHead {
   target: string
   /** The Host header as sent. */
   host: string
-  /** Request line and headers to forward, each with its line end. */
+  /** Request line and headers to forward, each with its line end, without `traceparent`. */
   lines: string
+  traceparent: string | undefined
   body_length: number
   /** The client asks to close the connection after the response. */
   wantsClose: boolean
@@ -38,7 +39,7 @@ const unsupportedHeaders = [
 ]
 /** Headers with which the response may differ from that of a plain GET. */
 const conditionalHeaders = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'cache-control', 'pragma']
-const inspectedHeaders = ['host', 'content-length', 'connection', 'keep-alive', ...conditionalHeaders, ...unsupportedHeaders]
+const inspectedHeaders = ['host', 'content-length', 'connection', 'keep-alive', 'traceparent', ...conditionalHeaders, ...unsupportedHeaders]
 const inspectedByLength: readonly (readonly string[] | undefined)[] = Array.from({ length: 32 }, (_, length) => {
   const names = inspectedHeaders.filter((name) => name.length === length)
   return names.length > 0 ? names : undefined
@@ -50,6 +51,7 @@ export const createIncompleteHead = (bytes: Buffer | null): FastPathHead => ({
   target: '/',
   host: '',
   lines: bytes?.toString('latin1') ?? '',
+  traceparent: undefined,
   body_length: 0,
   wantsClose: true,
   isSimpleGet: false,
@@ -80,6 +82,7 @@ export function parseFastPathHead(bytes: Buffer, length: number): FastPathHead |
   let host = ''
   let bodyLength = -1
   let wantsClose = false
+  let traceparent: string | undefined
   let isSimpleGet = method === 'GET'
   for (;;) {
     if (at + 1 >= length) return undefined
@@ -118,6 +121,11 @@ export function parseFastPathHead(bytes: Buffer, length: number): FastPathHead |
         else if (valueEnd - valueStart !== 10 || !matchesIgnoreCase(bytes, valueStart, 'keep-alive')) return 'unsupported'
         lines += bytes.toString('latin1', copiedTo, nameStart)
         copiedTo = at
+      } else if (name === 'traceparent') {
+        // It appears once. A request with two starts a trace of its own.
+        traceparent = traceparent === undefined ? bytes.toString('latin1', valueStart, valueEnd) : ''
+        lines += bytes.toString('latin1', copiedTo, nameStart)
+        copiedTo = at
       } else if (name === 'keep-alive') {
         lines += bytes.toString('latin1', copiedTo, nameStart)
         copiedTo = at
@@ -133,6 +141,7 @@ export function parseFastPathHead(bytes: Buffer, length: number): FastPathHead |
     target: bytes.toString('latin1', targetStart, targetEnd),
     host,
     lines,
+    traceparent,
     body_length: bodyLength < 0 ? 0 : bodyLength,
     wantsClose,
     isSimpleGet: isSimpleGet && bodyLength <= 0,

@@ -4,7 +4,7 @@ import type { CacheEntry } from '../cache/entry.ts'
 import { shouldStripHsts, stripHsts } from '../https-redirect.ts'
 import type { EdgeContext } from '../edge-context.ts'
 import { edgeLimits } from '../limits.ts'
-import type { RequestMetrics } from '../metrics.ts'
+import type { RequestMetrics } from '../request-metrics.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import { sendFileSlice } from '../static/send-file.ts'
 
@@ -126,7 +126,7 @@ export class FastPathResponse {
   /** Sends a stored response for a plain GET without formatting any header line. */
   sendStored(entry: CacheEntry, id: string, now: number): void {
     this.hasStarted = true
-    this.#metrics.setCacheOutcome('hit')
+    this.#metrics.setCacheOutcome('hit', 'hit')
     this.#metrics.recordStatus(entry.status)
     this.#metrics.recordBytes(entry.body_length)
     if (entry.body_length <= edgeLimits.coalesce_bytes) this.#socket.write(entry.headFor(id, now, entry.body_length))

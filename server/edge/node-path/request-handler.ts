@@ -12,6 +12,7 @@ import { createErrorResponse } from '../status-pages.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import { requestHost } from '../network-listener.ts'
 import { RequestLifecycle } from '../request-lifecycle.ts'
+import type { RequestMetrics } from '../request-metrics.ts'
 import type { RouteTarget } from '../router.ts'
 import { sendFileSlice } from '../static/send-file.ts'
 import { validateRequest } from './request-validation.ts'
@@ -32,7 +33,7 @@ export function serveRequest(edge: EdgeContext, request: EdgeRequest, writer: Re
 }
 
 /** The head of a request as sent to the app. `lines` are the headers for its body or upgrade. */
-export function buildUpstreamHead(request: EdgeRequest, id: string, lines: string): string {
+export function buildUpstreamHead(request: EdgeRequest, id: string, lines: string, metrics: RequestMetrics): string {
   const raw = request.rawHeaders
   const connectionNames = new Set(
     (request.headers.connection ?? '')
@@ -40,6 +41,8 @@ export function buildUpstreamHead(request: EdgeRequest, id: string, lines: strin
       .split(',')
       .map((name) => name.trim()),
   )
+  // The edge sends its own.
+  connectionNames.add('traceparent')
   // `Connection` cannot declare framing or Host as hop-by-hop headers.
   for (const name of ['host', 'content-length']) connectionNames.delete(name)
   const isSafeMethod = request.method === 'GET' || request.method === 'HEAD'
@@ -48,8 +51,10 @@ export function buildUpstreamHead(request: EdgeRequest, id: string, lines: strin
     const name = raw[i]?.toLowerCase() ?? ''
     if (isForwardable(name, isSafeMethod) && !connectionNames.has(name)) head += `${raw[i]}: ${raw[i + 1]}\r\n`
   }
-  return `${head}${lines}${forwardedHeaderLines(request.socket, request.headers.host ?? '')}${id}\r\n\r\n`
+  return `${head}${lines}${forwardedHeaderLines(request.socket, request.headers.host ?? '')}${id}\r\n${metrics.traceParentLine(id, readTraceParent(request))}\r\n`
 }
+
+const readTraceParent = ({ headers: { traceparent } }: EdgeRequest): string | undefined => (typeof traceparent === 'string' ? traceparent : undefined)
 
 const rejectedConnections = new WeakSet<Transport>()
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -57,6 +62,7 @@ const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** One request on the node path. */
 class NodePathRequest extends RequestLifecycle {
   readonly wantsRawChunks = false
+  protected readonly protocol: string
   readonly #request: EdgeRequest
   readonly #writer: ResponseWriter
   readonly #isChunked: boolean
@@ -67,6 +73,7 @@ class NodePathRequest extends RequestLifecycle {
 
   constructor(edge: EdgeContext, request: EdgeRequest, writer: ResponseWriter, awaitsContinue: boolean) {
     super(edge, request.socket)
+    this.protocol = request.socket.protocol ?? `HTTP/${request.httpVersion}`
     this.id = edge.newRequestId()
     this.method = request.method ?? ''
     this.target = request.url ?? ''
@@ -120,7 +127,7 @@ class NodePathRequest extends RequestLifecycle {
   buildUpstreamRequest(): UpstreamRequest {
     const lines = (this.#isChunked ? 'Transfer-Encoding: chunked\r\n' : '') + (this.#awaitsContinue ? 'Expect: 100-continue\r\n' : '')
     return {
-      head: buildUpstreamHead(this.#request, this.id, lines),
+      head: buildUpstreamHead(this.#request, this.id, lines, this.metrics),
       body: null,
       isComplete: !this.#hasBody,
       isRepeatable: !this.#hasBody && repeatableMethods.has(this.method),
@@ -178,6 +185,7 @@ class NodePathRequest extends RequestLifecycle {
   }
 
   onRequestSent(): void {
+    this.metrics.markSent()
     if (!this.#hasBody || !this.exchange) return
     if (this.#awaitsContinue) {
       const exchange = this.exchange
@@ -290,6 +298,10 @@ class NodePathRequest extends RequestLifecycle {
     }
     this.#drainRequest()
     this.#writer.end()
+  }
+
+  protected get isAnswered(): boolean {
+    return this.#writer.writableFinished
   }
 
   protected get hasStarted(): boolean {

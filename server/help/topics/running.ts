@@ -72,6 +72,34 @@ export const runningTopics: HelpArticle[] = [
     ],
   },
   {
+    id: 'requests',
+    title: 'The request log',
+    summary: 'A request failed or was slow, and you want to know which one and why.',
+    keywords:
+      'access log requests traffic visitors 404 500 502 499 slow curl X-Request-Id traceparent trace user agent privacy request_log request_not_found',
+    body: [
+      'Every request to an app is on the project’s Requests page within a second: time, method, path, status, how long each part took, what the cache did, and which deployment answered. Select a request to see everything that is known of it. A bar of the requests chart under Metrics leads to the requests of that time.',
+      { run: 'npx homeport requests my-app --status 5xx --since 15m' },
+      { run: 'npx homeport requests my-app --follow --path /api' },
+      { run: 'npx homeport requests show req_01k…', note: 'the ID is in the response header X-Request-Id' },
+      { h: 'Where the time went' },
+      {
+        list: [
+          'Wake: the app was asleep or starting.',
+          'Queue: until the app accepted the request. It is long if the app has no free connections, or restarts.',
+          'App: until the app began to answer.',
+          'Transfer: until the visitor had the whole response. A slow visitor, a large file or a stream makes it long.',
+        ],
+      },
+      'Status 499 means that the visitor left before the app answered. A WebSocket is logged when it opens, every other request when it ends.',
+      { h: 'Find the request in your own logs' },
+      'An app receives the ID of a request as `X-Request-Id`. It also receives `traceparent`, the header of W3C Trace Context: a trace that the client began is continued, otherwise a new one starts.',
+      { h: 'What is kept' },
+      'The last 100,000 requests of a project, for three days, and at most 1,000 in a second: beyond it the log says how many requests it left out. The address of a visitor is shortened to its network. Headers other than User-Agent, cookies and bodies are not kept, and the values of query parameters that look like secrets, such as `token`, are replaced. The log is part of this instance only, and not of backups. To turn it off, use [[/instance|Instance, Settings]] or the command below.',
+      { run: 'npx homeport settings set request_log false' },
+    ],
+  },
+  {
     id: 'environment',
     title: 'Variables',
     summary: 'A variable is missing, outdated, or has the wrong value.',

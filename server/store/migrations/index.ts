@@ -88,3 +88,47 @@ CREATE INDEX buckets_age ON buckets (seconds, ts);
 `,
   },
 ]
+
+export const requestMigrations: readonly { name: string; sql: string }[] = [
+  {
+    name: 'requests',
+    sql: `
+CREATE TABLE projects (
+  key INTEGER PRIMARY KEY,
+  project_id TEXT NOT NULL UNIQUE,
+  last INTEGER NOT NULL
+) STRICT;
+CREATE TABLE requests (
+  seq INTEGER PRIMARY KEY,
+  project INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  method TEXT NOT NULL,
+  host TEXT NOT NULL,
+  path TEXT NOT NULL,
+  query TEXT,
+  is_encrypted INTEGER NOT NULL,
+  protocol TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  status_class INTEGER NOT NULL,
+  duration_ms REAL NOT NULL,
+  wake_ms REAL NOT NULL,
+  queue_ms REAL,
+  app_ms REAL,
+  transfer_ms REAL NOT NULL,
+  bytes INTEGER NOT NULL,
+  cache TEXT,
+  cache_status TEXT,
+  deployment_id TEXT,
+  replica INTEGER,
+  client_ip TEXT NOT NULL,
+  user_agent TEXT,
+  trace_id TEXT,
+  failure TEXT,
+  skipped_before INTEGER NOT NULL
+) STRICT;
+CREATE INDEX requests_status ON requests (project, status_class, seq, status, path);
+CREATE INDEX requests_id ON requests (id);
+`,
+  },
+]

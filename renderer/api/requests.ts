@@ -1,0 +1,40 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ApiEvent } from '../../server/client/operation-types.ts'
+import type { RequestFilters } from '../../server/contract/requests.ts'
+import { useCapabilities } from './capabilities.ts'
+import type { ApiClient } from './api-client.ts'
+import type { StreamHandlers } from './event-stream.ts'
+import { useClient, usePagedApiQuery } from './query.ts'
+import { queryKeys } from './query-keys.ts'
+
+/** Filters as the query of an address has them. */
+export type RequestQuery = { [Name in keyof RequestFilters]?: string }
+
+/** The request log of a project, in pages. */
+export const useRequests = (slug: string, filters: RequestQuery) =>
+  usePagedApiQuery(
+    (client, page, signal) => client.call('listRequests', { params: { slug }, query: { ...filters, limit: '100', ...page } as never, signal }),
+    { queryKey: queryKeys.requests(slug, filters), enabled: useCapabilities().has_instance_api, gcTime: 0 },
+  )
+
+/** A logged request never changes. */
+export function useLoggedRequest(id: string) {
+  const client = useClient()
+  return useQuery({
+    queryKey: queryKeys.request(id),
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => (await client.call('getRequest', { params: { id }, signal })).request,
+  })
+}
+
+/** Follows the requests after an event. Returns a function that stops it. */
+export function followRequests(
+  client: ApiClient,
+  slug: string,
+  query: RequestQuery & { last_event_id: string },
+  handlers: StreamHandlers<ApiEvent<'streamRequests'>>,
+): () => void {
+  const controller = new AbortController()
+  client.follow('streamRequests', { params: { slug }, query: query as never }, handlers, { signal: controller.signal, pauses_when_hidden: true })
+  return () => controller.abort()
+}

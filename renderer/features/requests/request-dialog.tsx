@@ -1,0 +1,106 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { LoggedRequest } from '../../../server/contract/requests.ts'
+import { useInstanceSession } from '../../api/instance.ts'
+import { useLoggedRequest } from '../../api/requests.ts'
+import { CopyButton, CopyText } from '../../components/copy.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { DurationBar } from '../../components/duration-bar.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { toApiError } from '../../lib/api-error.ts'
+import { formatBytes, formatDateTime, formatLatency } from '../../lib/format.ts'
+import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
+import { toCurl } from './curl.ts'
+import { cacheLabels, explainCacheStatus, failureLabels, statusTone } from './labels.ts'
+import styles from './requests.module.css'
+
+/** Everything that is known of a request. */
+export function RequestDialog({ slug, id, onClose }: { slug: string; id: string; onClose: () => void }) {
+  const { data, error, refetch } = useLoggedRequest(id)
+  return (
+    <Dialog open onOpenChange={onClose} title={data ? `${data.method} ${data.path}` : 'Request'}>
+      {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
+      {!data && !error && <SkeletonRows rows={6} height={32} />}
+      {data && <RequestDetails slug={slug} request={data} />}
+    </Dialog>
+  )
+}
+
+function RequestDetails({ slug, request }: { slug: string; request: LoggedRequest }) {
+  const instance = useInstanceSession().data?.instance
+  const curl = toCurl(request, [instance?.edge_url ?? null, instance?.edge_https_url ?? null])
+  const filterLink = (name: string, value: string) => `/projects/${slug}/requests?${new URLSearchParams({ [name]: value })}`
+  const { status, failure, query, cache, cache_status, deployment_id, user_agent } = request
+  return (
+    <div className="stack">
+      <Timing request={request} />
+      <dl className={styles.details}>
+        <Detail name="Status">
+          <span className={`${styles.status} ${styles[statusTone(status)] ?? ''}`}>{status}</span>
+          {failure !== null && <span className="text-muted"> {failureLabels[failure]}</span>}
+        </Detail>
+        <Detail name="Time">{formatDateTime(request.time)}</Detail>
+        <Detail name="Host">
+          <Link href={filterLink('host', request.host)}>{sanitizeForDisplay(request.host)}</Link>{' '}
+          <span className="text-subtle">
+            {request.scheme}, {request.protocol}
+          </span>
+        </Detail>
+        {query !== null && (
+          <Detail name="Query">
+            <code>{sanitizeForDisplay(query)}</code>
+          </Detail>
+        )}
+        <Detail name="Cache">
+          {cache === null ? 'Not used' : cacheLabels[cache]}
+          {explainCacheStatus(cache_status) !== null && <span className="text-subtle"> {explainCacheStatus(cache_status)}</span>}
+        </Detail>
+        <Detail name="Body">{formatBytes(request.bytes)}</Detail>
+        <Detail name="Deployment">
+          {deployment_id === null ? 'None' : <Link href={`/projects/${slug}/deployments/${deployment_id}`}>…{deployment_id.slice(-6)}</Link>}
+        </Detail>
+        <Detail name="Client">
+          <Link href={filterLink('client_ip', request.client_ip)}>{request.client_ip}</Link> <span className="text-subtle">shortened</span>
+        </Detail>
+        <Detail name="User agent">{user_agent === null ? 'None' : sanitizeForDisplay(user_agent)}</Detail>
+        <Detail name="Request ID">
+          <CopyText text={request.id} />
+        </Detail>
+        <Detail name="Trace ID">
+          <CopyText text={request.trace_id} />
+        </Detail>
+      </dl>
+      <div className={styles.curl}>
+        <code>{sanitizeForDisplay(curl)}</code>
+        <CopyButton text={curl} label="Copy as curl" />
+      </div>
+    </div>
+  )
+}
+
+function Timing({ request: { duration_ms, wake_ms, queue_ms, app_ms, transfer_ms } }: { request: LoggedRequest }) {
+  const phases = [
+    { name: 'Wake', ms: wake_ms },
+    { name: 'Queue', ms: queue_ms ?? 0 },
+    { name: 'App', ms: app_ms ?? 0 },
+    { name: 'Transfer', ms: transfer_ms },
+  ].filter(({ ms }) => ms >= 0.05)
+  return (
+    <section className={styles.timing} aria-label="Duration">
+      <p>
+        <strong>{formatLatency(duration_ms)}</strong>{' '}
+        <span className="text-muted">{phases.map(({ name, ms }) => `${name.toLowerCase()} ${formatLatency(ms)}`).join(', ')}</span>
+      </p>
+      {phases.length > 1 && <DurationBar label="Duration" segments={phases.map((phase) => ({ ...phase, state: 'done' }))} />}
+    </section>
+  )
+}
+
+function Detail({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  )
+}

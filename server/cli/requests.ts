@@ -1,0 +1,161 @@
+import type { LoggedRequest, RequestFilters } from '../contract/requests.ts'
+import { limits } from '../contract/limits.ts'
+import type { ApiClient } from './client.ts'
+import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError } from './command.ts'
+import { colorize, formatBytes, formatTable, sanitizeLine, type Terminal } from './terminal.ts'
+
+const defaultLimit = 50
+const maxLimit = 10_000
+
+export const requests: CliCommand = {
+  summary: 'Shows the requests that the apps of a project answered.',
+  usage: ['requests SLUG [--follow] [--status 5xx] [--method M] [--path GLOB] [--since 15m] [--limit N]', 'requests show ID'],
+  options: {
+    follow: 'keep following until Ctrl-C',
+    status: '=S a status such as 404, or a class such as 5xx',
+    method: '=M such as POST',
+    path: '=GLOB the start of the path, or a pattern with * such as "*.png"',
+    host: '=NAME a hostname of the project, such as that of a preview',
+    deployment: '=ID requests that this deployment answered',
+    cache: '=R hit, stale, miss or bypass',
+    slow: '=MS requests that took at least this many milliseconds',
+    since: '=T only newer ones: 30s, 15m, 2h, 1d or a time such as 2026-05-01T12:00:00Z',
+    until: '=T only older ones',
+    limit: `=N number of requests, up to ${maxLimit} (default ${defaultLimit}; with --follow none)`,
+  },
+  details: 'The newest request is the last line. With --json each request is one object on a line of its own.',
+  async run(context) {
+    const [first = '', id] = context.positionals
+    if (first === 'show' && id !== undefined) return show(context, id)
+    const [slug = ''] = requirePositionals(context, 'SLUG')
+    const filters = readFilters(context)
+    const client = context.connect()
+    const lastEventId = await list(context, client, slug, filters)
+    if (context.flags.follow === true) await follow(context, client, slug, filters, lastEventId)
+    return exitCodes.success
+  },
+}
+
+function readFilters({ flags, clock }: CommandContext): RequestFilters {
+  const cache = stringFlag(flags, 'cache')
+  const slow = stringFlag(flags, 'slow')
+  if (cache !== undefined && !isCacheResult(cache)) throw new UsageError('--cache must be hit, stale, miss or bypass.')
+  if (slow !== undefined && !/^\d{1,9}$/.test(slow)) throw new UsageError('--slow must be a number of milliseconds.')
+  const status = stringFlag(flags, 'status')
+  if (status !== undefined && !/^[1-5](?:xx|\d\d)$/i.test(status))
+    throw new UsageError('--status must be a status such as 404, or a class such as 5xx.')
+  return {
+    status,
+    method: stringFlag(flags, 'method'),
+    path: stringFlag(flags, 'path'),
+    host: stringFlag(flags, 'host'),
+    deployment: stringFlag(flags, 'deployment'),
+    cache,
+    min_duration_ms: slow === undefined ? undefined : Number(slow),
+    since: readTime('since', stringFlag(flags, 'since'), clock.now()),
+    until: readTime('until', stringFlag(flags, 'until'), clock.now()),
+  }
+}
+
+const isCacheResult = (text: string): text is NonNullable<RequestFilters['cache']> => /^(?:hit|stale|miss|bypass)$/.test(text)
+
+const unit_ms: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+function readTime(name: string, text: string | undefined, now: number): string | undefined {
+  if (text === undefined) return undefined
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  const ms = count === undefined ? Date.parse(text) : now - Number(count) * (unit_ms[unit] ?? 0)
+  if (Number.isNaN(ms)) throw new UsageError(`--${name} must be an age such as 15m, or a time such as 2026-05-01T12:00:00Z.`)
+  return new Date(ms).toISOString()
+}
+
+const toQuery = <Filters extends RequestFilters>({ min_duration_ms, ...filters }: Filters) => ({
+  ...filters,
+  ...(min_duration_ms !== undefined && { min_duration_ms: String(min_duration_ms) }),
+})
+
+/** Prints the last requests, the newest last. Returns the position from which to follow. */
+async function list(context: CommandContext, client: ApiClient, slug: string, filters: RequestFilters): Promise<string> {
+  const wanted = readLimit(context)
+  const found: LoggedRequest[] = []
+  let cursor: string | undefined
+  let lastEventId: string | undefined
+  for (;;) {
+    const limit = String(Math.min(limits.page.max, Math.max(limits.page.min, wanted - found.length)))
+    const page = await client.call('listRequests', {
+      params: { slug },
+      query: { ...toQuery(filters), limit, ...(cursor !== undefined && { cursor }) },
+    })
+    lastEventId ??= page.last_event_id
+    if (!page.is_recording && cursor === undefined)
+      context.terminal.err('The request log of this instance is off: homeport settings set request_log true')
+    found.push(...page.requests.slice(0, wanted - found.length))
+    if (page.next_cursor === null || found.length >= wanted) break
+    cursor = page.next_cursor
+  }
+  for (const request of found.reverse()) print(context, request)
+  if (found.length === 0 && context.flags.follow !== true && !context.is_json) context.terminal.out('No requests.')
+  return lastEventId
+}
+
+function readLimit({ flags }: CommandContext): number {
+  const text = stringFlag(flags, 'limit') ?? (flags.follow === true ? '0' : String(defaultLimit))
+  if (!/^\d+$/.test(text) || Number(text) > maxLimit) throw new UsageError(`--limit must be a whole number up to ${maxLimit}.`)
+  return Number(text)
+}
+
+async function follow(context: CommandContext, client: ApiClient, slug: string, filters: RequestFilters, last_event_id: string): Promise<void> {
+  const { since: _since, until: _until, ...others } = filters
+  const query = { ...toQuery(others), last_event_id }
+  for await (const { event, data } of client.stream('streamRequests', { params: { slug }, query }, context.signal)) {
+    if (event === 'request') print(context, JSON.parse(data) as LoggedRequest)
+    else if (event === 'lagged')
+      context.terminal.err(`(${(JSON.parse(data) as { dropped: number }).dropped} requests were removed before they could be shown)`)
+  }
+}
+
+function print({ terminal, is_json }: CommandContext, request: LoggedRequest): void {
+  if (is_json) return terminal.out(JSON.stringify(request))
+  if (request.skipped_before > 0)
+    terminal.err(`(${request.skipped_before} requests were not logged: more than ${limits.request_log.per_second} in a second)`)
+  const { time, method, status, duration_ms, cache, path, query } = request
+  const fields = [time, method.padEnd(6), colorStatus(terminal, status), `${formatMs(duration_ms)}`.padStart(8), (cache ?? '-').padEnd(6)]
+  terminal.out(`${fields.join('  ')}  ${sanitizeLine(terminal, query === null ? path : `${path}?${query}`)}`)
+}
+
+function colorStatus(terminal: Terminal, status: number): string {
+  return colorize(terminal, status >= 500 ? 'red' : status >= 400 ? 'yellow' : status >= 300 ? 'cyan' : 'green', String(status))
+}
+
+const formatMs = (ms: number): string =>
+  ms >= 10_000 ? `${Math.round(ms / 1000)} s` : `${ms >= 100 ? Math.round(ms) : Number(ms.toPrecision(2))} ms`
+
+async function show(context: CommandContext, id: string): Promise<number> {
+  const response = await context.connect().call('getRequest', { params: { id } })
+  if (context.is_json) context.terminal.out(JSON.stringify(response.request))
+  else for (const line of describe(context, response)) context.terminal.out(line)
+  return exitCodes.success
+}
+
+function describe({ terminal }: CommandContext, { request, project }: { request: LoggedRequest; project: string }): string[] {
+  const { method, scheme, host, path, query, status, failure, protocol, wake_ms, queue_ms, app_ms, transfer_ms } = request
+  const url = `${scheme}://${host}${path}${query === null ? '' : `?${query}`}`
+  const rows = [
+    ['time', request.time],
+    ['project', project],
+    ['status', `${status}${failure === null ? '' : ` (${failure})`}`],
+    ['duration', formatMs(request.duration_ms)],
+    ['  wake', formatMs(wake_ms)],
+    ['  queue', queue_ms === null ? '-' : formatMs(queue_ms)],
+    ['  app', app_ms === null ? '-' : formatMs(app_ms)],
+    ['  transfer', formatMs(transfer_ms)],
+    ['body', formatBytes(request.bytes)],
+    ['cache', request.cache === null ? '-' : `${request.cache} (${request.cache_status ?? '-'})`],
+    ['deployment', request.deployment_id ?? '-'],
+    ['client', request.client_ip],
+    ['user agent', request.user_agent ?? '-'],
+    ['protocol', protocol],
+    ['trace', request.trace_id],
+  ]
+  return [sanitizeLine(terminal, `${method} ${url}`), ...formatTable(terminal, ['id', request.id], rows)]
+}

@@ -1,0 +1,123 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { limits } from '../contract/limits.ts'
+import type { RequestLog, RequestRecord } from '../edge/request-log.ts'
+import { truncateClientIp } from '../lib/client-ip.ts'
+import type { Clock, Timer } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { maskQuery } from '../lib/query-mask.ts'
+import { parseTraceParent, timeOfId } from '../lib/trace-context.ts'
+import type { NewRequestRow, RequestStore } from '../store/request-store.ts'
+
+/** Stores the requests that the edge has seen, every second, or ten times a second while somebody follows them. */
+export interface RequestRecorder {
+  isEnabled(): boolean
+  /** Stores what the edge has seen so far, so that a query finds it. */
+  flush(): Promise<void>
+  /** Calls `onStored` after new requests were stored. Returns a function that unsubscribes. */
+  follow(onStored: () => void): () => void
+  /** Stores the last requests and stops. */
+  close(): Promise<void>
+}
+
+/** Maximum time of requests lost in a crash, and the delay of those who follow. */
+const flushInterval_ms = 1_000
+const followInterval_ms = 100
+const expireInterval_ms = 60_000
+/** Rows per transaction, which blocks the event loop for some milliseconds. */
+const batchSize = 500
+
+export function createRequestRecorder(options: { edge: RequestLog; store: RequestStore; clock: Clock; log: Log }): RequestRecorder {
+  const { edge, store, clock, log } = options
+  const followers = new Set<() => void>()
+  let expiredAt_ms = -Infinity
+  let expiring: Promise<void> | undefined
+  let isClosed = false
+  let hasWarned = false
+
+  const write = (rows: readonly NewRequestRow[]): void => {
+    try {
+      store.add(rows)
+      hasWarned = false
+    } catch (error) {
+      // A log is no reason to use ever more memory, so what cannot be stored is dropped.
+      if (!hasWarned) log.warn('request_log_store_failed', { error })
+      hasWarned = true
+    }
+  }
+
+  const storeTaken = async (): Promise<void> => {
+    const records = edge.take()
+    for (let at = 0; at < records.length; at += batchSize) {
+      if (at > 0) await yieldToEventLoop()
+      write(records.slice(at, at + batchSize).map(toRow))
+    }
+    if (records.length > 0) for (const onStored of followers) onStored()
+  }
+  /** One after the other, so that requests are stored in their order. */
+  let storing: Promise<void> = Promise.resolve()
+  const flush = (): Promise<void> => (storing = storing.then(storeTaken))
+
+  const expire = async (): Promise<void> => {
+    expiredAt_ms = clock.monotonic()
+    const before_ms = clock.now() - limits.request_log.days * 86_400_000
+    try {
+      let project: number | undefined = 0
+      while (!isClosed && (project = store.expire(before_ms, project, batchSize)) !== undefined) await yieldToEventLoop()
+    } catch (error) {
+      log.warn('request_log_expire_failed', { error })
+    }
+  }
+
+  let timer: Timer | undefined
+  const schedule = (): void => {
+    timer?.cancel()
+    timer = clock.setTimeout(() => void runCycle(), followers.size > 0 ? followInterval_ms : flushInterval_ms).unref()
+  }
+  const runCycle = async (): Promise<void> => {
+    await flush()
+    if (expiring === undefined && clock.monotonic() - expiredAt_ms >= expireInterval_ms) expiring = expire().finally(() => (expiring = undefined))
+    if (!isClosed) schedule()
+  }
+  schedule()
+
+  return {
+    isEnabled: edge.isEnabled,
+    flush,
+    follow(onStored) {
+      followers.add(onStored)
+      if (followers.size === 1) schedule()
+      return () => void followers.delete(onStored)
+    },
+    async close() {
+      isClosed = true
+      timer?.cancel()
+      await expiring
+      await flush()
+    },
+  }
+}
+
+function toRow(record: RequestRecord): NewRequestRow {
+  const { request_log } = limits
+  const { target, duration_ms, wake_ms, queue_ms, app_ms, transfer_ms, traceparent, user_agent, client_ip, is_encrypted, failure, ...rest } = record
+  const question = target.indexOf('?')
+  return {
+    ...rest,
+    time: timeOfId(record.id),
+    path: (question < 0 ? target : target.slice(0, question)).slice(0, request_log.path),
+    query: question < 0 ? null : maskQuery(target.slice(question + 1)).slice(0, request_log.query),
+    is_encrypted: is_encrypted ? 1 : 0,
+    duration_ms: round(duration_ms),
+    wake_ms: round(wake_ms),
+    queue_ms: queue_ms === null ? null : round(queue_ms),
+    app_ms: app_ms === null ? null : round(app_ms),
+    transfer_ms: round(transfer_ms),
+    replica: null,
+    client_ip: truncateClientIp(client_ip),
+    user_agent: user_agent?.slice(0, request_log.user_agent) ?? null,
+    trace_id: parseTraceParent(traceparent)?.trace_id ?? null,
+    failure,
+  }
+}
+
+const round = (ms: number): number => Math.max(0, Math.round(ms * 100) / 100)

@@ -1,0 +1,240 @@
+import type { RequestFilters } from '../contract/requests.ts'
+import { limits } from '../contract/limits.ts'
+import { first, requestTables, run } from './query.ts'
+import type { RequestRow } from './request-tables.ts'
+import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
+
+export type NewRequestRow = Omit<RequestRow, 'seq' | 'project' | 'status_class'> & { project_id: string }
+/** `number`: of the request in its project, in the order in which requests ended. */
+export type StoredRequest = Omit<RequestRow, 'seq' | 'project' | 'status_class'> & { number: number }
+export type RowFilters = Omit<RequestFilters, 'since' | 'until'>
+
+/** The request log: of each project the last requests, by their number. */
+export interface RequestStore {
+  /** Adds requests in one transaction, in their order, and deletes the oldest ones of their projects above the limit. */
+  add(rows: readonly NewRequestRow[]): void
+  /**
+   * The numbers of the requests of a project that ended within a time: the oldest one that is stored, and the one after the last. `last` is the number of
+   * the last request at all. All are 0 for a project without requests.
+   */
+  readRange(projectId: string, since_ms?: number, until_ms?: number): { from: number; to: number; last: number }
+  /** Requests from a number up to another, which is not included; the newest first, or the oldest. */
+  list(projectId: string, filters: RowFilters, range: { from: number; to: number; limit: number; order: 'asc' | 'desc' }): StoredRequest[]
+  /** A request of any project. */
+  find(id: string): (StoredRequest & { project_id: string }) | undefined
+  /**
+   * Deletes requests of one project that ended before a time, at most `rows`. `after` is 0, then what the previous call returned, until it is undefined.
+   */
+  expire(before_ms: number, after: number, rows: number): number | undefined
+  /** Deletes at most `rows` requests of a project. True if more remain. */
+  remove(projectId: string, rows: number): boolean
+}
+
+/** Numbers of different projects never meet: at the greatest rate a project reaches this one after two years. */
+const requestsPerProject = 2 ** 36
+
+const findProject = first((projectId: string) => requestTables.selectFrom('projects').select(['key', 'last']).where('project_id', '=', projectId))
+const findNextProject = first((after: number) =>
+  requestTables.selectFrom('projects').select(['key', 'last']).where('key', '>', after).orderBy('key').limit(1),
+)
+const insertProject = run((projectId: string) => requestTables.insertInto('projects').values({ project_id: projectId, last: 0 } as never))
+const updateLast = run((key: number, last: number) => requestTables.updateTable('projects').set({ last }).where('key', '=', key))
+const deleteProject = run((key: number) => requestTables.deleteFrom('projects').where('key', '=', key))
+const findOldest = first((from: number, to: number) =>
+  requestTables.selectFrom('requests').select('seq').where('seq', '>', from).where('seq', '<', to).orderBy('seq').limit(1),
+)
+const findLast = first((from: number, to: number) =>
+  requestTables.selectFrom('requests').select('seq').where('seq', '>', from).where('seq', '<', to).orderBy('seq', 'desc').limit(1),
+)
+const deleteUpTo = run((from: number, to: number) => requestTables.deleteFrom('requests').where('seq', '>', from).where('seq', '<=', to))
+/** The first request from a number on, and when it ended. */
+const findEnd = first((from: number, to: number) =>
+  requestTables
+    .selectFrom('requests')
+    .select((eb) => ['seq', eb('time', '+', eb.ref('duration_ms')).as('ended_ms')])
+    .where('seq', '>=', from)
+    .where('seq', '<', to)
+    .orderBy('seq')
+    .limit(1),
+)
+const findById = first((id: string) =>
+  requestTables
+    .selectFrom('requests')
+    .innerJoin('projects', 'projects.key', 'requests.project')
+    .selectAll('requests')
+    .select('projects.project_id')
+    .where('requests.id', '=', id),
+)
+const columns = [
+  'seq',
+  'project',
+  'id',
+  'time',
+  'method',
+  'host',
+  'path',
+  'query',
+  'is_encrypted',
+  'protocol',
+  'status',
+  'status_class',
+  'duration_ms',
+  'wake_ms',
+  'queue_ms',
+  'app_ms',
+  'transfer_ms',
+  'bytes',
+  'cache',
+  'cache_status',
+  'deployment_id',
+  'replica',
+  'client_ip',
+  'user_agent',
+  'trace_id',
+  'failure',
+  'skipped_before',
+] as const satisfies readonly (keyof RequestRow)[]
+/** Compiled once; the values are bound in the order of `columns`. */
+const insertSql = requestTables
+  .insertInto('requests')
+  .columns([...columns])
+  .values(Object.fromEntries(columns.map((name) => [name, 0])) as never)
+  .compile().sql
+
+export function createRequestStore(db: SqliteDatabase): RequestStore {
+  const rangeOf = (tx: SqliteTransaction, projectId: string) => {
+    const project = findProject(tx, projectId)
+    if (!project) return undefined
+    const base = project.key * requestsPerProject
+    return { ...project, base, end: base + requestsPerProject }
+  }
+
+  return {
+    add(rows) {
+      db.writeSync((tx) => {
+        const insert = tx.statement(insertSql)
+        const projects = new Map<string, { key: number; last: number; added: number }>()
+        for (const row of rows) {
+          const project = projects.get(row.project_id) ?? { ...openProject(tx, row.project_id), added: 0 }
+          projects.set(row.project_id, project)
+          project.added++
+          const complete: RequestRow = {
+            ...row,
+            seq: project.key * requestsPerProject + ++project.last,
+            project: project.key,
+            status_class: Math.floor(row.status / 100),
+          }
+          insert.run(columns.map((name) => complete[name]))
+        }
+        for (const { key, last } of projects.values()) {
+          updateLast(tx, key, last)
+          const base = key * requestsPerProject
+          if (last > limits.request_log.rows) deleteUpTo(tx, base, base + last - limits.request_log.rows)
+        }
+      })
+    },
+
+    readRange: (projectId, since_ms, until_ms) =>
+      db.readSync((tx) => {
+        const project = rangeOf(tx, projectId)
+        if (!project) return { from: 0, to: 0, last: 0 }
+        const { base, end, last } = project
+        const oldest = findOldest(tx, base, end)
+        const bounds = { base, end: base + last + 1 }
+        const from = since_ms === undefined ? (oldest?.seq ?? bounds.end) : firstEndedSince(tx, bounds, since_ms)
+        const to = until_ms === undefined ? bounds.end : firstEndedSince(tx, bounds, until_ms)
+        return { from: from - base, to: to - base, last }
+      }),
+
+    list: (projectId, filters, { from, to, limit, order }) =>
+      db.readSync((tx) => {
+        const project = rangeOf(tx, projectId)
+        if (!project) return []
+        const query = filterRequests(project.key, filters)
+          .where('seq', '>=', project.base + from)
+          .where('seq', '<', project.base + to)
+        return tx.all<RequestRow>(query.orderBy('seq', order).limit(limit)).map(toStoredRequest)
+      }),
+
+    find(id) {
+      const row = db.readSync((tx) => findById(tx, id))
+      return row && { ...toStoredRequest(row), project_id: row.project_id }
+    },
+
+    expire: (before_ms, after, rows) =>
+      db.writeSync((tx) => {
+        const project = findNextProject(tx, after)
+        if (!project) return undefined
+        const base = project.key * requestsPerProject
+        const end = firstEndedSince(tx, { base, end: base + project.last + 1 }, before_ms)
+        const oldest = findOldest(tx, base, end)
+        if (!oldest) return project.key
+        deleteUpTo(tx, base, Math.min(end - 1, oldest.seq + rows - 1))
+        return oldest.seq + rows < end ? after : project.key
+      }),
+
+    remove: (projectId, rows) =>
+      db.writeSync((tx) => {
+        const project = rangeOf(tx, projectId)
+        if (!project) return false
+        const oldest = findOldest(tx, project.base, project.end)
+        if (oldest) deleteUpTo(tx, project.base, oldest.seq + rows - 1)
+        if (findOldest(tx, project.base, project.end)) return true
+        deleteProject(tx, project.key)
+        return false
+      }),
+  }
+}
+
+function openProject(tx: SqliteTransaction, projectId: string): { key: number; last: number } {
+  const existing = findProject(tx, projectId)
+  if (existing) return existing
+  insertProject(tx, projectId)
+  return findProject(tx, projectId) ?? { key: 0, last: 0 }
+}
+
+/** Requests are numbered as they end, so that the first one of a time is found by bisection, without an index of times. */
+function firstEndedSince(tx: SqliteTransaction, { base, end }: { base: number; end: number }, time: number): number {
+  const last = findLast(tx, base, end)
+  if (!last) return end
+  let low = base + 1
+  let high = last.seq + 1
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const found = findEnd(tx, middle, high)
+    if (!found || found.ended_ms >= time) high = middle
+    else low = found.seq + 1
+  }
+  return low
+}
+
+function toStoredRequest({ seq, project, status_class: _, ...row }: RequestRow): StoredRequest {
+  return { ...row, number: seq - project * requestsPerProject }
+}
+
+/**
+ * With a status, the index of statuses is read in the order of the numbers, and answers for the path too. Otherwise the rows themselves are read in that
+ * order, of which the numbers are a range.
+ */
+function filterRequests(project: number, { status, method, path, host, deployment, cache, client_ip, min_duration_ms, id }: RowFilters) {
+  let query = requestTables.selectFrom('requests').selectAll()
+  if (status !== undefined) {
+    query = query.where('project', '=', project).where('status_class', '=', Number(status[0]))
+    if (/^\d+$/.test(status)) query = query.where('status', '=', Number(status))
+  }
+  if (path !== undefined) query = query.where((eb) => eb(eb.fn<number>('glob', [eb.val(toGlob(path)), 'path']), '=', 1))
+  if (method !== undefined) query = query.where('method', '=', method.toUpperCase())
+  if (host !== undefined) query = query.where('host', '=', host.toLowerCase())
+  if (deployment !== undefined) query = query.where('deployment_id', '=', deployment)
+  if (cache !== undefined) query = query.where('cache', '=', cache)
+  if (client_ip !== undefined) query = query.where('client_ip', '=', client_ip)
+  if (min_duration_ms !== undefined) query = query.where('duration_ms', '>=', min_duration_ms)
+  if (id !== undefined) query = query.where('id', '=', id)
+  return query
+}
+
+/** Without `*`, the start of a path. SQLite's other wildcards are taken literally. */
+function toGlob(pattern: string): string {
+  const escaped = pattern.replace(/[?[]/g, '[$&]')
+  return pattern.includes('*') ? escaped : `${escaped}*`
+}

@@ -1,0 +1,47 @@
+/** The fourth file: the request log. It may lose its last seconds. */
+export interface RequestTables {
+  projects: RequestProjectRow
+  requests: RequestRow
+}
+
+interface RequestProjectRow {
+  /** A small number in place of the ID, which each row and index would repeat. */
+  key: number
+  project_id: string
+  /** The number of the last request. Numbers are never used again, even if the rows are gone. */
+  last: number
+}
+
+export interface RequestRow {
+  /** The key of the project times `requestsPerProject`, plus the number of the request in its project. */
+  seq: number
+  project: number
+  id: string
+  /** Milliseconds since 1970; part of the ID too. */
+  time: number
+  method: string
+  host: string
+  path: string
+  query: string | null
+  is_encrypted: 0 | 1
+  protocol: string
+  status: number
+  /** The first digit of the status. */
+  status_class: number
+  duration_ms: number
+  wake_ms: number
+  queue_ms: number | null
+  app_ms: number | null
+  transfer_ms: number
+  bytes: number
+  cache: string | null
+  cache_status: string | null
+  deployment_id: string | null
+  replica: number | null
+  client_ip: string
+  user_agent: string | null
+  /** Null: the trace ID is that of the request ID. */
+  trace_id: string | null
+  failure: string | null
+  skipped_before: number
+}
