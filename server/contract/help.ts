@@ -57,6 +57,7 @@ export const errorHelpTopics: Record<ErrorCode, HelpTopic | null> = {
   paid_plan_required: 'plans',
   email_not_verified: 'people',
   forbidden: 'people',
+  insufficient_scope: 'tokens',
   origin_not_allowed: 'phones',
   project_not_found: null,
   deployment_not_found: null,

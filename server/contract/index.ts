@@ -25,7 +25,7 @@ import { sourcePlanOperations } from './source-plans.ts'
 import { sourceOperations } from './sources.ts'
 import { registryOperations } from './registries.ts'
 import { remoteOperations } from './remotes.ts'
-import { tokenOperations } from './tokens.ts'
+import { scopedTokenOperations, tokenOperations } from './tokens.ts'
 import { backupOperations, diskOperations } from './maintenance.ts'
 import { unsavedFilesOperations } from './unsaved-files.ts'
 import { volumeOperations } from './volumes.ts'
@@ -68,6 +68,7 @@ export const allOperations = {
   ...diskOperations,
   ...backupOperations,
   ...remoteOperations,
+  ...scopedTokenOperations,
   ...serviceOperations,
   ...managedServiceOperations,
   ...registryOperations,

@@ -143,6 +143,7 @@ export const instanceOperations = {
     group: 'Instance',
     summary: 'Get the signed-in user and this instance',
     access: 'caller',
+    is_limited_to_project: true,
     params: empty,
     query: empty,
     success: {
@@ -170,6 +171,7 @@ export const instanceOperations = {
     group: 'Instance',
     summary: 'Follow all my projects in one stream',
     access: 'caller',
+    is_limited_to_project: true,
     params: empty,
     query: empty,
     success: { status: 200, events: instanceEvents },
@@ -182,6 +184,8 @@ export const instanceOperations = {
     summary: 'Deploy a folder of this machine, including uncommitted changes',
     description: 'Creates the project if it does not exist. Records the commit and whether there are uncommitted changes.',
     access: 'owner',
+    scope: 'deploy',
+    is_limited_to_project: true,
     params: empty,
     query: empty,
     body: z.strictObject({

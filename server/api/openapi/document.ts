@@ -289,7 +289,7 @@ function describeSuccess({ success, method }: OperationSpec, names: SchemaNames)
 
 function codesByStatus(spec: OperationSpec): [string, ErrorCode[]][] {
   // Every operation rejects repeated query parameters, including unknown ones.
-  const codes = new Set<ErrorCode>([...spec.errors, 'invalid_input', 'unauthorized', 'rate_limited', 'internal_error'])
+  const codes = new Set<ErrorCode>([...spec.errors, 'invalid_input', 'unauthorized', 'insufficient_scope', 'rate_limited', 'internal_error'])
   if (spec.method === 'POST') codes.add('idempotency_conflict')
   if (spec.method !== 'GET') codes.add('origin_not_allowed').add('payload_too_large').add('unsupported_media_type')
   if (spec.body) codes.add('invalid_json')
@@ -345,4 +345,4 @@ Any POST may have an \`Idempotency-Key\`. A request with the same key of the sam
 
 Every path also works without \`/v1\`, marked by \`Deprecation: true\`. New clients should use \`/v1\`.
 
-Where the API description leaves gaps, this is our reading. An unknown body field is rejected with 400. An unknown query parameter is ignored, a repeated one rejected. Checks run in this order: host 421, rate limit 429, authentication 401, origin 403, resource 404, input 400, configuration 503, plan 402, state 409. A resource that you may not see is indistinguishable from one that does not exist.`
+Where the API description leaves gaps, this is our reading. An unknown body field is rejected with 400. An unknown query parameter is ignored, a repeated one rejected. Checks run in this order: host 421, rate limit 429, authentication 401, origin 403, scope 403, resource 404, input 400, configuration 503, plan 402, state 409. A resource that you may not see is indistinguishable from one that does not exist.`

@@ -47,11 +47,13 @@ export const instanceTopics: HelpArticle[] = [
     body: [
       'A browser signs in with a link that works once:',
       { run: 'npx homeport open' },
-      'A program sends an API token. Create one under [[/account?at=tokens|Account, API tokens]]; it is shown only once. A token has all permissions of the person who created it. After you revoke it, the next request with it is refused.',
-      { run: 'npx homeport tokens create ci --days 90' },
+      'A program sends an API token. Create one under [[/account?at=tokens|Account, API tokens]]; it is shown only once. After you revoke it, the next request with it is refused.',
+      { run: 'npx homeport tokens create ci --scope deploy --project blog --days 90' },
+      'A scope limits what the token may do: `read` sees states, logs and metrics; `deploy` also deploys, rolls back, sets variables, runs commands and takes snapshots; `admin` may do everything, including deletion, secrets and settings. Without `--scope` a token may do all that you may. For a token with a project, other projects do not exist.',
       { run: 'curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:4600/v1/projects' },
       {
         list: [
+          '403 `insufficient_scope`: the token has another scope or project than the request needs. The message names it.',
           '401 `unauthorized`: the token is mistyped, revoked or expired, or belongs to another instance.',
           '429 `rate_limited`: the client sent more requests per minute than the instance allows. `Retry-After` says when to try again.',
           '409 `idempotency_conflict`: this `Idempotency-Key` was used for another request within 24 hours, or its request was interrupted. Check the current state, then use a new key.',
