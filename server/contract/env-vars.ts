@@ -124,6 +124,18 @@ export const envVarOperations = {
 
 /** Instance-only operations, for what the operations above have no fields for. */
 export const projectEnvVarOperations = {
+  listEnvVarKeys: operation({
+    method: 'GET',
+    path: '/instance/projects/{slug}/env-var-keys',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'List the variables of a project without their values',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    success: { status: 200, json: z.object({ env_vars: z.array(projectEnvVar.omit({ value: true })) }) },
+    errors: ['project_not_found'],
+  }),
   listProjectEnvVars: operation({
     method: 'GET',
     path: '/instance/projects/{slug}/env-vars',
@@ -161,6 +173,7 @@ export const projectEnvVarOperations = {
     summary: 'Change the value of a variable, or who can read it',
     description: 'Without `value`, the value is not changed. A write-only variable stays write-only until it is deleted.',
     access: 'caller',
+    scope: 'deploy',
     params: projectIdParams,
     query: empty,
     body: z.strictObject({

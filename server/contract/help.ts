@@ -36,6 +36,7 @@ export const helpTopics = [
   'disk',
   'backups',
   'tokens',
+  'mcp',
   'people',
   'plans',
   'instances',

@@ -9,6 +9,7 @@ import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { project, projectOperations } from './projects.ts'
 import { dateTime, empty, okResponse, slug } from './shared.ts'
+import { tokenScopes } from './token-scopes.ts'
 
 export const planName = z.enum(['starter', 'basic', 'pro', 'enterprise'])
 export type PlanName = z.output<typeof planName>
@@ -151,6 +152,10 @@ export const instanceOperations = {
       json: z.object({
         user,
         account,
+        token: z
+          .object({ scope: z.enum(tokenScopes).nullable(), project_id: z.string().nullable() })
+          .nullable()
+          .describe('The limits of the API token of this request; null for a session.'),
         instance: z.object({
           version: z.string(),
           api_url: z.string(),

@@ -27,7 +27,8 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
     async getSession({ caller }) {
       const { user, account } = await db.read((tx) => ({ user: findUser(tx, caller.user_id), account: findAccount(tx, caller.account_id) }))
       if (!user || !account) throw new Problem('unauthorized', 'This user was removed. Sign in with another account.')
-      return { user: presentUser(user), account: presentAccount(account), instance: deps.instance() }
+      const token = caller.via === 'token' ? { scope: caller.scope, project_id: caller.project_id } : null
+      return { user: presentUser(user), account: presentAccount(account), token, instance: deps.instance() }
     },
 
     async followInstance({ caller, signal }) {

@@ -1,7 +1,6 @@
 import type { PlanName } from '../contract/instance.ts'
 import type { TokenScope } from '../contract/token-scopes.ts'
 import { first, run, tables } from './query.ts'
-import type { Tx } from './store.ts'
 
 /** A token or session with the user and account that it belongs to. */
 export interface CallerRow {

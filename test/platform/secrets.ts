@@ -72,6 +72,16 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       return { status: response.status, body: (/^\s*[{[]/.test(text) ? JSON.parse(bytes.toString()) : {}) as Body }
     }
 
+    /** Calls a tool as an agent does. */
+    const useTool = async (name: string, args: object = { slug: 'teller' }): Promise<void> => {
+      const response = await instance.fetch('/mcp', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
+      })
+      recordSink('the tools of agents', await response.text())
+    }
+
     const follow = (sink: string, path: string): void => {
       const read = async () => {
         const response = await instance.fetch(path, { signal: streams.signal })
@@ -250,6 +260,18 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       for (const path of ['/healthz', '/openapi.json', '/docs']) await ask('GET', path)
     })
 
+    test('an agent reads everything that it can', async () => {
+      const { body } = await ask<{ deployments: { id: string }[] }>('GET', '/v1/projects/teller/deployments')
+      for (const { id } of body.deployments)
+        for (const name of ['get_deployment', 'get_failure', 'get_build_log']) await useTool(name, { slug: 'teller', id })
+      await useTool('list_projects', {})
+      for (const name of ['get_project', 'get_metrics', 'get_runtime_log', 'list_variables', 'list_previews', 'list_domains', 'list_services'])
+        await useTool(name)
+      for (const name of ['list_managed_services', 'list_volumes', 'list_database_dumps', 'list_deployments']) await useTool(name)
+      await useTool('set_variable', { slug: 'teller', key: 'SECRET', value: secrets.get('preview variable'), environment: 'preview' })
+      await useTool('set_variable', { slug: 'teller', key: 'A B', value: secrets.get('variable') })
+    })
+
     test('it restarts and recovers its apps', async () => {
       const first = await instance.stop()
       recordSink('what it printed', first.out + first.err)
@@ -299,11 +321,13 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
     test('the outputs were written to, with the secrets masked', () => {
       expect(sinks.get('the build streams')).toContain('plain ••••••')
       expect(sinks.get('the runtime log')).toContain('plain ••••••')
+      expect(sinks.get('the tools of agents')).toContain('plain ••••••')
       expect([...sinks.keys()].toSorted()).toEqual([
         'the answers',
         'the build streams',
         'the instance’s events',
         'the runtime log',
+        'the tools of agents',
         'what it printed',
       ])
       expect([...secrets.keys()]).toEqual([
@@ -317,8 +341,9 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       ])
     })
 
-    test.for(['the answers', 'the build streams', 'the runtime log', 'the instance’s events', 'what it printed'])('not in %s', (sink) =>
-      expectClean(sink, sinks.get(sink) ?? ''),
+    test.for(['the answers', 'the build streams', 'the runtime log', 'the instance’s events', 'the tools of agents', 'what it printed'])(
+      'not in %s',
+      (sink) => expectClean(sink, sinks.get(sink) ?? ''),
     )
 
     test('not in the arguments of any process, nor in the environment of databases and browsers', () => {
