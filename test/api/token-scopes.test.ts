@@ -110,13 +110,13 @@ test('the list names every operation once', () => {
 describe('every operation with every scope: 403 insufficient_scope unless the scope includes it', () => {
   test.each(everything)('%s', async (id, spec) => {
     const required = scopeByOperation.get(id) ?? 'admin'
-    const places = [
+    const targets = [
       { who: tokens.person, path: spec.path },
       { who: tokens.person, path: spec.path.replace(/^\/v1/, '') },
       { who: tokens.owner, path: `/remote/none${spec.path}` },
     ]
     for (const scope of scopes) {
-      for (const { who, path } of places) {
+      for (const { who, path } of targets) {
         const { status, error } = await call(who.get(scope) ?? '', spec, fill(path, 'none'))
         const cell = `${scope} ${spec.method} ${path}`
         if (scopes.indexOf(scope) < scopes.indexOf(required)) expect([cell, status, error]).toEqual([cell, 403, 'insufficient_scope'])

@@ -16,6 +16,7 @@ import { makeRepository, type Repository } from '../support/repository.ts'
 import { chromiumPath, dockerSocket } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 import { encodingsOf } from './secret-encodings.ts'
+import { readAsAgent } from './secrets-agent.ts'
 import { tellingApp } from './secrets-app.ts'
 
 const createSecret = (name: string) => `HPSENT_${name}/+ ${newId('evt')}"é%`
@@ -70,16 +71,6 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       const text = (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('latin1')
       if (!more.isHandout) recordSink('the answers', `${method} ${JSON.stringify([...response.headers])} ${text}`)
       return { status: response.status, body: (/^\s*[{[]/.test(text) ? JSON.parse(bytes.toString()) : {}) as Body }
-    }
-
-    /** Calls a tool as an agent does. */
-    const useTool = async (name: string, args: object = { slug: 'teller' }): Promise<void> => {
-      const response = await instance.fetch('/mcp', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
-      })
-      recordSink('the tools of agents', await response.text())
     }
 
     const follow = (sink: string, path: string): void => {
@@ -262,14 +253,9 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
 
     test('an agent reads everything that it can', async () => {
       const { body } = await ask<{ deployments: { id: string }[] }>('GET', '/v1/projects/teller/deployments')
-      for (const { id } of body.deployments)
-        for (const name of ['get_deployment', 'get_failure', 'get_build_log']) await useTool(name, { slug: 'teller', id })
-      await useTool('list_projects', {})
-      for (const name of ['get_project', 'get_metrics', 'get_runtime_log', 'list_variables', 'list_previews', 'list_domains', 'list_services'])
-        await useTool(name)
-      for (const name of ['list_managed_services', 'list_volumes', 'list_database_dumps', 'list_deployments']) await useTool(name)
-      await useTool('set_variable', { slug: 'teller', key: 'SECRET', value: secrets.get('preview variable'), environment: 'preview' })
-      await useTool('set_variable', { slug: 'teller', key: 'A B', value: secrets.get('variable') })
+      const variable = { key: 'SECRET', value: secrets.get('preview variable'), environment: 'preview' }
+      const ids = body.deployments.map(({ id }) => id)
+      recordSink('the tools of agents', await readAsAgent((path, init) => instance.fetch(path, init), 'teller', ids, variable))
     })
 
     test('it restarts and recovers its apps', async () => {
