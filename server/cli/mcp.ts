@@ -13,6 +13,8 @@ export const mcp: CliCommand = {
       import('@modelcontextprotocol/sdk/server/stdio.js'),
       import('../mcp/mcp-server.ts'),
     ])
+    if (context.terminal.is_interactive)
+      context.terminal.err('Waiting for an agent on standard input. homeport help mcp says how to add this to one.')
     const { input, output } = context.openIo()
     const server = createMcpServer(context.connect())
     await server.connect(new StdioServerTransport(input, output))

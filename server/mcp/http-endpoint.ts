@@ -32,8 +32,12 @@ export async function answerMcpRequest(api_url: string, { authorization, headers
 function createToolClient(api_url: string, authorization: string): ToolClient {
   const client = createOperationClient({
     routes: operationRoutes,
-    send: ({ method, path, headers, body, signal = null }) =>
-      fetch(api_url + path, { method, redirect: 'error', headers: { ...headers, authorization }, body: body as string | null, signal }),
+    send({ method, path, headers, body, signal = null }) {
+      const init: RequestInit = { method, redirect: 'error', headers: { ...headers, authorization }, signal }
+      // No tool uploads a file.
+      if (typeof body === 'string') init.body = body
+      return fetch(api_url + path, init)
+    },
     toUnreachable: (cause) => new ApiError('unreachable', 'Homeport did not respond. Try again.', { cause }),
   })
   return {

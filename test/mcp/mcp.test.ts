@@ -41,9 +41,7 @@ async function connect(transport: Transport): Promise<Client> {
 }
 
 const connectByHttp = (token: string) =>
-  connect(
-    new StreamableHTTPClientTransport(new URL(`${apiUrl()}/mcp`), { requestInit: { headers: { authorization: `Bearer ${token}` } } }) as Transport,
-  )
+  connect(new StreamableHTTPClientTransport(new URL(`${apiUrl()}/mcp`), { requestInit: { headers: { authorization: `Bearer ${token}` } } }))
 
 const connectByStdio = (token: string) =>
   connect(

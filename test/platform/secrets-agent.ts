@@ -1,8 +1,17 @@
 type Fetch = (path: string, init: RequestInit) => Promise<Response>
 
 const readTools = [
-  ...['get_project', 'get_metrics', 'get_runtime_log', 'list_variables', 'list_previews', 'list_domains', 'list_services', 'list_managed_services'],
-  ...['list_volumes', 'list_database_dumps', 'list_deployments'],
+  'get_project',
+  'get_metrics',
+  'get_runtime_log',
+  'list_variables',
+  'list_previews',
+  'list_domains',
+  'list_services',
+  'list_managed_services',
+  'list_volumes',
+  'list_database_dumps',
+  'list_deployments',
 ]
 
 /** Reads all that an agent can read of a project, and sets a variable that exists. Returns the responses. */
