@@ -125,6 +125,6 @@ export const tokenScopeLabels: Record<TokenScope, string> = { read: 'Read', depl
 
 export const tokenScopeHints: Record<TokenScope, string> = {
   read: 'States, logs and metrics. No values of variables, no credentials, no data of apps.',
-  deploy: 'Also deployments, rollbacks, variables, commands and snapshots.',
+  deploy: 'Deployments, rollbacks, variables, commands and snapshots, and all that Read shows.',
   admin: 'Everything that you may do, including deletion, secrets and settings.',
 }

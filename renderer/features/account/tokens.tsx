@@ -83,7 +83,7 @@ function TokenRow({ token, onRevoke }: { token: ListedToken; onRevoke: () => voi
           {prefix}…{last4}
         </p>
       </div>
-      <p className="text-muted truncate" title={project?.name}>
+      <p className={`text-muted truncate ${styles.tokenLimits}`} title={project?.name}>
         {scope ? tokenScopeLabels[scope] : 'Full access'}
         {project ? ` · ${project.name}` : ''}
       </p>
