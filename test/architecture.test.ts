@@ -99,10 +99,11 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
   'server/optional/domain-sales': { folders: [...shared, 'server/store', 'server/features', 'server/optional/registrar/registrar.ts'], packages: [] },
   'server/tls': { folders: shared, packages: [] },
   'server/screenshots': { folders: shared, packages: [] },
+  'server/mcp': { folders: [...shared, 'server/client'], packages: ['@modelcontextprotocol/sdk', 'zod'] },
   'server/help': { folders: ['server/contract'], packages: [], has_node: false },
   'server/cli': {
-    folders: [...shared, 'server/client', 'server/builder', 'server/options.ts', 'server/help'],
-    packages: ['uqr', 'tar-stream', 'ws'],
+    folders: [...shared, 'server/client', 'server/builder', 'server/options.ts', 'server/help', 'server/mcp'],
+    packages: ['uqr', 'tar-stream', 'ws', '@modelcontextprotocol/sdk'],
   },
   renderer: {
     folders: ['server/contract', 'server/client', 'server/help', 'type:preload/bridge.ts', 'resources/samples/samples.json'],

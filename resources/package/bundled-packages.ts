@@ -1,7 +1,18 @@
 import { readFileSync } from 'node:fs'
 
 /** Dependencies that are part of the bundles: the first for a faster start, those for mail because most of their files never run. */
-export const bundledPackages = ['h3', 'ignore', 'kysely', 'mrmime', 'zod', 'mailparser', 'nodemailer', 'sanitize-html', 'smtp-server']
+export const bundledPackages = [
+  'h3',
+  'ignore',
+  'kysely',
+  'mrmime',
+  'zod',
+  'mailparser',
+  'nodemailer',
+  'sanitize-html',
+  'smtp-server',
+  '@modelcontextprotocol/sdk',
+]
 
 interface LockedPackage {
   dependencies?: Record<string, string>

@@ -67,7 +67,8 @@ function listRoutes({ handlers, streams, publicRoutes, proxyToRemote }: AppOptio
   ]
 }
 
-const createPublicRequest = ({ req, query, body, match }: ApiRequest): PublicRequest => ({
+const createPublicRequest = ({ req, query, body, match, caller }: ApiRequest): PublicRequest => ({
+  caller,
   query: new URLSearchParams(query),
   params: match?.params ?? {},
   headers: req.headers,

@@ -14,6 +14,7 @@ import type { ApiResponse } from './response.ts'
 import type { RouteMatch, RouteTable } from './route-table.ts'
 import type { OperationRequest } from './run-operation.ts'
 import type { StreamAccess } from './sse.ts'
+import { checkTokenScope } from './token-scope.ts'
 import { headerValues, isLocal } from './http-request.ts'
 import { openUpload } from './upload.ts'
 
@@ -38,6 +39,7 @@ export function createOperationHandler({ resolveResource, isCredentialActive, pr
     if (!caller) throw unauthorized()
     if (target.kind === 'public') throw routeNotFound()
     checkOrigin(req, caller)
+    checkTokenScope(caller, allOperations[target.id], target.kind === 'remote')
     const client = createClientSignal(res)
     const context = new HandlerContext(caller, request.id, isLocal(req), client)
     if (target.kind === 'remote') {

@@ -54,6 +54,8 @@ export async function startApi(context: PlatformContext, { features, authenticat
     has_card_form: options.stripe !== null,
     billingWebhook: createBillingWebhook(features.billing),
     purgeWebhook: { findProject: createPurgeTokenLookup(store.db), purge: (projectId, what) => features.purge(projectId, what, 'webhook') },
+    // Loaded with the first message, because few instances have an agent.
+    answerMcp: async (message) => (await import('../mcp/http-endpoint.ts')).answerMcpRequest(urls.api, message),
     rateLimits: () => {
       const { rate_limit_authenticated, rate_limit_anonymous } = settings.current()
       return { window_ms: 60_000, authenticated: rate_limit_authenticated, anonymous: rate_limit_anonymous }

@@ -24,6 +24,7 @@ import { instances } from './instances.ts'
 import { lan } from './lan.ts'
 import { logs } from './logs.ts'
 import { mail } from './mail.ts'
+import { mcp } from './mcp.ts'
 import { metrics } from './metrics.ts'
 import { open } from './open.ts'
 import { password } from './password.ts'
@@ -81,6 +82,7 @@ export const clientCommands = {
   user,
   team,
   tokens,
+  mcp,
   instances,
   promote,
   pull,

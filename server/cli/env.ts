@@ -62,6 +62,16 @@ async function listVariables(client: ApiClient, slug: string): Promise<ProjectEn
   }
 }
 
+/** Their keys, which a token needs less for than their values. */
+async function listKeys(client: ApiClient, slug: string): Promise<Omit<ProjectEnvVar, 'value'>[]> {
+  try {
+    return (await client.call('listEnvVarKeys', { params: { slug } })).env_vars
+  } catch (error) {
+    if (!isMissing(error)) throw error
+    return listVariables(client, slug)
+  }
+}
+
 function createVariables(client: ApiClient, slug: string, vars: NewProjectEnvVar[]): Promise<CallOutput<'createEnvVars'>> {
   const input = { params: { slug }, body: { vars } }
   return vars.some(needsInstance) ? client.call('createProjectEnvVars', input) : client.call('createEnvVars', { ...input, body: { vars } })
@@ -90,7 +100,7 @@ async function set(context: CommandContext): Promise<number> {
   const environment = readEnvironmentFlag(context)
   const flags = readVariableFlags(context)
   const client = context.connect()
-  const env_vars = await listVariables(client, slug)
+  const env_vars = await listKeys(client, slug)
   const existing = env_vars.find((one) => one.key === key && one.environment === environment)
   if (existing) {
     if (existing.is_write_only && value === '')
@@ -113,7 +123,7 @@ async function unset(context: CommandContext): Promise<number> {
   const [, slug = '', key = ''] = requirePositionals(context, 'unset', 'SLUG', 'KEY')
   const environment = readEnvironmentFlag(context)
   const client = context.connect()
-  const env_vars = await listVariables(client, slug)
+  const env_vars = await listKeys(client, slug)
   const existing = env_vars.find((one) => one.key === key && one.environment === environment)
   // The API rejects an unknown ID; no ID contains a colon.
   await client.call('deleteEnvVar', { params: { slug, id: existing?.id ?? `${key}:${environment ?? 'both'}` } })

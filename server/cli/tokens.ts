@@ -1,14 +1,20 @@
 import { limits } from '../contract/limits.ts'
-import type { ApiToken } from '../contract/tokens.ts'
+import { type TokenScope, tokenScopes } from '../contract/token-scopes.ts'
+import type { ScopedToken } from '../contract/tokens.ts'
 import type { ApiClient } from './client.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals, unknownSubcommand } from './command.ts'
 import { formatRelativeTime, formatTable } from './terminal.ts'
 
 export const tokens: CliCommand = {
   summary: 'Lists, creates and revokes your API tokens.',
-  usage: ['tokens [list]', 'tokens create NAME [--days N]', 'tokens revoke ID'],
-  options: { days: '=N create: days until the token expires (default: never)' },
-  details: 'A new token is shown only once. Programs send it as “Authorization: Bearer svc_…”; this command line reads it from HOMEPORT_TOKEN.',
+  usage: ['tokens [list]', 'tokens create NAME [--scope SCOPE] [--project SLUG] [--days N]', 'tokens revoke ID'],
+  options: {
+    scope: '=SCOPE create: read, deploy or admin (default: everything that you may do)',
+    project: '=SLUG create: the only project that the token sees (default: all of yours)',
+    days: '=N create: days until the token expires (default: never)',
+  },
+  details:
+    'read: states, logs and figures. deploy: also deployments, variables, commands and snapshots. admin: everything. A new token is shown only once. Programs send it as “Authorization: Bearer svc_…”; this command line reads it from HOMEPORT_TOKEN.',
   async run(context) {
     const subcommand = context.positionals[0] ?? 'list'
     if (!Object.hasOwn(subcommands, subcommand)) throw unknownSubcommand(subcommand, ['list', 'create', 'revoke'])
@@ -28,10 +34,13 @@ async function list(context: CommandContext): Promise<number> {
       one.id,
       one.name,
       `${one.prefix}…${one.last4}`,
+      one.scope ?? 'all',
+      one.project?.slug ?? 'all',
       one.last_used_at === null ? 'never' : formatRelativeTime(one.last_used_at, context.clock.now()),
       formatExpiry(one, context.clock.now()),
     ])
-    for (const line of formatTable(context.terminal, ['ID', 'NAME', 'TOKEN', 'LAST USED', 'EXPIRES'], rows)) context.terminal.out(line)
+    for (const line of formatTable(context.terminal, ['ID', 'NAME', 'TOKEN', 'SCOPE', 'PROJECT', 'LAST USED', 'EXPIRES'], rows))
+      context.terminal.out(line)
   }
   return exitCodes.success
 }
@@ -42,8 +51,9 @@ async function create(context: CommandContext): Promise<number> {
   const { min, max } = limits.token_days
   if (days !== undefined && !(/^\d{1,3}$/.test(days) && Number(days) >= min && Number(days) <= max))
     throw new UsageError(`--days must be a whole number from ${min} to ${max}.`)
-  const body = { name, ...(days === undefined ? {} : { expires_in_days: Number(days) }) }
-  const response = await context.connect().call('createToken', { body })
+  const scope = parseScope(stringFlag(context.flags, 'scope'))
+  const body = { name, scope, project: stringFlag(context.flags, 'project'), expires_in_days: days === undefined ? undefined : Number(days) }
+  const response = await context.connect().call('createScopedToken', { body })
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
     // Only the token goes to standard output, so that it can be piped.
@@ -60,18 +70,24 @@ async function revoke(context: CommandContext): Promise<number> {
   return exitCodes.success
 }
 
-async function listAllTokens(client: ApiClient): Promise<ApiToken[]> {
-  const all: ApiToken[] = []
+async function listAllTokens(client: ApiClient): Promise<ScopedToken[]> {
+  const all: ScopedToken[] = []
   let cursor: string | undefined
   do {
-    const page = await client.call('listTokens', { query: { limit: '100', cursor } })
+    const page = await client.call('listScopedTokens', { query: { limit: '100', cursor } })
     all.push(...page.api_tokens)
     cursor = page.next_cursor ?? undefined
   } while (cursor !== undefined)
   return all
 }
 
-function formatExpiry({ expires_at }: ApiToken, now: number): string {
+function parseScope(text: string | undefined): TokenScope | undefined {
+  const scope = tokenScopes.find((one) => one === text)
+  if (text !== undefined && !scope) throw new UsageError(`--scope must be one of ${tokenScopes.join(', ')}.`)
+  return scope
+}
+
+function formatExpiry({ expires_at }: ScopedToken, now: number): string {
   if (expires_at === null) return 'never'
   return Date.parse(expires_at) <= now ? 'expired' : expires_at.slice(0, 10)
 }

@@ -14,6 +14,7 @@ export const buildCacheOperations = {
     description:
       'Without `deployment_id` the latest commit of the linked repository is deployed, as by deployProject; with it, the source of that deployment, as by retryDeployment.',
     access: 'caller',
+    scope: 'deploy',
     params: projectParams,
     query: empty,
     body: z.strictObject({
@@ -36,6 +37,7 @@ export const buildCacheOperations = {
     summary: 'Clear the build cache of a project',
     description: 'Removes cached dependencies and framework caches. The next build of a Dockerfile uses no cached layer of its RUN steps.',
     access: 'caller',
+    scope: 'deploy',
     params: projectParams,
     query: empty,
     success: { status: 204 },

@@ -39,6 +39,7 @@ export const commandOperations = {
     description:
       'The command runs in a new replica of the live version, next to the ones that get traffic, with the files, variables, database, network and volumes of the service. It starts when a WebSocket attaches to `/instance/commands/attach` within 30 s, and ends with that WebSocket. The ticket is valid once and is sent as the subprotocol `homeport.ticket.TICKET` next to `homeport.command.v1`. Its output is not stored.',
     access: 'caller',
+    scope: 'deploy',
     params: projectParams,
     query: empty,
     body: z.strictObject({

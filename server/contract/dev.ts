@@ -52,6 +52,7 @@ export const devOperations = {
     description:
       'Only for programs on the machine of the instance. The address shows a page until the session is `running`. The session ends when the stream of its events closes, or if the stream is not opened within 15 s. A linked worktree, and every session after the first, has its own address. If the branch has its own copy of production’s data, its managed services and ready images are started with that copy, unless its preview runs them. `variables` are those of the project with addresses for this machine; write-only ones are left out.',
     access: 'caller',
+    scope: 'deploy',
     params: projectParams,
     query: empty,
     body: z.strictObject({
@@ -86,6 +87,7 @@ export const devOperations = {
     summary: 'Route an address to its development server',
     description: 'The session becomes `running`.',
     access: 'caller',
+    scope: 'deploy',
     params: sessionParams,
     query: empty,
     body: z.strictObject({ address: z.enum(['127.0.0.1', '::1']), port }),
@@ -100,6 +102,7 @@ export const devOperations = {
     summary: 'Stream the events of a development session',
     description: 'The session ends when the last of these streams is closed.',
     access: 'caller',
+    scope: 'deploy',
     params: sessionParams,
     query: empty,
     success: { status: 200, events: devSessionEvents },
@@ -113,6 +116,7 @@ export const devOperations = {
     summary: 'Route the address of a development server to the production build again',
     description: 'The command that started the development server stops it.',
     access: 'caller',
+    scope: 'deploy',
     params: sessionParams,
     query: empty,
     success: { status: 200, json: okResponse },

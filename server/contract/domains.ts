@@ -76,6 +76,7 @@ export const domainOperations = {
     summary: 'List the domains of all my projects',
     description: 'Newest first (our reading).',
     access: 'caller',
+    is_limited_to_project: true,
     params: empty,
     query: empty,
     success: { status: 200, json: domainList },
@@ -130,6 +131,7 @@ export const domainOperations = {
     description:
       'A failed check is a successful response: status `failed`, with the records that were found and how to fix them. If DNS cannot be reached, a verified domain stays verified (our reading). Verified domains are checked again every day; after three checks in a row that find another address they are `failed` (our reading).',
     access: 'caller',
+    scope: 'deploy',
     params: idParams,
     query: empty,
     success: { status: 200, json: z.object({ domain, checks: z.array(domainCheck) }) },

@@ -68,6 +68,7 @@ export const envVarOperations = {
     summary: 'List the variables of a project with decrypted values',
     description: 'Sorted by environment (both first, our reading), then by key. The value of a write-only variable is empty (our reading).',
     access: 'caller',
+    scope: 'admin',
     params: projectParams,
     query: empty,
     success: { status: 200, json: z.object({ env_vars: z.array(envVar) }) },
@@ -82,6 +83,7 @@ export const envVarOperations = {
     description:
       'Existing variables (same key and environment) are reported as skipped, never overwritten. If all are skipped, the response is a 409 with the same fields. Adding a production variable redeploys the project once per request; `deployment_id` names that deployment (our reading).',
     access: 'caller',
+    scope: 'deploy',
     params: projectParams,
     query: empty,
     body: z.union([z.strictObject({ vars: z.array(newEnvVar).min(limits.env_vars.min).max(limits.env_vars.max) }), newEnvVar]),
@@ -98,6 +100,7 @@ export const envVarOperations = {
     description:
       'Key and environment cannot be changed. The project is not redeployed: the new value applies to the next deployment. An empty value keeps that of a write-only variable, so that a list can be sent back unchanged (our reading).',
     access: 'caller',
+    scope: 'deploy',
     params: projectIdParams,
     query: empty,
     body: z.strictObject({ value, is_sensitive: z.boolean().optional() }),
@@ -121,6 +124,18 @@ export const envVarOperations = {
 
 /** Instance-only operations, for what the operations above have no fields for. */
 export const projectEnvVarOperations = {
+  listEnvVarKeys: operation({
+    method: 'GET',
+    path: '/instance/projects/{slug}/env-var-keys',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'List the variables of a project without their values',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    success: { status: 200, json: z.object({ env_vars: z.array(projectEnvVar.omit({ value: true })) }) },
+    errors: ['project_not_found'],
+  }),
   listProjectEnvVars: operation({
     method: 'GET',
     path: '/instance/projects/{slug}/env-vars',
@@ -128,6 +143,7 @@ export const projectEnvVarOperations = {
     group: 'Instance',
     summary: 'List the variables of a project, with the fields of an instance',
     access: 'caller',
+    scope: 'admin',
     params: projectParams,
     query: empty,
     success: { status: 200, json: z.object({ env_vars: z.array(projectEnvVar) }) },
@@ -141,6 +157,7 @@ export const projectEnvVarOperations = {
     summary: 'Add one variable, or up to 200, which may be write-only or build secrets',
     description: 'Like createEnvVars. The value of a write-only variable is available only to builds and apps.',
     access: 'caller',
+    scope: 'deploy',
     params: projectParams,
     query: empty,
     body: z.union([z.strictObject({ vars: z.array(newProjectEnvVar).min(limits.env_vars.min).max(limits.env_vars.max) }), newProjectEnvVar]),
@@ -156,6 +173,7 @@ export const projectEnvVarOperations = {
     summary: 'Change the value of a variable, or who can read it',
     description: 'Without `value`, the value is not changed. A write-only variable stays write-only until it is deleted.',
     access: 'caller',
+    scope: 'deploy',
     params: projectIdParams,
     query: empty,
     body: z.strictObject({

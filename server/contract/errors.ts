@@ -11,6 +11,7 @@ export const errorStatus = {
   paid_plan_required: 402,
   email_not_verified: 403,
   forbidden: 403,
+  insufficient_scope: 403,
   origin_not_allowed: 403,
   runtime_not_isolated: 403,
   dev_server_not_local: 403,

@@ -55,6 +55,7 @@ export const forkOperations = {
       'Data that the branch had is replaced; snapshots and a dump of it are taken first. If the copy fails or is interrupted, the branch keeps its previous data.',
     ].join(' '),
     access: 'caller',
+    scope: 'deploy',
     params: projectParams,
     query: empty,
     body: z.strictObject({

@@ -26,7 +26,7 @@ import { sourceOperations } from './sources.ts'
 import { requestOperations } from './requests.ts'
 import { registryOperations } from './registries.ts'
 import { remoteOperations } from './remotes.ts'
-import { tokenOperations } from './tokens.ts'
+import { scopedTokenOperations, tokenOperations } from './tokens.ts'
 import { backupOperations, diskOperations } from './maintenance.ts'
 import { unsavedFilesOperations } from './unsaved-files.ts'
 import { volumeOperations } from './volumes.ts'
@@ -69,6 +69,7 @@ export const allOperations = {
   ...diskOperations,
   ...backupOperations,
   ...remoteOperations,
+  ...scopedTokenOperations,
   ...serviceOperations,
   ...managedServiceOperations,
   ...registryOperations,

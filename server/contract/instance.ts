@@ -9,6 +9,7 @@ import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { project, projectOperations } from './projects.ts'
 import { dateTime, empty, okResponse, slug } from './shared.ts'
+import { tokenScopes } from './token-scopes.ts'
 
 export const planName = z.enum(['starter', 'basic', 'pro', 'enterprise'])
 export type PlanName = z.output<typeof planName>
@@ -144,6 +145,7 @@ export const instanceOperations = {
     group: 'Instance',
     summary: 'Get the signed-in user and this instance',
     access: 'caller',
+    is_limited_to_project: true,
     params: empty,
     query: empty,
     success: {
@@ -151,6 +153,10 @@ export const instanceOperations = {
       json: z.object({
         user,
         account,
+        token: z
+          .object({ scope: z.enum(tokenScopes).nullable(), project_id: z.string().nullable() })
+          .nullable()
+          .describe('The limits of the API token of this request; null for a session.'),
         instance: z.object({
           version: z.string(),
           api_url: z.string(),
@@ -171,6 +177,7 @@ export const instanceOperations = {
     group: 'Instance',
     summary: 'Follow all my projects in one stream',
     access: 'caller',
+    is_limited_to_project: true,
     params: empty,
     query: empty,
     success: { status: 200, events: instanceEvents },
@@ -183,6 +190,8 @@ export const instanceOperations = {
     summary: 'Deploy a folder of this machine, including uncommitted changes',
     description: 'Creates the project if it does not exist. Records the commit and whether there are uncommitted changes.',
     access: 'owner',
+    scope: 'deploy',
+    is_limited_to_project: true,
     params: empty,
     query: empty,
     body: z.strictObject({

@@ -3,6 +3,7 @@ import type { DeploymentStatus, DeploymentTrigger, StepName, StepStatus } from '
 import type { ServiceKind } from './project-config.ts'
 import type { ProjectStatus } from './projects.ts'
 import type { CronRun, ServiceStatusName } from './services.ts'
+import type { TokenScope } from './token-scopes.ts'
 
 /** The glossary: what the dashboard, the desktop and the command line call the API's codes. */
 
@@ -119,3 +120,11 @@ export const actionLabels = {
   promote: 'Promote',
   delete: 'Delete',
 } as const
+
+export const tokenScopeLabels: Record<TokenScope, string> = { read: 'Read', deploy: 'Deploy', admin: 'Admin' }
+
+export const tokenScopeHints: Record<TokenScope, string> = {
+  read: 'States, logs and metrics. No values of variables, no credentials, no data of apps.',
+  deploy: 'Deployments, rollbacks, variables, commands and snapshots, and all that Read shows.',
+  admin: 'Everything that you may do, including deletion, secrets and settings.',
+}

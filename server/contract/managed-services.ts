@@ -49,6 +49,7 @@ export const managedServiceOperations = {
     description:
       'Its container, volume and password belong to the project; each preview has its own container and volume. Its variables replace those of the same names. A deployed project is redeployed. A service that already exists is not changed.',
     access: 'caller',
+    scope: 'deploy',
     params: projectParams,
     query: empty,
     body: z.strictObject({ name: presetName }),

@@ -103,6 +103,7 @@ export const sparklineOperations = {
     summary: 'Get hourly requests of the last 24 hours for active projects',
     description: `The ${sparklineLimits.projects} projects with the most recent requests. The last hour is incomplete.`,
     access: 'caller',
+    is_limited_to_project: true,
     params: empty,
     query: empty,
     success: {

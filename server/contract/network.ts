@@ -86,6 +86,7 @@ export const networkOperations = {
     group: 'Instance',
     summary: 'Inspect the cache for a URL',
     access: 'caller',
+    scope: 'deploy',
     params: projectParams,
     query: empty,
     body: z.strictObject({
@@ -103,6 +104,7 @@ export const networkOperations = {
     group: 'Instance',
     summary: 'Purge cached responses by URL',
     access: 'caller',
+    scope: 'deploy',
     params: projectParams,
     query: empty,
     body: z.strictObject({ urls: purgeUrlList }),

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { ErrorCode } from './errors.ts'
+import type { TokenScope } from './token-scopes.ts'
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 export type OperationGroup =
@@ -29,6 +30,10 @@ export interface OperationSpec {
   summary: string
   description?: string
   access: 'caller' | 'owner'
+  /** The scope that an API token needs. Absent: `read` for a GET that every user may call, `admin` otherwise (`requiredScope`). */
+  scope?: TokenScope
+  /** No project is in its path, and it shows only the project that the caller's token is limited to. Others refuse a token that is limited to a project. */
+  is_limited_to_project?: true
   /** The resource in the path, loaded before the rest is validated: a 404 for a caller without access. The handler finds it in its context. */
   resource?: ResourceKind
   params: z.ZodObject
@@ -53,6 +58,14 @@ export type SuccessResponse =
   | { status: 204 }
   | { status: 200; events: Record<string, z.ZodType>; raw?: boolean }
   | { status: 200; content_type: string; is_stream?: boolean; max_age_s?: number }
+
+/** The scope that an API token needs for an operation. */
+export const requiredScope = ({ scope, method, access }: OperationSpec): TokenScope =>
+  scope ?? (method === 'GET' && access === 'caller' ? 'read' : 'admin')
+
+/** Whether a token that is limited to a project may call an operation at all. */
+export const isOpenToProjectTokens = ({ path, resource, is_limited_to_project }: OperationSpec): boolean =>
+  resource === 'domain' || path.includes('{slug}') || is_limited_to_project === true
 
 /** Identity function that preserves the literal types of a specification. */
 export function operation<const T extends OperationSpec>(spec: T): T {

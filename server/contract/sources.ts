@@ -12,6 +12,7 @@ export const sourceOperations = {
     description:
       'A .tar.gz of exactly that commit, folder or upload, without .git and node_modules. It can be uploaded to another instance. 404 `source_not_found` if the source is no longer available (a folder that has changed, an archive beyond `keep_deployments`).',
     access: 'caller',
+    scope: 'admin',
     params: z.object({ slug: z.string(), id: z.string() }),
     query: empty,
     success: { status: 200, content_type: 'application/gzip', is_stream: true },

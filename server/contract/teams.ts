@@ -36,6 +36,7 @@ export const teamOperations = {
     group: 'Instance',
     summary: 'Get my team, its invitations, and the teams I belong to',
     access: 'caller',
+    scope: 'admin',
     params: empty,
     query: empty,
     success: { status: 200, json: z.object({ members: z.array(teamMember), invitations: z.array(invitation), teams: z.array(team) }) },

@@ -42,6 +42,7 @@ export const unsavedFilesOperations = {
     summary: 'Dismiss a report of unsaved files',
     description: 'The path is not reported again, and its files are lost with the next deployment.',
     access: 'caller',
+    scope: 'deploy',
     params: projectParams.extend({ id: z.string() }),
     query: empty,
     success: { status: 204 },

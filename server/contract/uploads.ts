@@ -11,6 +11,7 @@ const formatMebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB`
 
 const archiveUpload = {
   access: 'caller',
+  scope: 'deploy',
   params: projectParams,
   upload: { types: archiveTypes, max_bytes: limits.upload.packed_bytes },
   success: deploymentOperations.deployProject.success,

@@ -78,6 +78,7 @@ export const volumeOperations = {
     description:
       'For a path that no configuration file declares. Every later version has the volume there; a deployed project is redeployed. The volume starts with the files that the live version has at the path, and requests wait during the copy. Each preview has its own volume. For a path that ends with the name of an SQLite file (.db, .sqlite), only that file is kept. A volume that was detached from the path is used again.',
     access: 'caller',
+    scope: 'deploy',
     params: projectParams,
     query: empty,
     body: z.strictObject({
@@ -117,6 +118,7 @@ export const volumeOperations = {
     description:
       'The environment is frozen while its files are read, so that the snapshot is consistent. Snapshots are deleted with the environment.',
     access: 'caller',
+    scope: 'deploy',
     params: volumeParams,
     query: z.object({ branch }),
     success: { status: 201, json: z.object({ snapshot: volumeSnapshot }) },
@@ -149,6 +151,7 @@ export const volumeOperations = {
     summary: 'Download a snapshot of a volume',
     description: 'Without `snapshot`: the current files, as of a single point in time.',
     access: 'caller',
+    scope: 'admin',
     params: volumeParams,
     query: z.object({ branch, snapshot: z.string().optional() }),
     is_slow: true,
@@ -229,6 +232,7 @@ export const volumeOperations = {
     group: 'Instance',
     summary: 'Download a file of a volume',
     access: 'caller',
+    scope: 'admin',
     params: volumeParams,
     query: z.object({ branch, path: volumePath }),
     success: { status: 200, content_type: 'application/octet-stream', is_stream: true },

@@ -23,6 +23,7 @@ import type { Tx } from '../store/store.ts'
 import { findProject, recomputeProjectStatus, updateProject } from '../store/projects.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import { deleteSkippedPushes, resetPreviews, listOpenPreviews, upsertPreview, deletePreview } from '../store/previews.ts'
+import { deleteTokensOfProject } from '../store/tokens.ts'
 import { getEnvironmentId } from './supervised-app.ts'
 import { createSupervisor } from './create-supervisor.ts'
 import { createCronScheduler } from './cron.ts'
@@ -323,6 +324,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
         }
         updateProject(tx, projectId, { deleted_at: now() })
         deleteDomainsOfProject(tx, projectId)
+        deleteTokensOfProject(tx, projectId)
         for (const preview of listOpenPreviews(tx, projectId)) deletePreview(tx, projectId, preview.branch)
         insertCleanup(tx, { kind: 'project', project_id: projectId } satisfies CleanupTask, now())
         tx.publish({ type: 'project_changed', id: projectId })

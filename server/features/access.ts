@@ -12,15 +12,16 @@ import type { Caller } from './context.ts'
  */
 export function requireProject(tx: Tx, caller: Caller, slug: string): ProjectRow {
   const project = findProjectBySlug(tx, slug)
-  if (!project || !canAccessAccount(tx, caller, project.account_id))
-    throw new Problem('project_not_found', 'This project does not exist, or you do not have access. Check the slug.')
+  if (!project || !canAccessProject(tx, caller, project)) throw projectNotFound()
   return project
 }
+
+export const projectNotFound = () => new Problem('project_not_found', 'This project does not exist, or you do not have access. Check the slug.')
 
 /** A domain that the caller may see, else a 404. */
 export function requireDomain(tx: Tx, caller: Caller, id: string): DomainView {
   const row = findDomainView(tx, id)
-  if (!row || !canAccessAccount(tx, caller, row.project_account_id))
+  if (!row || !canAccessProject(tx, caller, { id: row.project_id, account_id: row.project_account_id }))
     throw new Problem('domain_not_found', 'This domain does not exist, or you do not have access. List your domains with GET /v1/domains.')
   return row
 }
@@ -39,7 +40,13 @@ export function requireAccountOwner(caller: Caller, accountId: string, action: s
     throw new Problem('forbidden', `Only the owner of the account can ${action}. You are a team member: ask the owner.`)
 }
 
-export function canAccessAccount(tx: Tx, caller: Caller, accountId: string): boolean {
+/** Whether the project belongs to an account of the caller, and the caller's token is not limited to another one. */
+export const canAccessProject = (tx: Tx, caller: Caller, project: Pick<ProjectRow, 'id' | 'account_id'>): boolean =>
+  isWithinProject(caller, project.id) && canAccessAccount(tx, caller, project.account_id)
+
+export const isWithinProject = (caller: Caller, projectId: string): boolean => caller.project_id === null || caller.project_id === projectId
+
+function canAccessAccount(tx: Tx, caller: Caller, accountId: string): boolean {
   return caller.account_id === accountId || listCallerAccountIds(tx, caller).includes(accountId)
 }
 

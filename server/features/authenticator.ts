@@ -5,7 +5,7 @@ import type { Db, Tx } from '../store/store.ts'
 import { isCredentialActive, findSignInCode, insertSession, insertSignInCode, consumeSignInCode } from '../store/users.ts'
 import type { Caller } from './context.ts'
 import { effectivePlan } from './plans.ts'
-import { type CallerRow, findCallerByCredential, recordTokenUse } from '../store/credentials.ts'
+import { type CallerRow, findCallerBySession, findCallerByToken, recordTokenUse, type TokenCallerRow } from '../store/credentials.ts'
 
 /** Authenticates tokens and sessions. Only hashes are stored, so the lookup by hash is the comparison. */
 export interface Authenticator {
@@ -36,13 +36,13 @@ export function createAuthenticator(options: { db: Db; clock: Clock }): Authenti
   }
 
   /** Callers by token, valid until the next write to the database, because the lookup is a large part of a small request. */
-  let callerCache = { version: db.dataVersion(), byHash: new Map<string, CallerRow>() }
+  let callerCache = { version: db.dataVersion(), byHash: new Map<string, TokenCallerRow>() }
 
-  const findCallerByTokenHash = async (hash: string): Promise<CallerRow | undefined> => {
+  const findCallerByTokenHash = async (hash: string): Promise<TokenCallerRow | undefined> => {
     if (callerCache.version !== db.dataVersion()) callerCache = { version: db.dataVersion(), byHash: new Map() }
     const cached = callerCache.byHash.get(hash)
     if (cached) return cached
-    const { version, row } = await db.read((tx) => ({ version: db.dataVersion(), row: findCallerByCredential(tx, 'tokens', hash) }))
+    const { version, row } = await db.read((tx) => ({ version: db.dataVersion(), row: findCallerByToken(tx, hash) }))
     if (row && version === callerCache.version) callerCache.byHash.set(hash, row)
     return row
   }
@@ -52,11 +52,12 @@ export function createAuthenticator(options: { db: Db; clock: Clock }): Authenti
       const row = await findCallerByTokenHash(hashSecret(token))
       if (!row || (row.expires_at !== null && row.expires_at <= isoTime(clock.now()))) return undefined
       noteTokenUse(row.credential_id)
-      return toCaller(row, 'token', clock.now())
+      const { scope, project_id } = row
+      return { ...toCaller(row, 'token', clock.now()), scope, project_id }
     },
 
     async bySession(secret) {
-      const row = await db.read((tx) => findCallerByCredential(tx, 'sessions', hashSecret(secret)))
+      const row = await db.read((tx) => findCallerBySession(tx, hashSecret(secret)))
       if (!row || row.expires_at === null || row.expires_at <= isoTime(clock.now())) return undefined
       return toCaller(row, 'session', clock.now())
     },
@@ -111,5 +112,7 @@ function toCaller(row: CallerRow, via: Caller['via'], now_ms: number): Caller {
     is_instance_owner: row.is_instance_owner === 1,
     via,
     credential_id,
+    scope: null,
+    project_id: null,
   }
 }

@@ -69,6 +69,8 @@ export async function bootstrapInstance(options: { db: Db; sealer: Sealer; clock
       last_used_at: null,
       expires_at: null,
       created_at: now,
+      scope: null,
+      project_id: null,
     })
     return { owner, run_token, cookie_name, instance_id }
   })

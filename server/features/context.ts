@@ -1,5 +1,6 @@
 import type { Handlers } from '../contract/index.ts'
 import type { PlanName } from '../contract/instance.ts'
+import type { TokenScope } from '../contract/token-scopes.ts'
 import type { DomainView } from '../store/domains.ts'
 import type { Tx } from '../store/store.ts'
 import type { DatabaseDumpRow } from '../store/database-tables.ts'
@@ -19,6 +20,9 @@ export interface Caller {
   via: 'token' | 'session'
   /** ID of the token or session. Open streams end when it is revoked. */
   credential_id: string
+  /** Limits of a token; null for none. */
+  scope: TokenScope | null
+  project_id: string | null
 }
 
 /** The context of a request. */

@@ -6,7 +6,7 @@ import type { LogStore } from '../store/log-store.ts'
 import { paginate } from '../store/pagination.ts'
 import { findProjectBySlug } from '../store/projects.ts'
 import { Problem } from '../contract/errors.ts'
-import { listCallerAccountIds, requireDeployment } from './access.ts'
+import { isWithinProject, listCallerAccountIds, requireDeployment } from './access.ts'
 import type { OperationContext, OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { enqueueDeployment } from './enqueue.ts'
@@ -82,7 +82,7 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
         const accounts = listCallerAccountIds(tx, caller)
         const glances = query.slugs.flatMap((slug) => {
           const project = findProjectBySlug(tx, slug)
-          if (!project || !accounts.includes(project.account_id)) return []
+          if (!project || !accounts.includes(project.account_id) || !isWithinProject(caller, project.id)) return []
           const [latest] = listDeployments(tx, { project_id: project.id, before: undefined, limit: 1 })
           const serving = latest?.is_current === 1 && latest.target === 'production' ? latest : findCurrentProductionDeployment(tx, project.id)
           return { slug, latest: latest ? presentDeployment(tx, latest) : null, serving: serving ? presentDeployment(tx, serving) : null }

@@ -14,7 +14,7 @@ import {
 import type { Tx } from '../store/store.ts'
 import { findAccount } from '../store/users.ts'
 import type { OwnedDomainRow } from '../store/tables.ts'
-import { listCallerAccountIds, canAccessAccount, requireAccountOwner, requireDomain } from './access.ts'
+import { isWithinProject, listCallerAccountIds, canAccessProject, requireAccountOwner, requireDomain } from './access.ts'
 import type { Caller, OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import * as preconditions from './preconditions.ts'
@@ -29,7 +29,8 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
 
   return {
     async listDomains({ caller }) {
-      const rows = await db.read((tx) => listDomainsOfAccounts(tx, listCallerAccountIds(tx, caller)))
+      const all = await db.read((tx) => listDomainsOfAccounts(tx, listCallerAccountIds(tx, caller)))
+      const rows = all.filter(({ project_id }) => isWithinProject(caller, project_id))
       return { ...platformFields(), domains: rows.map(presentDomain) }
     },
 
@@ -108,7 +109,7 @@ export function requireAvailableHostname(
 ): OwnedDomainRow | undefined {
   const taken = findDomainByHostname(tx, hostname)
   const owned = findCoveringOwnedDomain(tx, hostname, now)
-  if (taken && canAccessAccount(tx, caller, taken.project_account_id))
+  if (taken && canAccessProject(tx, caller, { id: taken.project_id, account_id: taken.project_account_id }))
     throw new Problem('hostname_taken', `${hostname} is used by the project ${taken.project_slug}. Remove it there first.`)
   if (taken || (owned && owned.account_id !== account_id))
     throw new Problem('hostname_taken', `${hostname} is already in use on this instance. Choose another name.`)

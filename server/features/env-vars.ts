@@ -11,7 +11,14 @@ import { redeployInTransaction } from './redeploy.ts'
 
 type EnvVarHandlers = Pick<
   OperationHandlers,
-  'listEnvVars' | 'createEnvVars' | 'updateEnvVar' | 'deleteEnvVar' | 'listProjectEnvVars' | 'createProjectEnvVars' | 'updateProjectEnvVar'
+  | 'listEnvVars'
+  | 'listEnvVarKeys'
+  | 'createEnvVars'
+  | 'updateEnvVar'
+  | 'deleteEnvVar'
+  | 'listProjectEnvVars'
+  | 'createProjectEnvVars'
+  | 'updateProjectEnvVar'
 >
 
 export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
@@ -38,26 +45,9 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
   }
 
   /** The only place that reads a value for a response. */
-  const present = ({
-    id,
-    key,
-    sealed_value,
-    environment,
-    is_sensitive,
-    is_write_only,
-    is_build_secret,
-    created_at,
-    updated_at,
-  }: EnvVarRow): ProjectEnvVar => ({
-    id,
-    key,
-    value: is_write_only === 1 ? '' : deps.sealer.unseal(encryptionContextOf(id), sealed_value),
-    environment,
-    is_sensitive: is_sensitive === 1 || is_write_only === 1,
-    is_write_only: is_write_only === 1,
-    is_build_secret: is_build_secret === 1,
-    created_at,
-    updated_at,
+  const present = (row: EnvVarRow): ProjectEnvVar => ({
+    ...presentKey(row),
+    value: row.is_write_only === 1 ? '' : deps.sealer.unseal(encryptionContextOf(row.id), row.sealed_value),
   })
 
   const handlers: EnvVarHandlers = {
@@ -69,6 +59,11 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
     async listProjectEnvVars({ project }) {
       const rows = await db.read((tx) => listEnvVars(tx, project.id))
       return { env_vars: rows.map(present) }
+    },
+
+    async listEnvVarKeys({ project }) {
+      const rows = await db.read((tx) => listEnvVars(tx, project.id))
+      return { env_vars: rows.map(presentKey) }
     },
 
     createEnvVars: (context, input) => handlers.createProjectEnvVars(context, input),
@@ -134,3 +129,23 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
 }
 
 const withoutInstanceFields = ({ is_write_only: _, is_build_secret: __, ...envVar }: ProjectEnvVar): EnvVar => envVar
+
+const presentKey = ({
+  id,
+  key,
+  environment,
+  is_sensitive,
+  is_write_only,
+  is_build_secret,
+  created_at,
+  updated_at,
+}: EnvVarRow): Omit<ProjectEnvVar, 'value'> => ({
+  id,
+  key,
+  environment,
+  is_sensitive: is_sensitive === 1 || is_write_only === 1,
+  is_write_only: is_write_only === 1,
+  is_build_secret: is_build_secret === 1,
+  created_at,
+  updated_at,
+})

@@ -2,7 +2,7 @@ import type { DomainEvent } from '../contract/domain-events.ts'
 import type { StreamEvent } from '../contract/operation.ts'
 import { findDeploymentById } from '../store/deployments.ts'
 import type { Tx } from '../store/store.ts'
-import { canAccessAccount } from './access.ts'
+import { canAccessProject } from './access.ts'
 import type { Caller } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { presentDeployment, presentProject } from './presenters.ts'
@@ -46,7 +46,7 @@ export async function* streamInstanceEvents(deps: FeatureDeps, caller: Caller, s
 function toStreamEvent(tx: Tx, caller: Caller, { type, id }: ChangeEvent): StreamEvent | undefined {
   const deployment = type === 'deployment_changed' ? findDeploymentById(tx, id) : undefined
   const project = findProjectOrDeleted(tx, deployment?.project_id ?? id)
-  if (!project || !canAccessAccount(tx, caller, project.account_id)) return undefined
+  if (!project || !canAccessProject(tx, caller, project)) return undefined
   if (project.deleted_at !== null) return { event: 'project_removed', data: { id: project.id, slug: project.slug } }
   if (deployment) return { event: 'deployment', data: { deployment: presentDeployment(tx, deployment) } }
   return { event: 'project', data: { project: presentProject(project) } }

@@ -3,7 +3,7 @@ import { findDeploymentById } from '../store/deployments.ts'
 import { findAccount, findUser, deleteSession } from '../store/users.ts'
 import { hasOwnerPassword } from '../store/passwords.ts'
 import { findProject, findProjectBySlug, updateProject } from '../store/projects.ts'
-import { canAccessAccount } from './access.ts'
+import { canAccessProject, projectNotFound } from './access.ts'
 import { rejectEmulatedSettings } from './billing.ts'
 import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
@@ -27,7 +27,8 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
     async getSession({ caller }) {
       const { user, account } = await db.read((tx) => ({ user: findUser(tx, caller.user_id), account: findAccount(tx, caller.account_id) }))
       if (!user || !account) throw new Problem('unauthorized', 'This user was removed. Sign in with another account.')
-      return { user: presentUser(user), account: presentAccount(account), instance: deps.instance() }
+      const token = caller.via === 'token' ? { scope: caller.scope, project_id: caller.project_id } : null
+      return { user: presentUser(user), account: presentAccount(account), token, instance: deps.instance() }
     },
 
     async followInstance({ caller, signal }) {
@@ -44,7 +45,8 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
       const project = await db.write((tx) => {
         const slug = body.slug ?? slugify(base)
         const found = findProjectBySlug(tx, slug)
-        if (found && canAccessAccount(tx, caller, found.account_id)) return found
+        if (found && canAccessProject(tx, caller, found)) return found
+        if (caller.project_id !== null) throw projectNotFound()
         const created = insertNewProject(deps, tx, caller, {
           name: body.name ?? base,
           slug,

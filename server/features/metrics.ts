@@ -3,7 +3,7 @@ import { isoTime } from '../lib/clock.ts'
 import { createHistogram, type Histogram } from '../lib/histogram.ts'
 import { listRecentlyRequestedProjects } from '../store/projects.ts'
 import type { MetricsRow } from '../store/log-tables.ts'
-import { listCallerAccountIds } from './access.ts'
+import { isWithinProject, listCallerAccountIds } from './access.ts'
 import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
@@ -24,14 +24,16 @@ export function createMetricsHandlers(deps: FeatureDeps): MetricsHandlers {
       const recentlyRequested = await deps.store.db.read((tx) =>
         listRecentlyRequestedProjects(tx, listCallerAccountIds(tx, caller), isoTime(from * 1000), sparklineLimits.projects),
       )
-      const projects = recentlyRequested.map(({ id, slug }) => {
-        const requests = Array.from({ length: sparklineLimits.hours }, () => 0)
-        for (const row of deps.metrics.readHourlyRequests(id, from)) {
-          const index = (row.ts - from) / hour
-          if (index in requests) requests[index] = row.requests
-        }
-        return { slug, requests }
-      })
+      const projects = recentlyRequested
+        .filter(({ id }) => isWithinProject(caller, id))
+        .map(({ id, slug }) => {
+          const requests = Array.from({ length: sparklineLimits.hours }, () => 0)
+          for (const row of deps.metrics.readHourlyRequests(id, from)) {
+            const index = (row.ts - from) / hour
+            if (index in requests) requests[index] = row.requests
+          }
+          return { slug, requests }
+        })
       return { from: isoTime(from * 1000), projects: projects.filter((project) => project.requests.some((count) => count > 0)) }
     },
   }

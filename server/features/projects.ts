@@ -17,7 +17,7 @@ import {
   updateProject,
 } from '../store/projects.ts'
 import type { ProjectRow } from '../store/tables.ts'
-import { listCallerAccountIds, requireAccountOwner, requireProject } from './access.ts'
+import { isWithinProject, listCallerAccountIds, requireAccountOwner, requireProject } from './access.ts'
 import type { Caller, OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import * as preconditions from './preconditions.ts'
@@ -92,7 +92,9 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
       const limit = query.limit ?? limits.page.default
       const list = `projects ${caller.user_id}`
       const before = parseCursor(list, query.cursor)
-      const rows = await db.read((tx) => listProjects(tx, { accounts: listCallerAccountIds(tx, caller), before, limit: limit + 1 }))
+      const rows = await db.read((tx) =>
+        listProjects(tx, { accounts: listCallerAccountIds(tx, caller), only: caller.project_id, before, limit: limit + 1 }),
+      )
       const page = paginate(list, rows, limit)
       return { projects: page.rows.map(presentProject), next_cursor: page.next_cursor }
     },
@@ -100,7 +102,9 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
     async findProjects({ caller }, { query }) {
       const searchWords = splitSearchWords(query.q)
       return db.read((tx) => {
-        const searchable = listCallerAccountIds(tx, caller).flatMap((account) => listSearchableProjects(tx, account))
+        const searchable = listCallerAccountIds(tx, caller)
+          .flatMap((account) => listSearchableProjects(tx, account))
+          .filter(({ id }) => isWithinProject(caller, id))
         const matches = searchable.filter((one) => isMatchUncached(one, searchWords)).sort((a, b) => b.seq - a.seq)
         const rows = matches.slice(0, maxSearchResults).flatMap(({ seq }) => findProjectBySeq(tx, seq) ?? [])
         return { projects: rows.map(presentProject), count: matches.length, total: searchable.length }

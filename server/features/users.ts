@@ -67,6 +67,8 @@ export function createUserHandlers(deps: FeatureDeps): UserHandlers {
           last_used_at: null,
           expires_at: null,
           created_at: now(),
+          scope: null,
+          project_id: null,
         })
       })
       return { user: presentUser(user), account: presentAccount(account), token }

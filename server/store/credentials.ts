@@ -1,6 +1,6 @@
 import type { PlanName } from '../contract/instance.ts'
+import type { TokenScope } from '../contract/token-scopes.ts'
 import { first, run, tables } from './query.ts'
-import type { Tx } from './store.ts'
 
 /** A token or session with the user and account that it belongs to. */
 export interface CallerRow {
@@ -15,6 +15,11 @@ export interface CallerRow {
   trial_ends_at: string | null
 }
 
+export interface TokenCallerRow extends CallerRow {
+  scope: TokenScope | null
+  project_id: string | null
+}
+
 const callerColumns = [
   'c.id as credential_id',
   'c.expires_at',
@@ -26,15 +31,15 @@ const callerColumns = [
   'a.plan',
   'a.trial_ends_at',
 ] as const
-const findByToken = first((hash: string) =>
+export const findCallerByToken = first((hash: string) =>
   tables
     .selectFrom('tokens as c')
     .innerJoin('users as u', 'u.id', 'c.user_id')
     .innerJoin('accounts as a', 'a.id', 'u.account_id')
-    .select(callerColumns)
+    .select([...callerColumns, 'c.scope', 'c.project_id'])
     .where('c.hash', '=', hash),
 )
-const findBySession = first((hash: string) =>
+export const findCallerBySession = first((hash: string) =>
   tables
     .selectFrom('sessions as c')
     .innerJoin('users as u', 'u.id', 'c.user_id')
@@ -42,8 +47,5 @@ const findBySession = first((hash: string) =>
     .select(callerColumns)
     .where('c.hash', '=', hash),
 )
-
-export const findCallerByCredential = (tx: Tx, table: 'tokens' | 'sessions', hash: string): CallerRow | undefined =>
-  table === 'tokens' ? findByToken(tx, hash) : findBySession(tx, hash)
 
 export const recordTokenUse = run((id: string, now: string) => tables.updateTable('tokens').set({ last_used_at: now }).where('id', '=', id))

@@ -22,9 +22,13 @@ const listProjectsOfAccount = all((account: string, before: number, limit: numbe
     .limit(limit),
 )
 
-/** Newest first, from before `before` (a sequence number). One index walk per account, merged. */
-export function listProjects(tx: Tx, options: { accounts: string[]; before: number | undefined; limit: number }): ProjectRow[] {
-  const { accounts, before = Number.MAX_SAFE_INTEGER, limit } = options
+/** Newest first, from before `before` (a sequence number). One index walk per account, merged. `only`: the ID of the only project to list. */
+export function listProjects(tx: Tx, options: { accounts: string[]; only: string | null; before: number | undefined; limit: number }): ProjectRow[] {
+  const { accounts, only, before = Number.MAX_SAFE_INTEGER, limit } = options
+  if (only !== null) {
+    const row = findProject(tx, only)
+    return row && accounts.includes(row.account_id) && row.seq < before ? [row] : []
+  }
   const rows = accounts.flatMap((account) => listProjectsOfAccount(tx, account, before, limit))
   return accounts.length > 1 ? rows.sort((a, b) => b.seq - a.seq).slice(0, limit) : rows
 }
@@ -33,7 +37,7 @@ export function listProjects(tx: Tx, options: { accounts: string[]; before: numb
 export const listSearchableProjects = all((account: string) =>
   tables
     .selectFrom('projects')
-    .select(['seq', 'name', 'slug', 'repo_url'])
+    .select(['seq', 'id', 'name', 'slug', 'repo_url'])
     .where('account_id', '=', account)
     .where('deleted_at', 'is', null)
     .orderBy('seq', 'desc'),

@@ -5,6 +5,7 @@ import type { RuntimeName } from '../contract/runtimes.ts'
 import type { PlanName } from '../contract/instance.ts'
 import type { PreviewVolumes } from '../contract/project-settings.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
+import type { TokenScope } from '../contract/token-scopes.ts'
 import type { CronRun } from '../contract/services.ts'
 import type { DatabaseDumpTable, DatabaseRow } from './database-tables.ts'
 import type { CleanupTable, ForkRow, MailboxRow, MailMessageTable, ManagedServiceRow, RegistryRow } from './managed-tables.ts'
@@ -243,6 +244,10 @@ export interface TokenRow {
   last_used_at: string | null
   expires_at: string | null
   created_at: string
+  /** Null: everything that the user may do. */
+  scope: TokenScope | null
+  /** The only project that the token sees. */
+  project_id: string | null
 }
 
 /** Columns that have defaults for new projects. */

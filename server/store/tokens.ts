@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { all, exists, tables } from './query.ts'
+import { all, exists, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
 import type { TokenRow } from './tables.ts'
 
@@ -25,3 +25,5 @@ export function listTokens(tx: Tx, options: { user_id: string; before: number | 
 export const deleteToken = exists((userId: string, id: string) =>
   tables.deleteFrom('tokens').where('id', '=', id).where('user_id', '=', userId).where('kind', '=', 'api').returning('id'),
 )
+
+export const deleteTokensOfProject = run((projectId: string) => tables.deleteFrom('tokens').where('project_id', '=', projectId))

@@ -33,6 +33,28 @@ test('a token is created, printed alone on standard output, works, is listed and
   expect(await run('tokens', 'revoke', id)).toMatchObject({ code: 1, err: expect.stringContaining('token_not_found') })
 })
 
+test('--scope and --project limit a token, and the list shows both', async () => {
+  await platform.createProject({ slug: 'limited' })
+  const made = await run('tokens', 'create', 'reader', '--scope', 'read', '--project', 'limited')
+  const token = made.out.trim()
+  expect((await platform.api('GET', '/v1/projects/limited', undefined, token)).status).toBe(200)
+  expect((await platform.api('POST', '/v1/projects/limited/stop', undefined, token)).status).toBe(403)
+  const listed = await run('tokens')
+  expect(listed.out).toMatch(/^ID +NAME +TOKEN +SCOPE +PROJECT +LAST USED +EXPIRES/m)
+  expect(listed.out).toMatch(/reader +svc_…\S+ +read +limited /)
+  expect(await run('tokens', 'create', 'n', '--scope=write')).toMatchObject({ code: 2, err: expect.stringContaining('read, deploy, admin') })
+  expect(await run('tokens', 'create', 'n', '--project', 'none')).toMatchObject({ code: 1, err: expect.stringContaining('project_not_found') })
+})
+
+test('a token with the scope deploy sets variables without reading any', async () => {
+  await platform.createProject({ slug: 'variables' })
+  const { out } = await run('tokens', 'create', 'ci', '--scope', 'deploy')
+  const asCi = commandLine({ ...platform.handle.instance, token: out.trim() }, '.')
+  for (const value of ['one', 'two']) expect(await asCi('env', 'set', 'variables', `A=${value}`)).toMatchObject({ code: 0 })
+  expect(await asCi('env', 'list', 'variables')).toMatchObject({ code: 1, err: expect.stringContaining('insufficient_scope') })
+  expect((await run('env', 'list', 'variables', '--show')).out).toContain('two')
+})
+
 test('--json prints the record with the token', async () => {
   const { out, code } = await run('tokens', 'create', 'ci', '--json')
   expect(code).toBe(0)

@@ -191,8 +191,9 @@ export async function createSeededPlatform({ pictures = false } = {}): Promise<S
     }
   }
 
-  await platform.api('POST', '/v1/tokens', { name: 'Deploys from CI' })
+  await platform.api('POST', '/v1/tokens', { name: 'Laptop' })
   await create('chart-room', 'Chart room')
+  await platform.api('POST', '/instance/tokens', { name: 'Deploys from CI', scope: 'deploy', project: 'chart-room', expires_in_days: 90 })
   const [ids] = await Promise.all([
     addShop(),
     addStoppedProject(),

@@ -16,6 +16,7 @@ import { makeRepository, type Repository } from '../support/repository.ts'
 import { chromiumPath, dockerSocket } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 import { encodingsOf } from './secret-encodings.ts'
+import { readAsAgent } from './secrets-agent.ts'
 import { tellingApp } from './secrets-app.ts'
 
 const createSecret = (name: string) => `HPSENT_${name}/+ ${newId('evt')}"é%`
@@ -250,6 +251,13 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       for (const path of ['/healthz', '/openapi.json', '/docs']) await ask('GET', path)
     })
 
+    test('an agent reads everything that it can', async () => {
+      const { body } = await ask<{ deployments: { id: string }[] }>('GET', '/v1/projects/teller/deployments')
+      const variable = { key: 'SECRET', value: secrets.get('preview variable'), environment: 'preview' }
+      const ids = body.deployments.map(({ id }) => id)
+      recordSink('the tools of agents', await readAsAgent((path, init) => instance.fetch(path, init), 'teller', ids, variable))
+    })
+
     test('it restarts and recovers its apps', async () => {
       const first = await instance.stop()
       recordSink('what it printed', first.out + first.err)
@@ -299,11 +307,13 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
     test('the outputs were written to, with the secrets masked', () => {
       expect(sinks.get('the build streams')).toContain('plain ••••••')
       expect(sinks.get('the runtime log')).toContain('plain ••••••')
+      expect(sinks.get('the tools of agents')).toContain('plain ••••••')
       expect([...sinks.keys()].toSorted()).toEqual([
         'the answers',
         'the build streams',
         'the instance’s events',
         'the runtime log',
+        'the tools of agents',
         'what it printed',
       ])
       expect([...secrets.keys()]).toEqual([
@@ -317,8 +327,9 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       ])
     })
 
-    test.for(['the answers', 'the build streams', 'the runtime log', 'the instance’s events', 'what it printed'])('not in %s', (sink) =>
-      expectClean(sink, sinks.get(sink) ?? ''),
+    test.for(['the answers', 'the build streams', 'the runtime log', 'the instance’s events', 'the tools of agents', 'what it printed'])(
+      'not in %s',
+      (sink) => expectClean(sink, sinks.get(sink) ?? ''),
     )
 
     test('not in the arguments of any process, nor in the environment of databases and browsers', () => {

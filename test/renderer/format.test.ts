@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { DeploymentStep } from '../../server/contract/deployments.ts'
 import { slug } from '../../server/contract/shared.ts'
-import { findErrorLine } from '../../renderer/features/deployments/error-line.ts'
+import { findErrorLine } from '../../server/client/error-line.ts'
+import { stripAnsi } from '../../renderer/lib/ansi.ts'
 import type { LogLine } from '../../renderer/features/logs/log-line.ts'
 import { appUrl } from '../../renderer/api/app-url.ts'
 import { wasStepReached } from '../../renderer/lib/deployment-progress.ts'
@@ -126,11 +127,11 @@ describe('the error line', () => {
       ['src/a.ts(3,1): error TS2304: Cannot find name x', 'stdout'],
       ['npm error code ELIFECYCLE', 'stderr'],
     )
-    expect(findErrorLine(log, failed)?.line.number).toBe(3)
+    expect(findErrorLine(log, failed, stripAnsi)?.line.number).toBe(3)
   })
   it('is the line after an announcement', () => {
     const log = lines(['\u001b[31merror during build:\u001b[0m', 'stderr'], ['Could not resolve "./prices.ts"', 'stderr'])
-    expect(findErrorLine(log, failed)?.line.number).toBe(2)
+    expect(findErrorLine(log, failed, stripAnsi)?.line.number).toBe(2)
   })
   it('is the line that the failure quotes', () => {
     const log = lines(
@@ -139,21 +140,21 @@ describe('the error line', () => {
       ['npm error Lifecycle script `build` failed with error:', 'stderr'],
     )
     const message = '`npm run build` ended with exit code 1 after 0.2 s. A variable is missing: HULL (log: “Water is coming in: HULL is not set”).'
-    expect(findErrorLine(log, { steps, error: { code: 'build_failed', message, hint: '' } })?.line.number).toBe(2)
-    expect(findErrorLine(log, failed)?.line.number).toBe(2)
+    expect(findErrorLine(log, { steps, error: { code: 'build_failed', message, hint: '' } }, stripAnsi)?.line.number).toBe(2)
+    expect(findErrorLine(log, failed, stripAnsi)?.line.number).toBe(2)
   })
   it('is the error of an app that throws during startup, not the source line that Node prints above it', () => {
     const texts = ['/app/server.js:1', "throw new Error('no harbour')", '^', '', 'Error: no harbour', '    at file:///app/server.js:1:7']
     const log = lines(...texts.map((text): [string, 'stderr', string] => [text, 'stderr', 'start']))
     const started: DeploymentStep[] = [{ name: 'health_check', status: 'failed', started_at: null, finished_at: null }]
-    expect(findErrorLine(log, { steps: started, error: null })?.line.number).toBe(5)
+    expect(findErrorLine(log, { steps: started, error: null }, stripAnsi)?.line.number).toBe(5)
   })
   it('is the last line when none looks like an error', () => {
-    expect(findErrorLine(lines(['one'], ['two']), failed)?.line.number).toBe(2)
+    expect(findErrorLine(lines(['one'], ['two']), failed, stripAnsi)?.line.number).toBe(2)
   })
   it('is null when nothing failed, or the log is empty', () => {
-    expect(findErrorLine(lines(['one']), { steps: [], error: null })).toBeNull()
-    expect(findErrorLine([], failed)).toBeNull()
+    expect(findErrorLine(lines(['one']), { steps: [], error: null }, stripAnsi)).toBeNull()
+    expect(findErrorLine([], failed, stripAnsi)).toBeNull()
   })
 })
 

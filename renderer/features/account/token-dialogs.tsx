@@ -1,12 +1,18 @@
+import type { ComponentProps } from 'react'
 import { useForm } from '../../lib/use-form.ts'
-import { useCreateToken, useRevokeToken } from '../../api/tokens.ts'
-import type { ApiToken } from '../../../server/contract/tokens.ts'
+import { useCapabilities } from '../../api/capabilities.ts'
+import { useProjects } from '../../api/projects.ts'
+import { type ListedToken, useCreateScopedToken, useCreateToken, useRevokeToken } from '../../api/tokens.ts'
+import { tokenScopeHints, tokenScopeLabels } from '../../../server/contract/labels.ts'
+import { tokenScopes } from '../../../server/contract/token-scopes.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { formatDate } from '../../lib/format.ts'
 import { SecretDialog } from '../../components/secret-dialog.tsx'
+
+type SelectProps = Pick<ComponentProps<typeof SelectField>, 'value' | 'onChange' | 'error'>
 
 const maxNameLength = 100
 /** Values in days; the empty value means no expiration. */
@@ -19,19 +25,27 @@ const lifetimes = [
 ] as const
 
 export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
-  const create = useCreateToken({ hidesErrorToast: true })
+  const { has_instance_api } = useCapabilities()
+  const [createScoped, createUnlimited] = [useCreateScopedToken({ hidesErrorToast: true }), useCreateToken({ hidesErrorToast: true })]
+  const create = has_instance_api ? createScoped : createUnlimited
   const form = useForm({
-    initial: { name: '', expires_in_days: '90' },
+    initial: { name: '', scope: 'deploy', project: '', expires_in_days: '90' },
     submission: create,
-    onSubmit: ({ name, expires_in_days: days }) =>
-      create.mutate({ body: { name: name.trim(), ...(days === '' ? {} : { expires_in_days: Number(days) }) } }),
+    onSubmit({ name, scope, project, expires_in_days: days }) {
+      const body = { name: name.trim(), ...(days === '' ? {} : { expires_in_days: Number(days) }) }
+      if (!has_instance_api) createUnlimited.mutate({ body })
+      else
+        createScoped.mutate({
+          body: { ...body, scope: tokenScopes.find((one) => one === scope), ...(project === '' ? {} : { project }) },
+        })
+    },
   })
   if (create.data) {
     const { token, api_token } = create.data
     return (
       <SecretDialog
         title={`Token “${api_token.name}”`}
-        description="Copy it now: it is not shown again. Anyone with this token has your full access."
+        description="Copy it now: it is not shown again. Anyone with this token can do what it allows."
         secret={token}
         kind="token"
         onClose={onClose}
@@ -59,6 +73,7 @@ export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
           {...form.text('name')}
           hint="Describe what uses this token."
         />
+        {has_instance_api && <TokenLimits form={form} />}
         <SelectField label="Expires in" {...form.text('expires_in_days')}>
           {lifetimes.map(({ value, text }) => (
             <option key={value} value={value}>
@@ -78,7 +93,32 @@ export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-export function RevokeTokenDialog({ token, onClose }: { token: ApiToken; onClose: () => void }) {
+function TokenLimits({ form }: { form: { values: { scope: string }; text(name: 'scope' | 'project'): SelectProps } }) {
+  const { data } = useProjects()
+  const projects = data?.pages.flatMap((page) => page.projects) ?? []
+  const scope = tokenScopes.find((one) => one === form.values.scope) ?? 'admin'
+  return (
+    <>
+      <SelectField label="Scope" {...form.text('scope')} hint={tokenScopeHints[scope]}>
+        {tokenScopes.map((one) => (
+          <option key={one} value={one}>
+            {tokenScopeLabels[one]}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField label="Project" {...form.text('project')}>
+        <option value="">All projects</option>
+        {projects.map(({ slug, name }) => (
+          <option key={slug} value={slug}>
+            {name}
+          </option>
+        ))}
+      </SelectField>
+    </>
+  )
+}
+
+export function RevokeTokenDialog({ token, onClose }: { token: ListedToken; onClose: () => void }) {
   const revoke = useRevokeToken({
     hidesErrorToast: true,
     successMessage: 'Token revoked.',

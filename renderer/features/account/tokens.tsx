@@ -1,9 +1,9 @@
 import { KeyRound, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
-import type { ApiToken } from '../../../server/contract/tokens.ts'
+import { tokenScopeLabels } from '../../../server/contract/labels.ts'
 import { toApiError } from '../../lib/api-error.ts'
-import { useTokens } from '../../api/tokens.ts'
+import { type ListedToken, useTokens } from '../../api/tokens.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { formatDate, formatDateTime } from '../../lib/format.ts'
@@ -13,7 +13,7 @@ import { useScrollToSection } from '../../lib/use-scroll-to-section.ts'
 import { CreateTokenDialog, RevokeTokenDialog } from './token-dialogs.tsx'
 import styles from './page.module.css'
 
-type OpenDialog = { name: 'create' } | { name: 'revoke'; token: ApiToken }
+type OpenDialog = { name: 'create' } | { name: 'revoke'; token: ListedToken }
 
 /** API tokens, with which programs sign in as the user. */
 export function Tokens() {
@@ -48,7 +48,7 @@ export function Tokens() {
       {!tokens && !error && <SkeletonRows rows={3} height={64} />}
       {tokens?.length === 0 && (
         <EmptyState icon={KeyRound} title="No tokens yet" action={create}>
-          Programs, such as CI or the command line on another machine, sign in with a token. A token has your full access.
+          Programs, such as CI or the command line on another machine, sign in with a token. A token can be limited to a scope, a project and a time.
         </EmptyState>
       )}
       {tokens !== undefined && tokens.length > 0 && (
@@ -71,8 +71,8 @@ export function Tokens() {
   )
 }
 
-function TokenRow({ token, onRevoke }: { token: ApiToken; onRevoke: () => void }) {
-  const { name, prefix, last4, last_used_at, expires_at } = token
+function TokenRow({ token, onRevoke }: { token: ListedToken; onRevoke: () => void }) {
+  const { name, prefix, last4, last_used_at, expires_at, scope, project } = token
   return (
     <li className={`card-row ${styles.tokenRow}`}>
       <div className={styles.tokenIdentity}>
@@ -83,6 +83,10 @@ function TokenRow({ token, onRevoke }: { token: ApiToken; onRevoke: () => void }
           {prefix}…{last4}
         </p>
       </div>
+      <p className={`text-muted truncate ${styles.tokenLimits}`} title={project?.name}>
+        {scope ? tokenScopeLabels[scope] : 'Full access'}
+        {project ? ` · ${project.name}` : ''}
+      </p>
       <p className={`text-muted ${styles.tokenUsed}`}>{last_used_at === null ? 'Never used' : <>Used {<RelativeTime at={last_used_at} />}</>}</p>
       <TokenExpiry expires_at={expires_at} />
       <IconButton icon={Trash2} label={`Revoke ${name}…`} onClick={onRevoke} />

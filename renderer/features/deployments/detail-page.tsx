@@ -21,7 +21,8 @@ import { useFaviconStatus } from '../../lib/use-favicon-status.ts'
 import { DeploymentActions } from './deployment-actions.tsx'
 import { DeploymentLine, deploymentTitle, triggerLabel } from '../../components/deployment-line.tsx'
 import { FailureReport } from './failure-report.tsx'
-import { findErrorLine } from './error-line.ts'
+import { findErrorLine } from '../../../server/client/error-line.ts'
+import { stripAnsi } from '../../lib/ansi.ts'
 import { isTerminal, stepSegments, deploymentDuration_ms } from '../../lib/deployment-progress.ts'
 import { Timeline } from './timeline.tsx'
 import { useBuildLog } from './use-build-log.ts'
@@ -51,7 +52,7 @@ function DeploymentReport({ slug, deployment }: { slug: string; deployment: Depl
   // Searched once, when the log is complete, because the log may be long.
   const isLogComplete = stream.name === 'ended'
   const errorLine = useMemo(
-    () => (deployment.status === 'failed' && isLogComplete ? findErrorLine(store.lines, deployment) : null),
+    () => (deployment.status === 'failed' && isLogComplete ? findErrorLine(store.lines, deployment, stripAnsi) : null),
     [deployment, isLogComplete, store],
   )
   // The error line is shown at the top, so the content below waits until it is known.

@@ -5,7 +5,7 @@ import { errorStatus } from '../../contract/errors.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
 import { operations } from '../../contract/index.ts'
 import { limits } from '../../contract/limits.ts'
-import type { OperationGroup, OperationSpec } from '../../contract/operation.ts'
+import { type OperationGroup, type OperationSpec, requiredScope } from '../../contract/operation.ts'
 import { project } from '../../contract/projects.ts'
 import { addExamples } from './examples.ts'
 import type { OpenApiResponse, OpenApiOperation, JsonSchema } from './types.ts'
@@ -130,7 +130,7 @@ const cleanSchema =
   }
 
 function describeOperation(operationId: string, spec: OperationSpec, names: SchemaNames): OpenApiOperation {
-  const operation: OpenApiOperation = { operationId, tags: [spec.group], summary: spec.summary, responses: {} }
+  const operation: OpenApiOperation = { operationId, tags: [spec.group], summary: spec.summary, 'x-token-scope': requiredScope(spec), responses: {} }
   if (spec.description) operation.description = spec.description
   const parameters = [
     ...parametersIn('path', spec.params),
@@ -289,7 +289,7 @@ function describeSuccess({ success, method }: OperationSpec, names: SchemaNames)
 
 function codesByStatus(spec: OperationSpec): [string, ErrorCode[]][] {
   // Every operation rejects repeated query parameters, including unknown ones.
-  const codes = new Set<ErrorCode>([...spec.errors, 'invalid_input', 'unauthorized', 'rate_limited', 'internal_error'])
+  const codes = new Set<ErrorCode>([...spec.errors, 'invalid_input', 'unauthorized', 'insufficient_scope', 'rate_limited', 'internal_error'])
   if (spec.method === 'POST') codes.add('idempotency_conflict')
   if (spec.method !== 'GET') codes.add('origin_not_allowed').add('payload_too_large').add('unsupported_media_type')
   if (spec.body) codes.add('invalid_json')
@@ -339,10 +339,10 @@ const commonHeaders = Object.fromEntries(
 
 const introduction = `The API of a deployment platform: projects, deployments, logs, domains and databases.
 
-Send \`Authorization: Bearer svc_…\` with every request. ${limits.rate.authenticated} requests per minute are allowed per account and ${limits.rate.anonymous} per minute without authentication, unless the instance is configured otherwise. Every error has the same envelope; every response has an \`X-Request-Id\`. Lists are sorted newest first and paginated with \`limit\` and \`cursor\`.
+Send \`Authorization: Bearer svc_…\` with every request. ${limits.rate.authenticated} requests per minute are allowed per account and ${limits.rate.anonymous} per minute without authentication, unless the instance is configured otherwise. A token may be limited to a scope (\`read\`, \`deploy\`, \`admin\`) and to a project; what it does not include is a 403 \`insufficient_scope\`, and \`x-token-scope\` of an operation says what it needs. Every error has the same envelope; every response has an \`X-Request-Id\`. Lists are sorted newest first and paginated with \`limit\` and \`cursor\`.
 
 Any POST may have an \`Idempotency-Key\`. A request with the same key of the same account within 24 hours gets the first response again, marked by \`Idempotency-Replayed: true\`, and nothing is done twice. A different request with the key is a 409 \`idempotency_conflict\`. Responses with 2xx, 402 and 409 are stored; all others leave the key free. A second request waits while the first is in progress. After a crash, a retry that creates a project, a deployment, a token, variables or a domain gets the stored response if the work was done, and does the work if not. For other requests the outcome is unknown, and the response is a 409 until the key expires. A caller who has lost access to the resource in the path gets its 404 (our reading).
 
 Every path also works without \`/v1\`, marked by \`Deprecation: true\`. New clients should use \`/v1\`.
 
-Where the API description leaves gaps, this is our reading. An unknown body field is rejected with 400. An unknown query parameter is ignored, a repeated one rejected. Checks run in this order: host 421, rate limit 429, authentication 401, origin 403, resource 404, input 400, configuration 503, plan 402, state 409. A resource that you may not see is indistinguishable from one that does not exist.`
+Where the API description leaves gaps, this is our reading. An unknown body field is rejected with 400. An unknown query parameter is ignored, a repeated one rejected. Checks run in this order: host 421, rate limit 429, authentication 401, origin 403, scope 403, resource 404, input 400, configuration 503, plan 402, state 409. A resource that you may not see is indistinguishable from one that does not exist.`

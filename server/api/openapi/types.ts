@@ -24,6 +24,8 @@ export interface OpenApiOperation {
   tags: string[]
   summary: string
   description?: string
+  /** The scope that an API token needs. */
+  'x-token-scope'?: string
   security?: Record<string, never[]>[]
   parameters?: OpenApiParameter[]
   requestBody?: { required: boolean; content: Record<string, OpenApiMedia> }

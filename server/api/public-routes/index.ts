@@ -7,6 +7,7 @@ import { createDashboard } from './dashboard.ts'
 import { docsPage } from '../openapi/docs-page.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import { type RegistrationService, accountPages } from './account-pages.ts'
+import { type McpEndpoint, mcpRoute } from './mcp.ts'
 import { purgeWebhookRoute } from './purge-webhook.ts'
 import type { PurgeWebhook } from './purge-webhook.ts'
 import { jsonResponse, redirectResponse, textResponse } from '../response.ts'
@@ -31,6 +32,7 @@ export interface PublicRouteOptions extends SignInOptions {
   has_card_form: boolean
   purgeWebhook: PurgeWebhook
   billingWebhook: BillingWebhook
+  answerMcp: McpEndpoint
   registration: RegistrationService
 }
 
@@ -63,6 +65,7 @@ export function createPublicRoutes(options: PublicRouteOptions): PublicRoute[] {
     ...accountPages(options),
     purgeWebhookRoute(options.purgeWebhook),
     billingWebhookRoute(options.billingWebhook),
+    mcpRoute(options.answerMcp),
     {
       path: '/app/**',
       rate_limit: false,

@@ -1,7 +1,10 @@
 import type { ApiResponse } from '../response.ts'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Caller } from '../../features/context.ts'
 
 export interface PublicRequest {
+  /** Who is signed in, if anybody. */
+  caller: Caller | undefined
   query: URLSearchParams
   params: Record<string, string>
   headers: IncomingHttpHeaders

@@ -47,14 +47,50 @@ export const instanceTopics: HelpArticle[] = [
     body: [
       'A browser signs in with a link that works once:',
       { run: 'npx homeport open' },
-      'A program sends an API token. Create one under [[/account?at=tokens|Account, API tokens]]; it is shown only once. A token has all permissions of the person who created it. After you revoke it, the next request with it is refused.',
-      { run: 'npx homeport tokens create ci --days 90' },
+      'A program sends an API token. Create one under [[/account?at=tokens|Account, API tokens]]; it is shown only once. After you revoke it, the next request with it is refused.',
+      { run: 'npx homeport tokens create ci --scope deploy --project blog --days 90' },
+      'A scope limits what the token may do: `read` sees states, logs and metrics; `deploy` also deploys, rolls back, sets variables, runs commands and takes snapshots; `admin` may do everything, including deletion, secrets and settings. Without `--scope` a token may do all that you may. For a token with a project, other projects do not exist.',
       { run: 'curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:4600/v1/projects' },
       {
         list: [
+          '403 `insufficient_scope`: the token has another scope or project than the request needs. The message names it.',
           '401 `unauthorized`: the token is mistyped, revoked or expired, or belongs to another instance.',
           '429 `rate_limited`: the client sent more requests per minute than the instance allows. `Retry-After` says when to try again.',
           '409 `idempotency_conflict`: this `Idempotency-Key` was used for another request within 24 hours, or its request was interrupted. Check the current state, then use a new key.',
+        ],
+      },
+    ],
+  },
+  {
+    id: 'mcp',
+    title: 'Coding agents (MCP)',
+    summary: 'Let an agent such as Claude Code or Cursor deploy, read failures and logs, and set variables.',
+    keywords: 'model context protocol mcp agent ai llm claude code cursor codex copilot tools stdio streamable http',
+    body: [
+      'Create a token that allows what the agent needs and nothing else, for one project or all. With `read` it looks, with `deploy` it also deploys, rolls back, sets variables and takes snapshots; deletion and restores need `admin`.',
+      { run: 'npx homeport tokens create agent --scope deploy --project blog --days 90' },
+      'On this machine the agent starts the command `homeport mcp`. Its configuration has an entry like this, in `.mcp.json` for Claude Code and `.cursor/mcp.json` for Cursor. Keep the file out of git, because the token is in it:',
+      {
+        file: '.mcp.json',
+        text: `{
+  "mcpServers": {
+    "homeport": {
+      "command": "npx",
+      "args": ["homeport", "mcp"],
+      "env": { "HOMEPORT_TOKEN": "svc_..." }
+    }
+  }
+}`,
+      },
+      'Without `HOMEPORT_TOKEN` the agent may do all that you may on this machine. For another instance add `HOMEPORT_URL`, or use HTTP, where the token is always needed:',
+      { run: 'claude mcp add --transport http homeport http://127.0.0.1:4600/mcp --header "Authorization: Bearer $TOKEN"' },
+      {
+        list: [
+          'The agent sees only the tools that its token allows. Every call passes the checks of every other request, and counts towards the limit of requests per minute.',
+          'No tool returns values of variables, passwords or the data of your apps. An agent can set a variable, and list the names of all.',
+          'Logs may contain text that speaks to the agent. What a tool returns is marked as data, yet no mark is a guarantee: give an agent that reads logs of strangers the scope `read`.',
+          'Before a volume is deleted, or a volume or database restored, a snapshot of its data is taken.',
+          'When you [[/account?at=tokens|revoke the token]], its next call is refused.',
         ],
       },
     ],

@@ -18,6 +18,7 @@ import { registriesSql } from './0017-registries.ts'
 import { pullRequestsSql } from './0019-pull-requests.ts'
 import { publicPortsSql } from './0020-public-ports.ts'
 import { projectAppsSql } from './0023-project-apps.ts'
+import { tokenScopesSql } from './0024-token-scopes.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -41,6 +42,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'pull-requests', sql: pullRequestsSql },
   { name: 'public-ports', sql: publicPortsSql },
   { name: 'project-apps', sql: projectAppsSql },
+  { name: 'token-scopes', sql: tokenScopesSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [

@@ -14,6 +14,7 @@ export async function createAndRevokeToken({ dashboard, platform, inputDriver }:
   await expect(making.getByLabel('Name')).toBeFocused()
   await expect(making.getByRole('button', { name: 'Create' })).toBeDisabled()
   await inputDriver.fill(making.getByLabel('Name'), 'Deploys from CI')
+  await inputDriver.choose(making.getByLabel('Scope'), 'Read')
   await inputDriver.choose(making.getByLabel('Expires in'), '30 days')
   await inputDriver.press(making.getByRole('button', { name: 'Create' }))
 
@@ -28,6 +29,7 @@ export async function createAndRevokeToken({ dashboard, platform, inputDriver }:
   await expect(list).toHaveCount(1)
   await expect(list).toContainText(`svc_…${token.slice(-4)}`)
   await expect(list).toContainText('Never used')
+  await expect(list).toContainText('Read')
   await expect(list).toContainText('Expires ')
   expect(await dashboard.content()).not.toContain(token)
   expect(addresses.filter((address) => address.includes(token))).toEqual([])

@@ -1,6 +1,11 @@
-import type { DeploymentDetail, DeploymentFailure } from '../../../server/contract/deployments.ts'
-import { stripAnsi } from '../../lib/ansi.ts'
-import type { LogLine } from '../logs/index.ts'
+import type { DeploymentDetail, DeploymentFailure } from '../contract/deployments.ts'
+
+interface OutputLine {
+  text: string
+  source: string
+  /** The step. */
+  group: string | null
+}
 
 const errorPattern = /\b(error|errno|fatal|failed|failure|cannot|could not|not found|unexpected|exception|ERR!|ELIFECYCLE)\b/i
 // Summary lines that tools print about themselves. They do not locate the error.
@@ -13,21 +18,24 @@ const minQuoteLength = 12
 
 /**
  * The error line in the log of a deployment, with surrounding lines. The line that the failure message quotes takes precedence, so that message and
- * excerpt agree.
+ * excerpt agree. `strip` removes colors.
  */
-export function findErrorLine(
-  lines: readonly LogLine[],
+export function findErrorLine<Line extends OutputLine>(
+  lines: readonly Line[],
   { steps, error }: Pick<DeploymentDetail, 'steps' | 'error'>,
-): { line: LogLine; context: LogLine[] } | null {
+  strip: (text: string) => string,
+): { line: Line; context: Line[] } | null {
+  const textOf = ({ text }: OutputLine): string => strip(text)
+  const trimmedText = (line: OutputLine): string => textOf(line).trim()
   const failedStep = steps.find((step) => step.status === 'failed')?.name
   if (failedStep === undefined) return null
   // Output of an app during start and health check belongs to the start step.
   const group = failedStep === 'health_check' || failedStep === 'route' ? 'start' : failedStep
   const output = lines.filter((line) => line.group === group && line.source !== 'system' && trimmedText(line) !== '').slice(-maxSearchedLines)
-  const candidates = output.filter((line, index) => !trailerPattern.test(stripAnsi(line.text)) && !isSourceExcerpt(output, index))
-  const errorLines = candidates.filter((line) => errorPattern.test(stripAnsi(line.text)))
+  const candidates = output.filter((line, index) => !trailerPattern.test(textOf(line)) && !isCaret(trimmedText(output[index + 1] ?? line)))
+  const errorLines = candidates.filter((line) => errorPattern.test(textOf(line)))
   const line =
-    output.find((one) => isQuoted(one, error)) ??
+    output.find((one) => isQuoted(trimmedText(one), error)) ??
     errorLines.find(({ source }) => source === 'stderr') ??
     errorLines[0] ??
     candidates.findLast(({ source }) => source === 'stderr') ??
@@ -40,14 +48,9 @@ export function findErrorLine(
   return { line: target, context: output.slice(Math.max(0, at - 2), at + 4) }
 }
 
-const trimmedText = (line: LogLine): string => stripAnsi(line.text).trim()
-
-function isQuoted(line: LogLine, error: DeploymentFailure | null): boolean {
-  const text = trimmedText(line)
+function isQuoted(text: string, error: DeploymentFailure | null): boolean {
   return error !== null && text.length >= minQuoteLength && error.message.includes(text.slice(0, maxQuoteLength))
 }
 
 /** Node prints the source above a caret and the error only after it. */
-function isSourceExcerpt(output: readonly LogLine[], index: number): boolean {
-  return /^\^+$/.test(trimmedText(output[index + 1] ?? output[index]!))
-}
+const isCaret = (text: string): boolean => /^\^+$/.test(text)

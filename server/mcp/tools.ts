@@ -1,0 +1,51 @@
+import type { CallOutput } from '../client/operation-types.ts'
+import { buildLogTool, failureTool, runtimeLogTool } from './log-tools.ts'
+import { operationTool, type Tool } from './tool.ts'
+import { setVariableTool } from './variable-tools.ts'
+
+/** The tools of agents. No tool returns the value of a variable, a credential or the data of an app. */
+export const tools: readonly Tool[] = [
+  operationTool('list_projects', 'listProjects'),
+  operationTool('get_project', 'getProject'),
+  operationTool('create_project', 'createProject'),
+  operationTool('deploy', 'deployProject'),
+  operationTool('deploy_folder', 'deployFolder'),
+  operationTool('list_deployments', 'listDeployments'),
+  operationTool('get_deployment', 'getDeployment', { query: { build_log: 'false' }, select: withoutLog }),
+  operationTool('redeploy', 'retryDeployment'),
+  operationTool('cancel_deployment', 'cancelDeployment'),
+  operationTool('rollback', 'rollbackDeployment'),
+  failureTool,
+  buildLogTool,
+  runtimeLogTool,
+  operationTool('get_metrics', 'getMetrics', { select: withoutEmptyBuckets }),
+  operationTool('list_previews', 'listPreviews'),
+  operationTool('list_variables', 'listEnvVarKeys'),
+  setVariableTool,
+  operationTool('delete_variable', 'deleteEnvVar'),
+  operationTool('list_domains', 'listProjectDomains'),
+  operationTool('add_domain', 'addDomain'),
+  operationTool('verify_domain', 'verifyDomain'),
+  operationTool('list_services', 'listServices'),
+  operationTool('restart_service', 'restartService'),
+  operationTool('run_cron_service', 'runCronService'),
+  operationTool('list_managed_services', 'listManagedServices'),
+  operationTool('add_managed_service', 'addManagedService'),
+  operationTool('list_volumes', 'listVolumes'),
+  operationTool('list_volume_files', 'listVolumeFiles'),
+  operationTool('create_snapshot', 'createVolumeSnapshot'),
+  operationTool('restore_snapshot', 'restoreVolume'),
+  operationTool('delete_volume', 'deleteVolume'),
+  operationTool('list_database_dumps', 'listDatabaseDumps'),
+  operationTool('dump_database', 'dumpDatabase'),
+  operationTool('restore_database', 'restoreDatabase', { select: ({ dump }: CallOutput<'restoreDatabase'>) => ({ dump }) }),
+]
+
+function withoutLog({ deployment }: CallOutput<'getDeployment'>) {
+  const { build_log: _, build_log_truncated: __, ...rest } = deployment
+  return { deployment: rest }
+}
+
+function withoutEmptyBuckets({ buckets, ...rest }: CallOutput<'getMetrics'>) {
+  return { ...rest, buckets: buckets.filter(({ requests, cold_starts }) => requests > 0 || cold_starts > 0) }
+}

@@ -1,0 +1,33 @@
+type Fetch = (path: string, init: RequestInit) => Promise<Response>
+
+const readTools = [
+  'get_project',
+  'get_metrics',
+  'get_runtime_log',
+  'list_variables',
+  'list_previews',
+  'list_domains',
+  'list_services',
+  'list_managed_services',
+  'list_volumes',
+  'list_database_dumps',
+  'list_deployments',
+]
+
+/** Reads all that an agent can read of a project, and sets a variable that exists. Returns the responses. */
+export async function readAsAgent(send: Fetch, slug: string, deploymentIds: readonly string[], variable: object): Promise<string> {
+  const responses: string[] = []
+  const callTool = async (name: string, args: object): Promise<void> => {
+    const response = await send('/mcp', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
+    })
+    responses.push(await response.text())
+  }
+  await callTool('list_projects', {})
+  for (const id of deploymentIds) for (const name of ['get_deployment', 'get_failure', 'get_build_log']) await callTool(name, { slug, id })
+  for (const name of readTools) await callTool(name, { slug })
+  await callTool('set_variable', { slug, ...variable })
+  return responses.join('\n')
+}
