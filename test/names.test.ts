@@ -18,7 +18,7 @@ describe('names', () => {
     const filesByName = new Map<string, string[]>()
     for (const [file, text] of textOf) {
       if (!file.startsWith(`${folder}/`)) continue
-      for (const [, name = ''] of text.matchAll(/^export (?:declare )?(?:interface|type|class|enum) (\w+)/gm))
+      for (const [, name = ''] of text.matchAll(/^export (?:declare |abstract |const (?=enum))*(?:interface|type|class|enum) (\w+)/gm))
         filesByName.set(name, [...(filesByName.get(name) ?? []), file])
     }
     expect([...filesByName].filter(([, declaredIn]) => declaredIn.length > 1)).toEqual([])

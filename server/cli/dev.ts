@@ -21,7 +21,7 @@ export const dev: CliCommand = {
     stop: 'switch the addresses of the project back to the production build',
   },
   details: [
-    'The server gets the variables of the project, with databases and services at addresses of this machine. Ctrl-C ends it and switches back.',
+    'The server gets the variables of the project, with databases and services at addresses that this machine can reach. Ctrl-C ends it and switches back.',
     'Without a command: dev in homeport.yaml, else the framework’s own. A linked git worktree has its own address, BRANCH--SLUG.localhost.',
   ].join('\n'),
   takes_command: true,

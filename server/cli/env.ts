@@ -101,7 +101,7 @@ async function set(context: CommandContext): Promise<number> {
     const { id } = await (needsInstance(body)
       ? client.call('updateProjectEnvVar', { params, body })
       : client.call('updateEnvVar', { params, body: hosted }))
-    context.terminal.out(context.is_json ? JSON.stringify({ id, updated: true }) : `Changed ${key}. The next deployment has it: homeport deploy`)
+    context.terminal.out(context.is_json ? JSON.stringify({ id, updated: true }) : `Changed ${key}. The next deployment uses it: homeport deploy`)
     return exitCodes.success
   }
   const response = await createVariables(client, slug, [{ key, value, environment, ...flags }])

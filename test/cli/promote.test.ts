@@ -144,6 +144,6 @@ describe('an instance of an earlier version', () => {
     expect(out).toContain('Files of the volume uploads: The version of the other instance takes no archives for volumes. Update it')
     expect(out).toContain('Mail catcher: The version of the other instance does not have it.')
     expect(out).toMatch(/Settings health_path, preview_volumes, watch_paths: The version of the other instance does not have them\./)
-    expect(out).toContain('Volume uploads at /app/public/uploads: The path is kept there too.')
+    expect(out).toContain('Volume uploads at /app/public/uploads: The path is already kept there.')
   })
 })
