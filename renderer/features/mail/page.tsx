@@ -17,7 +17,7 @@ import { DeploymentStatusCard } from '../deployments/index.ts'
 import styles from './mail.module.css'
 import { MessageView } from './message-view.tsx'
 
-/** The e-mail that the apps of a project send, which is stored instead of sent. */
+/** The email that the apps of a project send, which is stored instead of sent. */
 export default function MailPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`Mail · ${project?.name ?? slug}`)

@@ -72,10 +72,10 @@ export const instanceTopics: HelpArticle[] = [
       {
         list: [
           '403 `forbidden`: only the owner of an account can delete projects, buy or move domains, and change the team. Only the owner of the instance can change its settings.',
-          '403 `email_not_verified`: open the link in the verification e-mail. The owner of the instance can also mark an address as verified under People.',
-          'Forgotten password: request a link on the sign-in page. If the instance sends no e-mail, its owner can create the link under People. The owner runs `npx homeport open` on the machine itself to sign in, and `npx homeport password` to set a new password.',
+          '403 `email_not_verified`: open the link in the verification email. The owner of the instance can also mark an address as verified under People.',
+          'Forgotten password: request a link on the sign-in page. If the instance sends no email, its owner can create the link under People. The owner runs `npx homeport open` on the machine itself to sign in, and `npx homeport password` to set a new password.',
           'An invitation works once and expires after 7 days. A newer invitation for the same person replaces it.',
-          'No e-mail arrives: without a mail server (`HOMEPORT_SMTP_URL`) none is sent. The link is shown to the person who created it, who can pass it on. With a mail server, the log event `email_send_failed` has the reason. Homeport signs in to a mail server on another machine only over TLS.',
+          'No email arrives: without a mail server (`HOMEPORT_SMTP_URL`) none is sent. The link is shown to the person who created it, who can pass it on. With a mail server, the log event `email_send_failed` has the reason. Homeport signs in to a mail server on another machine only over TLS.',
         ],
       },
     ],
