@@ -356,7 +356,7 @@ test('registries are added with a prompted password, listed without it, and remo
   const added = await runCommand(platform.handle.instance, folder.path, add, { answers: ['correct horse'] })
   expect(added).toMatchObject({
     code: 0,
-    out: 'with-registry pulls images of ghcr.io as ada from its next deployment on.\n',
+    out: 'From its next deployment, with-registry pulls images of ghcr.io as ada.\n',
     asked: [{ is_secret: true }],
   })
   expect((await run('registries', 'with-registry')).out).toMatch(/^REGISTRY +USER NAME.*\nghcr\.io +ada +added /)

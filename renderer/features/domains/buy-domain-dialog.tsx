@@ -36,7 +36,7 @@ export function BuyDomainDialog({ slug, onClose }: { slug: string | null; onClos
     )
   }
   return (
-    <Dialog open onOpenChange={onClose} title="Buy a domain" description="Enter a domain or a word. Other endings are searched, too.">
+    <Dialog open onOpenChange={onClose} title="Buy a domain" description="Enter a domain or a word. Other endings are searched too.">
       <form className={styles.domainSearch} onSubmit={submit} role="search">
         <TextField
           label="Domain or word"

@@ -68,7 +68,7 @@ function CatcherCard({ slug, catcher, onDeployed }: { slug: string; catcher: Mai
       <div className="card-body stack">
         <SwitchField
           label="Catch mail"
-          hint="Apps get SMTP_URL and its parts. What they send is stored here and never sent on. Changing this redeploys the project."
+          hint="Apps get SMTP_URL and its parts. What they send is stored here and never delivered. Changing this redeploys the project."
           checked={catcher.is_enabled}
           disabled={update.isPending}
           onChange={(is_enabled) => update.mutate({ params: { slug }, body: { is_enabled } })}
