@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Database, DatabaseDump } from '../contract/databases.ts'
-import { dumpedServices, getPreset, isPresetName } from '../contract/service-presets.ts'
+import { dumpedServices, isPresetName } from '../contract/service-presets.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, unknownSubcommand, requirePositionals } from './command.ts'
 import { formatRelativeTime, formatBytes, formatTable } from './terminal.ts'
 
