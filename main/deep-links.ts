@@ -15,7 +15,7 @@ const otherPathPattern = /^(?:projects|domains|account|instances|instance(?:\/(?
 const maxLinkLength = 200
 
 /**
- * Parses a `homeport://` link. Any web page or e-mail may contain one, so a link can only name a known page of the dashboard: it cannot open a URL,
+ * Parses a `homeport://` link. Any web page or email may contain one, so a link can only name a known page of the dashboard: it cannot open a URL,
  * sign in or run a command. Unknown links lead to the project list.
  */
 export function parseDeepLink(link: string): DashboardLocation {

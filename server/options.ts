@@ -28,7 +28,7 @@ export interface PlatformOptions {
   docker_host: string | null
   /** The browser that takes screenshots: its path, `auto` to find one, `off` for none. */
   chromium: string
-  /** The mail server as `smtp://user:password@host:587`, and the sender of e-mails. */
+  /** The mail server as `smtp://user:password@host:587`, and the sender of emails. */
   smtp_url: string | null
   smtp_from: string | null
   home: string

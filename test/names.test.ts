@@ -19,7 +19,7 @@ describe('names', () => {
    * the name that users type.
    */
   const exported =
-    /^export (?:declare )?(?:interface|type|enum|(?:abstract )?class|(?:async )?function\*?|const|let) (?!enum\b|\w+: CliCommand\b)(\w+)/gm
+    /^export (?:declare )?(?:interface|type|(?:const )?enum|(?:abstract )?class|(?:async )?function\*?|const|let) (?!enum\b|\w+: CliCommand\b)(\w+)/gm
   const exportedNamesIn = (text: string) => new Set([...text.matchAll(exported)].map(([, name = '']) => name))
 
   test.each(['server', 'renderer', 'main'])('an exported type, function or constant of %s/ has a name of its own', (folder) => {

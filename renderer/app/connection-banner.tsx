@@ -51,6 +51,6 @@ export function ConnectionBanner() {
 /** `remote`: the name of a remote instance, whose connection runs through this machine. */
 function connectionMessage(stream: StreamState, remote: string | null): string {
   const isLocalReachable = stream.name === 'waiting' && stream.problem.status !== 0
-  if (remote !== null && isLocalReachable) return `${remote} does not answer.`
+  if (remote !== null && isLocalReachable) return `${remote} is not responding.`
   return 'Connection to Homeport lost.'
 }

@@ -64,7 +64,7 @@ async function planServices(options: PlanOptions, config: ProjectConfig, root: s
   return { config, builds }
 }
 
-/** A ready image is only built to copy files of the source into it. */
+/** A prebuilt image is only built to copy files of the source into it. */
 const needsBuild = ({ source }: ServiceConfig): boolean => source.kind === 'build' || source.files.length > 0
 
 async function planService(options: PlanOptions, config: ProjectConfig, root: string, services: ServiceConfig[]): Promise<BuildPlan> {

@@ -115,7 +115,7 @@ async function readRefusal(response: IncomingMessage): Promise<ApiError> {
   const kept: Record<string, string> = typeof requestId === 'string' ? { 'x-request-id': requestId } : {}
   // A `Response` cannot have these.
   return status < 200 || [204, 205, 304].includes(status)
-    ? new ApiError('bad_answer', `Homeport returned ${status} to a WebSocket. Try again.`, { status })
+    ? new ApiError('bad_answer', `Homeport answered the WebSocket with ${status}. Try again.`, { status })
     : readError(new Response(Buffer.concat(chunks), { status, headers: kept }))
 }
 

@@ -12,7 +12,7 @@ const auto: BuildSettings = { node_version: 'auto', install_command: 'auto', bui
 export const config: CliCommand = {
   summary: 'Checks or writes homeport.yaml, the file in which a source describes its services.',
   usage: ['config check [PATH]', 'config init [PATH]', 'config schema'],
-  options: { force: 'init: replace a homeport.yaml that exists' },
+  options: { force: 'init: replace an existing homeport.yaml' },
   details:
     'check reads the configuration of a folder (homeport.yaml, else compose.yaml, Procfile and others), lists each line that cannot be used, and lists each setting with the file, the line or the default that it comes from. init writes a homeport.yaml with the same services, or with those that are detected. schema prints the JSON Schema of the file. None of these needs a running instance.',
   async run(context) {
@@ -77,7 +77,7 @@ async function check(folder: string, context: CommandContext): Promise<number> {
     terminal.out(JSON.stringify({ file: source.file, is_valid: true, problems: [], config: source, plan }))
     return exitCodes.success
   }
-  if (source.file === null) terminal.out('No configuration file: one web service, which is detected.')
+  if (source.file === null) terminal.out('No configuration file: one web service, detected from the source.')
   for (const sentence of source.explanation) terminal.out(sentence)
   for (const { services, plan: build } of sourcePlan.builds) {
     if (services.length > 0) terminal.out(`Build of ${services.join(', ')}:`)
@@ -85,7 +85,7 @@ async function check(folder: string, context: CommandContext): Promise<number> {
   }
   printFacts(planned, terminal)
   if (source.required_variables.length > 0) terminal.out(`The project must have these variables: ${source.required_variables.join(', ')}`)
-  terminal.out(source.file === null ? 'homeport config init writes a homeport.yaml for it.' : `${source.file} can be used.`)
+  terminal.out(source.file === null ? 'homeport config init writes a homeport.yaml for it.' : `${source.file} is valid.`)
   return exitCodes.success
 }
 
@@ -94,7 +94,7 @@ async function init(folder: string, context: CommandContext): Promise<number> {
   const target = join(folder, 'homeport.yaml')
   const existing = ['homeport.yaml', 'homeport.yml'].find((name) => existsSync(join(folder, name)))
   if (existing !== undefined && !flags.force) {
-    terminal.err(`${existing} exists already. Check it with homeport config check, or replace it with --force.`)
+    terminal.err(`${existing} already exists. Check it with homeport config check, or replace it with --force.`)
     return exitCodes.failure
   }
   const result = await read(folder)

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Database, DatabaseDump } from '../contract/databases.ts'
-import { dumpedServices, getPreset, isPresetName } from '../contract/service-presets.ts'
+import { dumpedServices, isPresetName } from '../contract/service-presets.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, unknownSubcommand, requirePositionals } from './command.ts'
 import { formatRelativeTime, formatBytes, formatTable } from './terminal.ts'
 
@@ -30,10 +30,10 @@ export const db: CliCommand = {
     service: '=NAME dump, dumps, restore: a managed service instead of PostgreSQL',
     yes: 'drop: confirm',
     finish: 'upgrade: delete the data from before the upgrade',
-    revert: 'upgrade: go back to the data from before the upgrade',
+    revert: 'upgrade: restore the data from before the upgrade',
   },
   details:
-    'The app gets the connection string as DATABASE_URL. dump writes gzipped SQL, or plain SQL if FILE ends in .sql; without FILE the\ndump stays on the instance. dumps without SLUG lists those of all projects, also of deleted ones; it and delete-dump are for the owner of the instance. restore reads both, and the output of pg_dump. restore and drop first dump the current data. upgrade moves it to the current version of\nPostgreSQL, and keeps the data from before.',
+    'The app gets the connection string as DATABASE_URL. dump writes gzipped SQL, or plain SQL if FILE ends in .sql; without FILE the\ndump stays on the instance. dumps without SLUG lists those of all projects, including deleted ones; it and delete-dump are for the owner of the instance. restore reads both, and the output of pg_dump. restore and drop first dump the current data. upgrade moves the data to the current version of\nPostgreSQL, and keeps the old data too.',
   async run(context) {
     const [subcommand = ''] = context.positionals
     if (Object.hasOwn(subcommands, subcommand) && context.positionals.length > 1) return subcommands[subcommand as keyof typeof subcommands](context)
@@ -49,9 +49,9 @@ function readService(context: CommandContext): (typeof dumpedServices)[number] |
   const known = dumpedServices.find((one) => one === name)
   if (name === undefined || known) return known
   const advice = isPresetName(name)
-    ? `A snapshot of its volume is the dump of ${getPreset(name).label}: homeport volumes snapshot SLUG managed-${name}`
+    ? `Take a snapshot of its volume instead: homeport volumes snapshot SLUG managed-${name}`
     : `Use ${dumpedServices.join(' or ')}.`
-  throw new UsageError(`“${name}” is not dumped as SQL. ${advice}`)
+  throw new UsageError(`“${name}” has no SQL dumps. ${advice}`)
 }
 
 const subcommands = { show, create, url, psql, dump, dumps, 'delete-dump': deleteDump, restore, upgrade, drop }
@@ -201,7 +201,7 @@ async function upgrade(context: CommandContext): Promise<number> {
     context.terminal.out(`The database of ${slug} is on PostgreSQL ${database.engine_version}.`)
     if (state.previous_version !== null)
       context.terminal.out(
-        `Its data on PostgreSQL ${state.previous_version} is kept. Go back: homeport db upgrade ${slug} --revert. Delete it: homeport db upgrade ${slug} --finish`,
+        `Its data on PostgreSQL ${state.previous_version} is kept. To go back: homeport db upgrade ${slug} --revert. To delete it: homeport db upgrade ${slug} --finish`,
       )
     if (deployment_id !== null) context.terminal.out(`Redeploying the project: ${deployment_id}`)
   }

@@ -22,7 +22,7 @@ export const deploy: CliCommand = {
   details: 'A folder without git, or for an instance on another machine, is uploaded without the files in .gitignore and .dockerignore.',
   options: {
     project: '=SLUG project to deploy to, created if it does not exist (default: name of the folder)',
-    image: '=IMAGE deploy a ready image, such as ghcr.io/team/app:1.2, instead of a source',
+    image: '=IMAGE deploy a prebuilt image, such as ghcr.io/team/app:1.2, instead of a source',
     port: '=PORT the port on which the image listens (default: the one in PORT, or the one that it exposes)',
     git: 'deploy the latest commit of the project’s repository instead of a folder',
     replace: 'do not ask before a folder replaces a deployment from a repository',

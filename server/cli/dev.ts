@@ -1,8 +1,9 @@
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { DevSession } from '../contract/dev.ts'
+import { findFreePort } from '../lib/free-port.ts'
 import { slugify } from '../lib/slug.ts'
 import { ApiError } from '../client/api-error.ts'
 import type { CallOutput } from '../client/operation-types.ts'
@@ -20,7 +21,7 @@ export const dev: CliCommand = {
     stop: 'switch the addresses of the project back to the production build',
   },
   details: [
-    'The server gets the variables of the project, with databases and services at addresses of this machine. Ctrl-C ends it and switches back.',
+    'The server gets the variables of the project, with databases and services at addresses that this machine can reach. Ctrl-C ends it and switches back.',
     'Without a command: dev in homeport.yaml, else the framework’s own. A linked git worktree has its own address, BRANCH--SLUG.localhost.',
   ].join('\n'),
   takes_command: true,
@@ -204,16 +205,6 @@ function readPort({ flags }: CommandContext): number | undefined {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new UsageError(`--port is a number from 1 to 65535, not ${text}.`)
   return port
 }
-
-const findFreePort = (): Promise<number> =>
-  new Promise((done, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => done(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 
 /** The project whose repository is this folder, else the one with its name. */
 async function findSlug(client: ApiClient, { main_folder }: Worktree): Promise<string> {

@@ -69,7 +69,7 @@ async function verify(context: CommandContext): Promise<number> {
       context.terminal.out(`       ${check.message}`)
     }
     context.terminal.out(
-      domain.status === 'verified' ? `${hostname} is verified and points to ${domain.project_slug}.` : `${hostname} is ${domain.status}.`,
+      domain.status === 'verified' ? `${hostname} is verified and points to ${domain.project_slug}.` : `${hostname} is not verified yet.`,
     )
   }
   return domain.status === 'verified' && domain.last_check_error === null ? exitCodes.success : exitCodes.failure

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { formatDotenv, parseDotenv } from '../contract/dotenv.ts'
+import { validateKey } from '../contract/env-var-rules.ts'
 import type { CallOutput } from '../client/operation-types.ts'
 import { ApiError } from '../client/api-error.ts'
 import type { NewProjectEnvVar, ProjectEnvVar } from '../contract/env-vars.ts'
@@ -95,6 +96,8 @@ async function set(context: CommandContext): Promise<number> {
   const [, slug = '', assignment = ''] = requirePositionals(context, 'set', 'SLUG', 'KEY[=VALUE]')
   const equals = assignment.indexOf('=')
   const key = equals < 0 ? assignment : assignment.slice(0, equals)
+  const problem = validateKey(key)
+  if (problem !== undefined) throw new UsageError(`“${key}” cannot be the name of a variable. ${problem}`)
   const value = equals < 0 ? await context.prompt(`Value of ${key}: `, { is_secret: true }) : assignment.slice(equals + 1)
   if (value === undefined) throw new UsageError(`${key} has no value. Pipe it in, or write ${key}=VALUE.`)
   const environment = readEnvironmentFlag(context)
@@ -111,7 +114,7 @@ async function set(context: CommandContext): Promise<number> {
     const { id } = await (needsInstance(body)
       ? client.call('updateProjectEnvVar', { params, body })
       : client.call('updateEnvVar', { params, body: hosted }))
-    context.terminal.out(context.is_json ? JSON.stringify({ id, updated: true }) : `Changed ${key}. The next deployment has it: homeport deploy`)
+    context.terminal.out(context.is_json ? JSON.stringify({ id, updated: true }) : `Changed ${key}. The next deployment uses it: homeport deploy`)
     return exitCodes.success
   }
   const response = await createVariables(client, slug, [{ key, value, environment, ...flags }])

@@ -10,7 +10,7 @@ export const fork: CliCommand = {
   usage: ['fork SLUG', 'fork SLUG BRANCH [--from BRANCH]', 'fork SLUG BRANCH --remove'],
   options: {
     from: '=BRANCH copy the data of this branch’s preview instead of production’s',
-    remove: 'remove the copy that the branch has',
+    remove: 'remove the branch’s copy',
   },
   details: [
     'Production pauses while its data is copied. Data that the branch had is replaced; a snapshot is taken first.',
@@ -70,16 +70,16 @@ async function copy(context: CommandContext, slug: string, branch: string, from_
   else terminal.out(`Copied from ${source} to ${branch} in ${(made.duration_ms / 1000).toFixed(1)} s:`)
   for (const { name, size_bytes } of made.volumes) terminal.out(`  volume ${describe(name, size_bytes)}`)
   if (made.database_bytes !== null) terminal.out(`  database ${describe('PostgreSQL', made.database_bytes)}`)
-  for (const { volume, snapshot } of replaced) terminal.out(`The files from before of ${volume} are in snapshot ${snapshot.id}.`)
-  if (dump_id !== null) terminal.out(`The database from before is in dump ${dump_id}.`)
-  if (deployment_id !== null) terminal.out('The preview is deployed again, because it gets a database.')
-  terminal.out(made.url ?? 'The branch has no preview yet: the data waits for it. homeport dev in a worktree of the branch uses it when it starts.')
+  for (const { volume, snapshot } of replaced) terminal.out(`The previous files of ${volume} are in snapshot ${snapshot.id}.`)
+  if (dump_id !== null) terminal.out(`The previous database is in dump ${dump_id}.`)
+  if (deployment_id !== null) terminal.out('The preview is being redeployed, because it gets a database.')
+  terminal.out(made.url ?? 'The branch has no preview yet: the data is kept for it. homeport dev in a worktree of the branch uses it when it starts.')
   return exitCodes.success
 }
 
 async function remove(context: CommandContext, slug: string, branch: string): Promise<number> {
   const response = await context.connect().call('removeFork', { params: { slug }, query: { branch } }, copyTimeout_ms)
   if (context.is_json) context.terminal.out(JSON.stringify({ branch, ...response }))
-  else context.terminal.out(`Removed the data of ${branch}.${response.deployment_id === null ? '' : ' Its preview is deployed again.'}`)
+  else context.terminal.out(`Removed the data of ${branch}.${response.deployment_id === null ? '' : ' Its preview is being redeployed.'}`)
   return exitCodes.success
 }

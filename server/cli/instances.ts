@@ -77,7 +77,7 @@ export async function selectRemote(context: CommandContext, selector: string): P
   const { remotes } = await context.connect().call('listRemotes', {})
   const matches = remotes.filter((one) => [one.id, one.name, one.origin, new URL(one.origin).host].includes(selector))
   const [one, other] = matches
-  if (!one) throw new UsageError(`There is no instance “${selector}” in the list: homeport instances`)
+  if (!one) throw new UsageError(`There is no instance “${selector}”. List them with: homeport instances`)
   if (other) throw new UsageError(`“${selector}” matches several instances. Use an ID from: homeport instances`)
   return one
 }

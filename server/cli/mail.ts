@@ -5,10 +5,10 @@ import { downloadToFile } from './download-file.ts'
 import { formatBytes, formatRelativeTime, formatTable } from './terminal.ts'
 
 export const mail: CliCommand = {
-  summary: 'Shows the mail that the apps of a project send, instead of sending it.',
+  summary: 'Catches the mail that the apps of a project send, and shows it.',
   usage: ['mail SLUG [list]', 'mail SLUG on|off', 'mail SLUG show|delete ID', 'mail SLUG download ID [FILE] [--attachment N]', 'mail SLUG clear'],
-  options: { attachment: '=N download: the file of this number in the message, from 1' },
-  details: 'on gives the apps SMTP_URL and deploys the project again. Caught messages are never sent on.',
+  options: { attachment: '=N download: number of the attachment, from 1' },
+  details: 'on gives the apps SMTP_URL and redeploys the project. Caught messages are never delivered.',
   async run(context) {
     const [slug = '', action = 'list', id = '', file] = context.positionals
     if (slug === '') requirePositionals(context, 'SLUG')
@@ -44,7 +44,7 @@ async function change(context: CommandContext, slug: string, isEnabled: boolean)
   else {
     context.terminal.out(
       isEnabled
-        ? `The mail of ${slug} is caught. Apps get SMTP_URL, SMTP_HOST, SMTP_PORT, SMTP_USER and SMTP_PASSWORD.`
+        ? `The mail of ${slug} is now caught. Apps get SMTP_URL, SMTP_HOST, SMTP_PORT, SMTP_USER and SMTP_PASSWORD.`
         : `The mail of ${slug} is no longer caught. Apps get their own SMTP variables again.`,
     )
     if (response.catcher.unavailable !== null) context.terminal.out(response.catcher.unavailable)
@@ -76,7 +76,7 @@ function describeMessage(message: MailMessageDetails): string[] {
 async function download(context: CommandContext, slug: string, message: string, name: string | undefined): Promise<number> {
   const attachment = stringFlag(context.flags, 'attachment')
   const number = attachment === undefined ? undefined : Number(attachment)
-  if (number !== undefined && !(Number.isInteger(number) && number >= 1)) throw new UsageError('--attachment is the number of a file, from 1.')
+  if (number !== undefined && !(Number.isInteger(number) && number >= 1)) throw new UsageError('--attachment is the number of an attachment, from 1.')
   const client = context.connect()
   const params = { slug, message }
   let path = resolve(context.cwd, name ?? `${message}.eml`)

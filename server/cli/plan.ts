@@ -8,8 +8,8 @@ export const plan: CliCommand = {
   usage: ['plan [PATH]', 'plan URL [--branch NAME]', 'plan --project SLUG'],
   options: {
     project: '=SLUG the linked repository of this project, with its settings',
-    branch: '=NAME the branch of a repository; main without it',
-    'root-directory': '=FOLDER the folder of the source that is planned',
+    branch: '=NAME branch of the repository (default: main)',
+    'root-directory': '=FOLDER folder of the app in the source',
     yaml: 'print an equivalent homeport.yaml',
   },
   details:
@@ -33,7 +33,7 @@ async function fetchPlan(context: CommandContext, target: string | undefined): P
   const branch = stringFlag(flags, 'branch')
   const root_directory = stringFlag(flags, 'root-directory')
   const isAddress = target !== undefined && isRepositoryAddress(target)
-  if (slug !== undefined && target !== undefined) throw new UsageError('Name a project, a folder or a repository, and only one of them.')
+  if (slug !== undefined && target !== undefined) throw new UsageError('Give a folder, a repository or a project, but only one of them.')
   if (branch !== undefined && !isAddress) throw new UsageError('--branch needs the URL of a repository.')
   const client = context.connect()
   if (slug !== undefined) return (await client.call('planProject', { params: { slug }, body: { root_directory } }, planTimeout_ms)).plan
@@ -61,6 +61,6 @@ function printPlan({ terminal }: CommandContext, planned: PlannedSource): void {
   printFacts(planned, terminal)
   for (const note of notes) terminal.out(note)
   const added = managed.filter(({ is_added }) => !is_added).map(({ label }) => label)
-  if (added.length > 0) terminal.out(`A deployment of production adds ${added.join(', ')}.`)
+  if (added.length > 0) terminal.out(`A production deployment adds ${added.join(', ')}.`)
   if (missing_variables.length > 0) terminal.out(`The project must have these variables: ${missing_variables.join(', ')}`)
 }

@@ -14,9 +14,9 @@ export const previews: CliCommand = {
   options: {},
   details: [
     'pushes: deploy pushes to the production branch. branches: create previews for other branches; off closes them.',
-    'pull-requests: create previews for pull requests, which runs the code of everyone who may open one: homeport help previews.',
+    'pull-requests: create previews for pull requests, which runs the code of anyone who can open one: homeport help previews.',
     'databases: give each preview a copy of the project’s database. check checks the repository now.',
-    'watch also lists pushes that were skipped, because they change nothing in watch_paths of the project; deploy deploys the one of a branch.',
+    'watch also lists pushes that were skipped because they change nothing in the watch_paths of the project; deploy deploys the skipped push of a branch.',
   ].join('\n'),
   async run(context) {
     const [first = ''] = context.positionals

@@ -148,7 +148,7 @@ async function show(context: CommandContext, slug: string): Promise<number> {
     ['created', project.created_at],
   ]
   context.terminal.out(colorize(context.terminal, 'bold', project.name))
-  for (const [name, value] of facts) if (value !== null) context.terminal.out(`  ${name.padEnd(14)}${value}`)
+  for (const [name, value] of facts) if (value !== null) context.terminal.out(`  ${name.padEnd(17)}${value}`)
   return exitCodes.success
 }
 

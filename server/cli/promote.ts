@@ -22,15 +22,15 @@ import { createPromotionFiles } from './promotion-client.ts'
 import { formatBytes } from './terminal.ts'
 
 const options = {
-  slug: '=OTHER the slug of the project on the other side; without it the same',
+  slug: '=OTHER slug of the project on the other instance (default: the same)',
   variables: '=KEYS variables whose values are copied, separated by commas, or all',
   volumes: '=NAMES volumes whose files are copied, separated by commas, or all, or none',
   databases: '=NAMES data to copy: postgresql, mariadb, all or none',
-  'replace-data': 'replace data that the other side has; a snapshot or dump of it is taken first',
+  'replace-data': 'replace data on the other instance; a snapshot or dump of it is taken first',
   'keep-settings': 'keep the settings of an existing project',
 }
 const details = [
-  'The other side gets the source of the current version, the settings, the managed services, the database and the paths that are kept, and builds it.',
+  'The other instance gets the source of the current version, the settings, the managed services, the database and the kept paths, and builds it.',
   'Values of variables, files of volumes and data of databases are copied only when you name them; on a terminal, you are asked for each.',
   'At the end, it lists what was copied, what was not, and why. After a failure, run the same command again. INSTANCE is an ID, a name or a URL of homeport instances.',
 ].join('\n')
@@ -140,8 +140,7 @@ function readNames<Name extends string>(flag: string | boolean | undefined, opti
   if (flag === 'all') return new Set(known)
   const wanted = flag.split(',').map((name) => name.trim())
   const unknown = wanted.find((name) => !known.some((one) => one === name))
-  if (unknown !== undefined)
-    throw new UsageError(`--${option}: “${unknown}” is not one of those that can be copied: ${known.join(', ') || 'there are none'}.`)
+  if (unknown !== undefined) throw new UsageError(`--${option}: “${unknown}” cannot be copied. Available: ${known.join(', ') || 'none'}.`)
   return new Set(known.filter((name) => wanted.includes(name)))
 }
 

@@ -6,7 +6,7 @@ export const registries: CliCommand = {
   usage: ['registries SLUG', 'registries SLUG add HOST --username NAME', 'registries SLUG remove HOST'],
   options: { username: '=NAME the user name at the registry' },
   details:
-    'Enter the password or access token at the prompt or on standard input. HOST is such as ghcr.io; docker.io is Docker Hub. Projects of the owner of the instance also use docker login of this machine.',
+    'Enter the password or access token at the prompt or on standard input. HOST is a registry such as ghcr.io; Docker Hub is docker.io. Projects of the instance owner also use the docker login of this machine.',
   async run(context) {
     const [slug = '', action, host = ''] = context.positionals
     if (action === undefined) return list(context, requirePositionals(context, 'SLUG')[0] ?? '')
@@ -38,7 +38,7 @@ async function add(context: CommandContext, slug: string, host: string): Promise
   if (!password) throw new UsageError('There is no password. Type one, or pipe it in.')
   const response = await context.connect().call('addRegistry', { params: { slug }, body: { host, username, password } })
   if (context.is_json) context.terminal.out(JSON.stringify(response))
-  else context.terminal.out(`${slug} pulls images of ${response.registry.host} as ${response.registry.username} from its next deployment on.`)
+  else context.terminal.out(`From its next deployment, ${slug} pulls images of ${response.registry.host} as ${response.registry.username}.`)
   return exitCodes.success
 }
 

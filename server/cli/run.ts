@@ -14,7 +14,7 @@ export const run: CliCommand = {
   options,
   details: [
     'The command runs next to the live version, with its files, variables, database and volumes, and ends with this program.',
-    'Input and output are yours: in a terminal it gets a terminal, in a pipe standard output and standard error stay apart. The exit code is the command’s.',
+    'In a terminal the command gets a terminal; in a pipe, standard output and standard error stay separate. The exit code is the command’s.',
     'An image with an entrypoint gets the command as its arguments.',
   ].join('\n'),
   takes_command: true,

@@ -9,7 +9,7 @@ export const settings: CliCommand = {
   usage: ['settings get [KEY]', 'settings set KEY VALUE'],
   options: {},
   details: `Keys:\n${Object.entries(settingFields)
-    .map(([key, schema]) => `  ${key.padEnd(26)}${schema.description ?? ''}`)
+    .map(([key, schema]) => `  ${key.padEnd(26)}${schema.description?.replace(/\bnull\b/, 'none') ?? ''}`)
     .join('\n')}`,
   async run(context) {
     const subcommand = context.positionals[0] ?? 'get'
@@ -25,7 +25,7 @@ async function get(context: CommandContext): Promise<number> {
   const { settings: values } = await context.connect().call('getSettings', {})
   if (key !== undefined) context.terminal.out(JSON.stringify(values[key as keyof typeof values]).replace(/^"(.*)"$/, context.is_json ? '"$1"' : '$1'))
   else if (context.is_json) context.terminal.out(JSON.stringify({ settings: values }))
-  else for (const [name, value] of Object.entries(values)) context.terminal.out(`${name.padEnd(26)}${String(value)}`)
+  else for (const [name, value] of Object.entries(values)) context.terminal.out(`${name.padEnd(26)}${formatValue(value)}`)
   return exitCodes.success
 }
 
@@ -36,9 +36,11 @@ async function set(context: CommandContext): Promise<number> {
   // Lists are comma-separated.
   const isList = typeof parsed === 'string' && isKey(key) && settingFields[key].safeParse([parsed.split(',')[0]]).success
   const { settings: values } = await context.connect().call('updateSettings', { body: { [key]: isList ? parsed.split(',') : parsed } })
-  context.terminal.out(context.is_json ? JSON.stringify({ settings: values }) : `${key} is now ${String(values[key as keyof typeof values])}.`)
+  context.terminal.out(context.is_json ? JSON.stringify({ settings: values }) : `${key} is now ${formatValue(values[key as keyof typeof values])}.`)
   return exitCodes.success
 }
+
+const formatValue = (value: unknown): string => String(value ?? 'none')
 
 function assertKey(key: string): void {
   if (!isKey(key)) throw new UsageError(`Unknown setting “${key}”. Settings: ${Object.keys(settingFields).join(', ')}.`)

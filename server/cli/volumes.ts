@@ -26,11 +26,11 @@ export const volumes: CliCommand = {
     service: '=NAME the service that has the path; without it the one with the project’s address',
     snapshot: '=ID a snapshot instead of the current files',
     'only-if-empty': 'upload: do nothing if the volume has files',
-    create: 'upload: also for a volume that no version has yet',
+    create: 'upload: create the volume if no version has it yet',
     'with-unsaved': 'add: also keep the other paths that are reported as not in a volume',
   },
   details:
-    'add keeps the files at a path of the app, such as uploads or data.db, from the next version on, and redeploys; detach undoes that and keeps the files. dismiss ends the report of files that the next deployment would lose. A restore stops the services, takes a snapshot of the current files first, and starts the services again; so does upload, which replaces the files with those of a .tar.gz or .zip. Without SNAPSHOT, delete takes a snapshot and deletes a volume that the live version does not use.',
+    'add keeps the files at a path of the app, such as uploads or data.db, from the next version on, and redeploys; detach undoes that and keeps the files. dismiss hides the report of files that the next deployment would lose. A restore stops the services, takes a snapshot of the current files first, and starts the services again; so does upload, which replaces the files with those of a .tar.gz or .zip. Without SNAPSHOT, delete takes a snapshot and deletes a volume that the live version does not use.',
   async run(context) {
     const [action = ''] = context.positionals
     // A single argument is always a slug, even if it equals a subcommand.
@@ -125,7 +125,7 @@ async function dismiss(context: CommandContext): Promise<number> {
   const client = context.connect()
   const { unsaved_files } = await client.call('listUnsavedFiles', { params: { slug } })
   const found = unsaved_files.find((one) => one.path === path && one.service === service)
-  if (!found) throw new UsageError(`There is no report of files at ${path}. List them with homeport volumes ${slug}`)
+  if (!found) throw new UsageError(`No files are reported at ${path}. List the reported ones with: homeport volumes ${slug}`)
   await client.call('dismissUnsavedFiles', { params: { slug, id: found.id } })
   if (context.is_json) context.terminal.out(JSON.stringify({ dismissed: path }))
   else context.terminal.out(`Dismissed. ${path} is not reported again, and its files are lost with the next deployment.`)
@@ -147,7 +147,7 @@ async function restore(context: CommandContext): Promise<number> {
   const [, slug = '', name = '', snapshot_id = ''] = requirePositionals(context, 'restore', 'SLUG', 'NAME', 'SNAPSHOT')
   const response = await context.connect().call('restoreVolume', { params: { slug, name }, query: getQuery(context), body: { snapshot_id } })
   if (context.is_json) context.terminal.out(JSON.stringify(response))
-  else context.terminal.out(`Restored ${name}.${response.before ? ` The files from before are in snapshot ${response.before.id}.` : ''}`)
+  else context.terminal.out(`Restored ${name}.${response.before ? ` The previous files are in snapshot ${response.before.id}.` : ''}`)
   return exitCodes.success
 }
 
@@ -177,7 +177,7 @@ async function upload(context: CommandContext): Promise<number> {
   else {
     const { files, size_bytes, before } = response
     terminal.out(`Uploaded ${files === 1 ? '1 file' : `${files} files`} (${formatBytes(size_bytes)}) into ${name}.`)
-    if (before) terminal.out(`The files from before are in snapshot ${before.id}.`)
+    if (before) terminal.out(`The previous files are in snapshot ${before.id}.`)
   }
   return exitCodes.success
 }

@@ -110,7 +110,7 @@ const build = z.union(
 
 export const homeportService = z.strictObject({
   build: build.optional().describe('The folder of the source that is built. Without build and image it is the source itself.'),
-  image: z.string().max(maxImage).regex(imagePattern, imageMessage).optional().describe('A ready image, such as redis:7.'),
+  image: z.string().max(maxImage).regex(imagePattern, imageMessage).optional().describe('A prebuilt image, such as redis:7.'),
   command: commandInput.optional(),
   entrypoint: commandInput.optional(),
   working_dir: z.string().regex(/^\//, 'Write an absolute path.').max(500).optional(),

@@ -85,9 +85,9 @@ export const settings = z.object({
     .describe('DNS resolvers for checking custom domains, such as 9.9.9.9; null uses those of the system.'),
   sign_up: z
     .enum(['off', 'invited', 'open'])
-    .describe('Who can create an account: off (no one), invited (people with an invitation), or open (everyone with a verified e-mail address).'),
+    .describe('Who can create an account: off (no one), invited (people with an invitation), or open (everyone with a verified email address).'),
   plan: planName.describe('Plan of the owner’s account, for testing a client against every 402. With a payment processor, the subscription sets it.'),
-  email_verified: z.boolean().describe('Treat the owner’s e-mail address as verified.'),
+  email_verified: z.boolean().describe('Treat the owner’s email address as verified.'),
   payment_method: z.boolean().describe('Treat the owner’s account as having a card.'),
   trial_days: z
     .number()
@@ -292,7 +292,7 @@ export const instanceOperations = {
     method: 'POST',
     path: '/instance/users/{email}/verify',
     group: 'Instance',
-    summary: 'Mark the e-mail address of a person as verified',
+    summary: 'Mark the email address of a person as verified',
     access: 'owner',
     params: userParams,
     query: empty,

@@ -43,7 +43,7 @@ export type MailCatcherStatus = z.output<typeof catcher>
 
 const messageParams = projectParams.extend({ message: z.string() })
 
-/** Instance-only operations: the e-mail that the apps of a project send, which the instance stores and never forwards. */
+/** Instance-only operations: the email that the apps of a project send, which the instance stores and never forwards. */
 export const mailOperations = {
   getMail: operation({
     method: 'GET',

@@ -23,7 +23,7 @@ export type HttpsStatus = z.output<typeof httpsStatus>
 export const lanStatus = z.object({
   open: z.boolean(),
   has_owner_password: z.boolean(),
-  sign_in_email: z.string().describe('E-mail address with which the owner signs in.'),
+  sign_in_email: z.string().describe('Email address with which the owner signs in.'),
   encrypted: z.boolean().describe('False: passwords and tokens cross the network unencrypted.'),
   warning: z.string().nullable(),
   dashboard_urls: z.array(z.string()),

@@ -33,7 +33,7 @@ export type SettingValue = string | number | boolean | string[] | number[]
  * - `web` answers HTTP requests and has an address if it is public.
  * - `worker` runs without an address.
  * - `cron` runs its command on a schedule.
- * - `image` is a ready image (a database, a queue); it belongs to the environment and keeps running while new versions of the others are deployed.
+ * - `image` is a prebuilt image (a database, a queue); it belongs to the environment and keeps running while new versions of the others are deployed.
  */
 export type ServiceKind = 'web' | 'worker' | 'cron' | 'image'
 
@@ -44,7 +44,7 @@ export interface ServiceConfig {
   /** Other host names inside the environment. */
   aliases: string[]
   /**
-   * Folder of the build and its Dockerfile, both relative to the source, or the name of a ready image. Services with the same build share its result.
+   * Folder of the build and its Dockerfile, both relative to the source, or the name of a prebuilt image. Services with the same build share its result.
    * `files` of the source (`source` is relative to it, `path` absolute) are copied into the image, as compose mounts them
    * (`./nginx.conf:/etc/nginx/nginx.conf:ro`); links that leave the source must not be followed.
    */

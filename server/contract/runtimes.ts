@@ -22,7 +22,7 @@ export interface RuntimeTraits {
   builds_dockerfiles: boolean
   /** Files outside of volumes last as long as their version. Otherwise they last as long as a replica, which ends with a restart. */
   keeps_written_files: boolean
-  /** Runs ready images, such as those of managed services. */
+  /** Runs prebuilt images, such as those of managed services. */
   runs_images: boolean
   /** Images are downloaded on first use. */
   pulls_images: boolean

@@ -31,7 +31,7 @@ export const service = z.object({
   is_main: z.boolean().describe('Whether it has the address of the project.'),
   url: z.string().nullable().describe('Null for a service without its own address.'),
   internal_url: z.string().nullable().describe('The address for the other services of the environment.'),
-  image: z.string().nullable().describe('The name of a ready image; null for a service that is built.'),
+  image: z.string().nullable().describe('The name of a prebuilt image; null for a service that is built.'),
   command: z.string().nullable(),
   port: z.number().int().nullable(),
   ports: z

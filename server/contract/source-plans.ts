@@ -17,7 +17,7 @@ const plannedService = z.object({
   kind: z.enum(['web', 'worker', 'cron', 'image']),
   is_main: z.boolean().describe('Whether it serves the project’s address.'),
   is_public: z.boolean(),
-  build: z.number().int().nullable().describe('Index in `builds`; null for a ready image.'),
+  build: z.number().int().nullable().describe('Index in `builds`; null for a prebuilt image.'),
   depends_on: z.array(z.string()),
   volumes: z.array(z.string()).describe('Names of volumes.'),
   facts: z.array(fact),

@@ -1,4 +1,4 @@
-/** Teams, invitations, and links that verify an e-mail address. An account has one owner and a team of members. */
+/** Teams, invitations, and links that verify an email address. An account has one owner and a team of members. */
 import { z } from 'zod'
 import { user } from './instance.ts'
 import { operation } from './operation.ts'
@@ -26,7 +26,7 @@ export type Team = z.output<typeof team>
 const linkFields = {
   url: z.string().describe('Works once. It is only in this response, because only its hash is stored.'),
   expires_at: dateTime,
-  was_sent: z.boolean().describe('Whether the link was also sent by e-mail, which needs HOMEPORT_SMTP_URL.'),
+  was_sent: z.boolean().describe('Whether the link was also sent by email, which needs HOMEPORT_SMTP_URL.'),
 }
 
 export const teamOperations = {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
 import type { PostgresVersion } from '../contract/postgres-versions.ts'
 import { type RuntimeName, runtimes } from '../contract/runtimes.ts'
 import { sleep, systemClock, withTimeout } from '../lib/clock.ts'
+import { findFreePort } from '../lib/free-port.ts'
 import type { Log } from '../lib/log.ts'
 import { rejectAfter } from '../runtime/docker/connection.ts'
 import { type DockerEngine, removeContainer } from '../runtime/docker/engine.ts'
@@ -298,11 +298,3 @@ const inspectContainer = (container: Docker.Container): Promise<Docker.Container
     (info) => info,
     (error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)),
   )
-
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
-  const at = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof at === 'object' && at ? at.port : 0
-}

@@ -1,8 +1,8 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { chown, mkdir, open, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { PostgresVersion } from '../contract/postgres-versions.ts'
+import { findFreePort } from '../lib/free-port.ts'
 import type { PostgresPrograms } from './embedded-programs.ts'
 import { formatAccessRules, serverSettings, createScramVerifier } from './provision.ts'
 
@@ -85,7 +85,7 @@ export function createPostgresCluster(root: string, programs: PostgresPrograms, 
     },
 
     async start(preferredPort) {
-      const port = await findFreePort(preferredPort)
+      const port = await findFreePort(preferredPort === 0 ? pickRandomPort() : preferredPort, pickRandomPort(), pickRandomPort())
       const saved = await readServerFile(serverFile)
       if (saved && saved.port !== port) await writeServerFile(serverFile, { ...saved, port })
       await writeOwnedFile(join(folder, 'pg_hba.conf'), formatAccessRules(`host all ${superuser} all scram-sha-256`), programs)
@@ -173,20 +173,3 @@ async function isOtherProgram(pid: number, folder: string): Promise<boolean> {
 
 /** Below the range of ephemeral ports, so that other programs seldom use the port during a restart. */
 const pickRandomPort = () => randomInt(20_000, 30_000)
-
-/** The preferred loopback port when it is free, else a random one, else any. */
-async function findFreePort(preferredPort: number): Promise<number> {
-  const tryPort = (port: number) =>
-    new Promise<number>((resolve, reject) => {
-      const server = createServer().once('error', reject)
-      server.listen({ host: '127.0.0.1', port, exclusive: true }, () => {
-        const at = server.address()
-        server.close(() => resolve(typeof at === 'object' && at !== null ? at.port : 0))
-      })
-    })
-  for (const candidate of [preferredPort === 0 ? pickRandomPort() : preferredPort, pickRandomPort(), pickRandomPort()]) {
-    const port = await tryPort(candidate).catch(() => undefined)
-    if (port !== undefined) return port
-  }
-  return tryPort(0)
-}

@@ -65,7 +65,7 @@ export function createDatabaseUpgrades({ db, servers, events, log, find, open, w
     async upgrade<R>(projectId: string, signal: AbortSignal, inTransaction: (tx: Tx) => R): Promise<{ row: DatabaseRow; result: R }> {
       const row = await requireRow(projectId)
       const version = currentPostgresVersion
-      if (row.version === version) throw new UpgradeUnavailableError(`The database is on PostgreSQL ${version} already.`)
+      if (row.version === version) throw new UpgradeUnavailableError(`The database is already on PostgreSQL ${version}.`)
       const started: DatabaseRow = { ...row, upgrading_to: version }
       await withServer(row.driver, version, () => db.write((tx) => updateDatabaseVersions(tx, row.db_name, row.version, version, null)))
       try {

@@ -61,7 +61,7 @@ async function reserveForPreview(
     log.note(
       isPresetName(name)
         ? `${describeManaged(name).label} runs for this preview alone, because ${file} lists ${name} under managed and the project does not have it.`
-        : `${describeManaged(name).label} is not added by a preview. The next deployment of production adds it, if its ${file} lists ${name} under managed.`,
+        : `${describeManaged(name).label} is not added by a preview. The next production deployment adds it, if its ${file} lists ${name} under managed.`,
     )
 }
 

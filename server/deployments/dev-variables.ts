@@ -28,7 +28,7 @@ interface ServiceEndpoint {
 }
 
 /**
- * The variables of a project for a development server, which is a process of this machine: databases, managed services and ready images at reachable
+ * The variables of a project for a development server, which is a process of this machine: databases, managed services and prebuilt images at reachable
  * addresses. A branch without its own services uses those of production. `fork`: services that were started with the branch's own data.
  */
 export async function readDevVariables(

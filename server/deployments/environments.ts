@@ -21,7 +21,7 @@ export interface EnvironmentHooks {
   wake(app: SupervisedApp): void
   checkIsolation(spec: AppSpec): Promise<void>
   services: ServiceSupervisor
-  /** The version whose ready images run although nothing of it is live, by environment. */
+  /** The version whose prebuilt images run although nothing of it is live, by environment. */
   heldImages: Map<string, AppSpec>
   logs: RuntimeLogs
 }

@@ -12,7 +12,7 @@ import { readSecrets } from './variables.ts'
 import { parseStoredVersion } from './version.ts'
 
 /**
- * Starts the ready images of production's version, such as Redis and MariaDB, with the data of a branch that has its own copy and no live preview.
+ * Starts the prebuilt images of production's version, such as Redis and MariaDB, with the data of a branch that has its own copy and no live preview.
  * They run until `closeForkServices`. Undefined: the branch has no copy, or a live preview, or there is nothing to start. Throws
  * `service_not_started`.
  */

@@ -208,7 +208,7 @@ function createUnhealthyFailure(facts: {
 
 /** How to allow a version more time. */
 const formatTimeoutHint = (timeout_ms: number): string =>
-  `An app that needs longer than ${Math.round(timeout_ms / 1000)} s gets more time by health_timeout_s in the settings of the project, or by timeout under healthcheck of its service in homeport.yaml.`
+  `If the app needs longer than ${Math.round(timeout_ms / 1000)} s, raise health_timeout_s in the project settings, or timeout under healthcheck of its service in homeport.yaml.`
 
 function createEarlyExitFailure({ command }: Replica, exit: ReplicaExit, duration_ms: number): BuildFailure {
   if (exit.out_of_memory)

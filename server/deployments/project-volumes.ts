@@ -230,7 +230,7 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
       const inUse = (text: string) => new Problem('volume_in_use', `${text} Then delete the volume again.`)
       if (isInUse) throw inUse(`A service of the live version uses “${name}”. Deploy a version without it first.`)
       const before = await snapshots.save(runtime, id, 'before_delete')
-      if (!before) throw new Problem('volume_not_found', `The volume “${name}” was deleted before. Its snapshots are left.`)
+      if (!before) throw new Problem('volume_not_found', `The volume “${name}” was already deleted. Its snapshots remain.`)
       if (await runtime.removeVolume(id)) return before
       await snapshots.remove(id, before.id)
       throw inUse(`The previous version still uses “${name}”. Wait until it has stopped.`)

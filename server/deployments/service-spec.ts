@@ -10,7 +10,7 @@ export interface ServiceSpec {
   config: ServiceConfig
   artifact: Artifact
   /**
-   * The deployment, for a built service, because each version has its own replicas. The environment, for a ready image that depends on nothing
+   * The deployment, for a built service, because each version has its own replicas. The environment, for a prebuilt image that depends on nothing
    * was built: its replica and data are the same for all versions.
    */
   owner_id: string
@@ -66,7 +66,7 @@ export function createServiceSpecs(version: Version, options: ServiceOptions): {
         config,
         artifact,
         owner_id: environmentNames.has(config.name) ? options.environment_id : options.deployment_id,
-        // A ready image gets only the variables of the file, and nothing of the project.
+        // A prebuilt image gets only the variables of the file, and nothing of the project.
         variables: config.source.kind === 'image' ? own : { ...options.variables, ...own },
         memory_mb: Math.min(config.memory_mb ?? options.memory_mb, options.memory_mb),
         cpus: Math.min(config.cpus ?? options.cpus, options.cpus),
@@ -88,7 +88,7 @@ const listConfigs = ({ main, services }: Version): ServiceConfig[] => [
   ...services.map(({ config }) => config),
 ]
 
-/** Ready images that depend on nothing that is built. They keep running while new versions of the others are deployed. */
+/** Prebuilt images that depend on nothing that is built. They keep running while new versions of the others are deployed. */
 function findEnvironmentServices(version: Version): Set<string> {
   const configs = new Map(listConfigs(version).map((config) => [config.name, config]))
   const isOfEnvironment = (config: ServiceConfig, seen: readonly string[] = []): boolean =>

@@ -8,11 +8,11 @@ import type { ServiceSpec } from './service-spec.ts'
 /** Keeps the services of live deployments running. */
 export interface ServiceSupervisor {
   /**
-   * Assigns the ready images of an environment to a version: the one being deployed, and after a failure the live one again. Other versions leave
+   * Assigns the prebuilt images of an environment to a version: the one being deployed, and after a failure the live one again. Other versions leave
    * shared images alone, so that restarting the live version or putting it to sleep meanwhile does not affect them.
    */
   claim(spec: AppSpec): void
-  /** Whether the ready images of an environment belong to a version. */
+  /** Whether the prebuilt images of an environment belong to a version. */
   isClaimed(environmentId: string): boolean
   /**
    * Starts the stopped services of a deployment, each after its dependencies. Throws `StartFailure`.
@@ -28,13 +28,13 @@ export interface ServiceSupervisor {
   restart(spec: AppSpec, name: string): Promise<void>
   /** Stops the services that belong only to this version. */
   stopVersion(deploymentId: string, grace_ms?: number): Promise<void>
-  /** Stops all services of a version, and the ready images of its environment unless they are another version's. */
+  /** Stops all services of a version, and the prebuilt images of its environment unless they are another version's. */
   stop(spec: AppSpec): Promise<void>
-  /** Stops all ready images of an environment. */
+  /** Stops all prebuilt images of an environment. */
   stopEnvironment(environmentId: string, grace_ms?: number): Promise<void>
-  /** Stops the ready images of an environment if they are this version's. */
+  /** Stops the prebuilt images of an environment if they are this version's. */
   stopImages(spec: AppSpec): Promise<void>
-  /** Stops the ready images of an environment that match neither this version nor the version that owns them. */
+  /** Stops the prebuilt images of an environment that match neither this version nor the version that owns them. */
   stopUnused(spec: AppSpec): Promise<void>
   freeze(spec: AppSpec): Promise<void>
   /** Like `freeze`, without the images that another version has claimed, because the version goes to sleep. */
@@ -48,7 +48,7 @@ export interface ServiceSupervisor {
   detach(): void
 }
 
-/** `images`: the ready images of the environment. `after_main`: what depends on the main service. */
+/** `images`: the prebuilt images of the environment. `after_main`: what depends on the main service. */
 type Phase = 'images' | 'before_main' | 'after_main'
 
 const stopGrace_ms = 10_000
@@ -67,7 +67,7 @@ export function createServiceSupervisor(
   /** By owner: a deployment or an environment. */
   const owners = new Map<string, Map<string, SupervisedService>>()
   const closing = new AbortController()
-  /** The version that owns the ready images, by environment. */
+  /** The version that owns the prebuilt images, by environment. */
   const claims = new Map<string, AppSpec>()
   /** Services that are being stopped, by owner and name. Their successors wait. */
   const stopping = new Map<string, Promise<void>>()

@@ -68,7 +68,7 @@ export interface DeploymentService {
   /** Throws `runtime_not_isolated` where `enqueue` would, for requests that must be rejected before any other work. */
   requireIsolation(tx: Tx, project: ProjectRow): void
 
-  /** Workers, ready images and cron services. */
+  /** Workers, prebuilt images and cron services. */
   services: ProjectServices
   volumes: ProjectVolumes
   /** Copies of production's data for branches. */

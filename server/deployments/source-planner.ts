@@ -100,7 +100,7 @@ export function createSourcePlanner(options: SourcePlannerOptions): SourcePlanne
           () => true,
           () => false,
         )
-        if (exists) throw new Problem('file_exists', `The folder has a file ${name} already. It was not changed.`)
+        if (exists) throw new Problem('file_exists', `The folder already has a file ${name}. It was not changed.`)
       }
       const [name] = homeportFileNames
       // The flag refuses a file or a link that appeared in the meantime.

@@ -39,11 +39,11 @@ export interface Supervisor {
   waitUntilServing(candidate: Candidate, signal: AbortSignal, onNote: (line: string) => void, onOutput?: OutputListener): Promise<Candidate>
   /** Stops a candidate that will not be promoted. */
   stopCandidate(candidate: Candidate): Promise<void>
-  /** Runs a command once in the environment of a version without traffic, with access to its ready images. */
+  /** Runs a command once in the environment of a version without traffic, with access to its prebuilt images. */
   runTask(spec: AppSpec, task: Task, onLine: OutputListener, signal: AbortSignal): Promise<ReplicaExit>
   /** Starts the services that depend on the main one, and waits until all services have run for a moment. */
   finishServices(spec: AppSpec, signal: AbortSignal, onOutput?: OutputListener): Promise<void>
-  /** Stops the services of a version that will not be promoted; the live version gets its ready images back. */
+  /** Stops the services of a version that will not be promoted; the live version gets its prebuilt images back. */
   revertServices(spec: AppSpec): Promise<void>
   /**
    * Switches traffic to the candidate immediately. `commit` makes the switch final and resolves when the previous app is drained and stopped;
@@ -77,12 +77,12 @@ export interface Supervisor {
   /** The live version of an environment. */
   findEnvironment(environmentId: string): EnvironmentState | undefined
   /**
-   * Starts the ready images of an environment without a live version, and keeps them running until `releaseImages`. If they run already, they stay with
+   * Starts the prebuilt images of an environment without a live version, and keeps them running until `releaseImages`. If they run already, they stay with
    * their version. Throws `StartFailure`.
    */
   holdImages(spec: AppSpec, signal: AbortSignal): Promise<EnvironmentState>
   releaseImages(environmentId: string): Promise<void>
-  /** Whether the ready images of an environment run without a live version. */
+  /** Whether the prebuilt images of an environment run without a live version. */
   isHoldingImages(environmentId: string): boolean
   /** Restarts a service other than the main one; resolves once it runs again. Throws `StartFailure`. */
   restartService(spec: AppSpec, name: string): Promise<void>

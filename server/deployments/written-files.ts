@@ -153,7 +153,7 @@ function listParts(spec: AppSpec): { name: string; service: string; replica: str
   return [...main, ...services.map(({ config: { name }, artifact: own }) => ({ name, service: name, replica: name, artifact: own }))]
 }
 
-/** Whether a ready image of the environment, and with it its files, keeps running when the version is replaced. */
+/** Whether a prebuilt image of the environment, and with it its files, keeps running when the version is replaced. */
 const goesOn = (spec: AppSpec, name: string, successor: AppSpec | null): boolean => {
   const image = spec.services.find(({ config, owner_id }) => config.name === name && owner_id === spec.environment_id)
   const next = successor?.services.find(({ config, owner_id }) => config.name === name && owner_id === spec.environment_id)
@@ -179,7 +179,7 @@ export const losesFilesWithReplica = ({ runtime }: AppSpec): boolean => !runtime
 const describe = ({ kind, path, service }: UnsavedFilesRow, slug: string): string => {
   const what = kind === 'database' ? 'a database' : kind === 'uploads' ? 'files' : 'many megabytes of files'
   const flag = service === '' ? '' : ` --service ${service}`
-  return `Homeport: The app keeps ${what} at ${path}, which is outside of a volume and is lost with the next deployment. Keep it with homeport volumes add ${slug} ${path}${flag}, or under Volumes in the dashboard.`
+  return `Homeport: The app stores ${what} at ${path}, which is outside of a volume and is lost with the next deployment. Keep it with homeport volumes add ${slug} ${path}${flag}, or under Volumes in the dashboard.`
 }
 
 function limitBytes(archive: Readable, limit: number): Readable {

@@ -55,18 +55,18 @@ const pageTemplates: Record<StatusPageName, PageTemplate> = {
   no_web_service: {
     status: 404,
     title: 'No app at this address',
-    text: 'NAME runs, but none of its services answers requests. Give one of them a port to make it available at this URL.',
+    text: 'NAME is running, but none of its services accepts requests. Give one of them a port to make it available at this URL.',
   },
   dev_starting: {
     status: 503,
     title: 'The development server is starting',
-    text: 'NAME is being started by homeport dev. This page refreshes when it answers.',
+    text: 'NAME is being started by homeport dev. This page refreshes when it responds.',
     retry_after_s: 1,
     refresh_s: 1,
   },
   dev_down: {
     status: 502,
-    title: 'The development server does not answer',
+    title: 'The development server is not responding',
     text: 'The development server of NAME has stopped or is restarting. Check the terminal in which homeport dev runs. This page retries automatically.',
     retry_after_s: 2,
     refresh_s: 2,

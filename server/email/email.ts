@@ -1,4 +1,4 @@
-/** A plain-text e-mail to one person. */
+/** A plain-text email to one person. */
 export interface EmailMessage {
   to: string
   subject: string
@@ -8,7 +8,7 @@ export interface EmailMessage {
 export interface EmailSender {
   /** Whether a mail server is configured. */
   is_enabled: boolean
-  /** Returns whether the mail server accepted the message. Never throws, because every link in an e-mail is also available in another way. */
+  /** Returns whether the mail server accepted the message. Never throws, because every link in an email is also available in another way. */
   send(message: EmailMessage): Promise<boolean>
   close(): void
 }

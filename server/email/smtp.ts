@@ -7,7 +7,7 @@ const stepTimeout_ms = 10_000
 
 /**
  * Sends mail over SMTP: `smtp://user:password@host:587` or `smtps://…:465`; null sends none. `from` is the sender address. Its default
- * is the user in `url` if that is an e-mail address, else `homeport@` and the host.
+ * is the user in `url` if that is an email address, else `homeport@` and the host.
  */
 export function createEmailSender({ url, from, log }: { url: string | null; from: string | null; log: Log }): EmailSender {
   if (url === null) return disabledEmailSender

@@ -36,7 +36,7 @@ export function createAddedVolumeHandlers(
         const rows = listProjectVolumes(tx, project.id)
         const row = rows.find((one) => one.service === service && one.path === path)
         if (row?.removed_at === null) return { volume: row.name, path, deployment_id: null }
-        if (mount && !row) throw new Problem('volume_in_use', `The volume “${mount.volume}” is at ${path} already.`)
+        if (mount && !row) throw new Problem('volume_in_use', `The volume “${mount.volume}” is already at ${path}.`)
         if (rows.filter(({ removed_at }) => removed_at === null).length >= limits.project_volumes)
           throw invalidPath(`A project has at most ${limits.project_volumes} added volumes. Keep a folder further up instead.`)
         const reports = listUnsavedFiles(tx, project.id)

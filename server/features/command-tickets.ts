@@ -48,7 +48,7 @@ export function createCommandTickets({ clock, deployments }: { clock: Clock; dep
     issue(caller, project, { branch, ...request }) {
       const { running, ticket_ms } = limits.one_off_command
       if ((counts.get(caller.account_id) ?? 0) >= running)
-        throw new Problem('too_many_commands', `${running} one-off commands are open already. End one of them, then try again.`)
+        throw new Problem('too_many_commands', `${running} one-off commands are already running. End one of them, then try again.`)
       const ticket = newSecret()
       const key = hashSecret(ticket)
       count(caller.account_id, 1)

@@ -135,8 +135,12 @@ function checkAppPorts(running: { name: string; ports: number[] | undefined }[])
     }
   const unknown = running.filter(({ ports }) => ports === undefined).length
   if (running.length === 0) return passed('apps', 'No app runs as a process on this machine.')
-  if (unknown === 0) return passed('apps', `${running.length} run as processes of this machine and listen only on its loopback address.`)
-  return passed('apps', `${unknown} run as processes. This system does not report which addresses they listen on. HOST is set to 127.0.0.1.`)
+  if (unknown === 0)
+    return passed(
+      'apps',
+      `${running.length} ${running.length === 1 ? 'app runs as a process' : 'apps run as processes'} of this machine, only on its loopback address.`,
+    )
+  return passed('apps', `Apps run as processes (${unknown}). This system does not report which addresses they listen on. HOST is set to 127.0.0.1.`)
 }
 
 async function checkDiskSpace(folder: string): Promise<DoctorCheck> {

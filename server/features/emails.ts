@@ -7,7 +7,7 @@ export function linkOrigin(deps: Pick<FeatureDeps, 'lan' | 'instance'>): string 
   return new URL((open ? dashboard_urls[0] : undefined) ?? deps.instance().api_url).origin
 }
 
-const linkValidity = 'The link works once and expires in 7 days. If you did not expect this e-mail, you can ignore it.'
+const linkValidity = 'The link works once and expires in 7 days. If you did not expect this email, you can ignore it.'
 
 export const invitationEmail = ({ to, owner_email, url }: { to: string; owner_email: string; url: string }): EmailMessage => ({
   to,
@@ -17,8 +17,8 @@ export const invitationEmail = ({ to, owner_email, url }: { to: string; owner_em
 
 export const verificationEmail = ({ to, url }: { to: string; url: string }): EmailMessage => ({
   to,
-  subject: 'Verify your e-mail address for Homeport',
-  text: `Open this link to verify your e-mail address and sign in:\n\n${url}\n\n${linkValidity}\n`,
+  subject: 'Verify your email address for Homeport',
+  text: `Open this link to verify your email address and sign in:\n\n${url}\n\n${linkValidity}\n`,
 })
 
 export const passwordResetEmail = ({ to, url }: { to: string; url: string }): EmailMessage => ({
@@ -31,5 +31,5 @@ export const passwordResetEmail = ({ to, url }: { to: string; url: string }): Em
 export const accountExistsEmail = ({ to, url }: { to: string; url: string }): EmailMessage => ({
   to,
   subject: 'You already have a Homeport account',
-  text: `We received a request to create an account with this e-mail address, but it already has one. Sign in here:\n\n${url}\n\nIf this was not you, you can ignore this e-mail.\n`,
+  text: `We received a request to create an account with this email address, but it already has one. Sign in here:\n\n${url}\n\nIf this was not you, you can ignore this email.\n`,
 })

@@ -33,12 +33,12 @@ type VerificationPrompt = 'nothing' | 'new_password' | 'own_password' | 'other_p
 export type RegistrationResult = { session: NewSession | null } | { gone: true } | { refused: string } | { wrong: true } | { wait_s: number }
 
 const verificationLifetime_ms = 7 * 24 * 3600_000
-/** Maximum number of valid links: per person (no further e-mails are sent) and in total (no new users are accepted). */
+/** Maximum number of valid links: per person (no further emails are sent) and in total (no new users are accepted). */
 const verificationLimits = { per_user: 3, total: 1000 }
 const minPasswordLength = 10
 
 /**
- * Registration by a verified e-mail address or by an invitation. The password is chosen after opening the link, so signing up with the
+ * Registration by a verified email address or by an invitation. The password is chosen after opening the link, so signing up with the
  * address of another person gains nothing.
  */
 export function createRegistration(
@@ -60,7 +60,7 @@ export function createRegistration(
   return {
     signUpMode: () => deps.settings.current().sign_up,
 
-    /** Behaves the same for every address. Only the e-mail reveals whether it is known. */
+    /** Behaves the same for every address. Only the email reveals whether it is known. */
     async signUp(email: string): Promise<void> {
       const code = newSecret()
       const found = await db.write((tx) => {
@@ -73,7 +73,7 @@ export function createRegistration(
         return pendingUser
       })
       if (!found || found.is_instance_owner) return
-      // Not awaited, because the response time would reveal whether an e-mail is sent.
+      // Not awaited, because the response time would reveal whether an email is sent.
       void deps.mail.send(
         found.email_verified
           ? accountExistsEmail({ to: email, url: `${linkOrigin(deps)}/sign-in` })
@@ -194,7 +194,7 @@ export function createVerificationHandlers(deps: FeatureDeps): Pick<OperationHan
     async sendVerification({ caller }) {
       if (caller.email_verified) return { was_sent: false, message: 'Your email address is already verified.' }
       if (!deps.mail.is_enabled)
-        return { was_sent: false, message: 'This instance sends no e-mail. Ask its owner for a link, which they can create in the list of people.' }
+        return { was_sent: false, message: 'This instance sends no email. Ask its owner for a link, which they can create in the list of people.' }
       const code = newSecret()
       const isAllowed = await db.write((tx) => {
         deleteUnverifiedUsers(tx, isoTime(deps.clock.now()))
@@ -208,7 +208,7 @@ export function createVerificationHandlers(deps: FeatureDeps): Pick<OperationHan
           message: `${verificationLimits.per_user} links were already sent to ${caller.email}. They are valid for 7 days. Check your inbox.`,
         }
       const was_sent = await deps.mail.send(verificationEmail({ to: caller.email, url: verificationUrl(deps, code) }))
-      return { was_sent, message: was_sent ? `Sent the link to ${caller.email}.` : 'The mail server did not accept the e-mail. Try again later.' }
+      return { was_sent, message: was_sent ? `Sent the link to ${caller.email}.` : 'The mail server did not accept the email. Try again later.' }
     },
   }
 }

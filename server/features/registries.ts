@@ -24,8 +24,8 @@ export function createRegistryHandlers({
     async addRegistry({ project }, { body: { host: text, username, password } }) {
       const host = normalizeRegistryHost(text)
       if (host === undefined)
-        throw new Problem('invalid_input', 'Write a registry as its host name, such as ghcr.io or registry.example.com:5000.', {
-          issues: [{ path: 'host', message: 'Write a host name, such as ghcr.io.' }],
+        throw new Problem('invalid_input', 'Write a registry as its hostname, such as ghcr.io or registry.example.com:5000.', {
+          issues: [{ path: 'host', message: 'Write a hostname, such as ghcr.io.' }],
         })
       const row = {
         project_id: project.id,

@@ -21,7 +21,7 @@ import { invitationEmail, linkOrigin } from './emails.ts'
 type TeamHandlers = Pick<OperationHandlers, 'getTeam' | 'createInvitation' | 'revokeInvitation' | 'acceptInvitation' | 'removeMember' | 'leaveTeam'>
 
 const invitationLifetime_ms = 7 * 24 * 3600_000
-/** Limit of open invitations, against abuse for sending e-mails. */
+/** Limit of open invitations, against abuse for sending emails. */
 const maxOpenInvitations = 50
 
 export const invitationNotFound = () =>

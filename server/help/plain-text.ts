@@ -3,7 +3,7 @@ import { findTopic } from './topics.ts'
 
 /** Formats a topic for a terminal in lines of at most `width` columns. Commands are never wrapped. */
 export function formatPlainText({ title, body }: HelpArticle, width: number): string {
-  return [title, ...body.map((block) => formatBlock(block, width))].join('\n\n').replaceAll(/(\n {4}\S.*)\n\n(?= {4}\S)/g, '$1\n')
+  return [title, ...body.map((block) => formatBlock(block, width))].join('\n\n').replaceAll(/(?<=\n {4}\S.*)\n\n(?= {4}\S)/g, '\n')
 }
 
 function formatBlock(block: HelpBlock, width: number): string {
@@ -19,9 +19,12 @@ function formatBlock(block: HelpBlock, width: number): string {
 const formatInline = (text: string): string =>
   text
     .replaceAll(/\*\*([^*]+)\*\*/g, '$1')
-    .replaceAll(/\[\[([^\]|]+)\|?([^\]]*)\]\]/g, (_, to: string, words: string) =>
-      to.startsWith('/') ? words : `${words || findTopic(to)?.title || to} (homeport help ${to})`,
-    )
+    .replaceAll(/(\()?\[\[([^\]|]+)\|?([^\]]*)\]\]/g, (_, bracket: string | undefined, to: string, words: string) => {
+      if (to.startsWith('/')) return (bracket ?? '') + words
+      const command = `homeport help ${to}`
+      // A link in brackets needs no title, because its sentence says what it is about.
+      return bracket === undefined ? `${words || findTopic(to)?.title || to} (${command})` : `${bracket}${command}`
+    })
 
 function wrapText(text: string, width: number, indent = ''): string {
   const lines: string[] = []

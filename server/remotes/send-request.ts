@@ -118,7 +118,7 @@ function sendOnce(origin: string, remoteRequest: RemoteRequest, clock: Clock, re
     idleTimer?.cancel()
     ownAgent?.destroy()
     // For example after a 101, which causes neither a response nor an error.
-    reject(new Error('The connection ended without an answer.'))
+    reject(new Error('The connection ended without a response.'))
   })
   request.on('error', (error) => {
     const isStale = request.reusedSocket && 'code' in error && ['ECONNRESET', 'EPIPE'].includes(String(error.code))

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { readdir, readFile, readlink } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { platform } from 'node:os'
+import { probePort } from '../lib/free-port.ts'
 
 /** Allocates free ports of this machine, each to one replica at a time. */
 export interface PortAllocator {
@@ -31,17 +31,6 @@ export function createPortAllocator(): PortAllocator {
     },
     release: (port) => void allocated.delete(port),
   }
-}
-
-function probePort(host: string, port: number): Promise<number | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', () => resolve(undefined))
-    server.listen({ host, port, exclusive: true }, () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : undefined))
-    })
-  })
 }
 
 export interface ListeningSocket {

@@ -27,7 +27,7 @@ export interface Runtime extends RuntimeVolumes {
   /** Opens the build of a source folder. Does nothing before `install`. */
   openBuild(request: BuildRequest): Build
 
-  /** Makes a ready image available: pulls it when it is missing. Throws `BuildFailure`. */
+  /** Makes a prebuilt image available: pulls it when it is missing. Throws `BuildFailure`. */
   useImage(request: ImageRequest, log: StepLog): Promise<Artifact>
 
   /**
@@ -144,7 +144,7 @@ export interface Build {
 export type Artifact =
   /** A static site: a folder of files that the edge serves. */
   | { kind: 'static'; directory: string; spa_fallback: boolean; bytes: number }
-  /** `docker`: an image by name. `id`: of a ready image, because its name may be moved to another image. */
+  /** `docker`: an image by name. `id`: of a prebuilt image, because its name may be moved to another image. */
   | { kind: 'image'; image: string; id?: string; port: number | null; bytes: number }
   /** `process`: a folder with all files and the start command. `variables` are set by the framework; variables of the project override them. */
   | {
@@ -221,7 +221,7 @@ export interface ServiceRequest {
   volumes: VolumeMount[]
   /** Replaces the HEALTHCHECK of the image. Times in seconds. */
   health_command: { command: string[]; timeout_s: number } | null
-  /** A ready image may change users when it starts, as official images do; an app that was built here may not. */
+  /** A prebuilt image may change users when it starts, as official images do; an app that was built here may not. */
   is_ready_image: boolean
   /** Opaque; `list` returns it, so that the caller recognizes a replica whose configuration is still current. */
   definition: string

@@ -10,7 +10,7 @@ test('the environment names the mail server; an invalid value is refused without
     expect(() => readOptions({}, { HOMEPORT_SMTP_URL: url })).toThrow(/^HOMEPORT_SMTP_URL is an address such as (?!.*hidden)/)
 })
 
-test('without a mail server the owner gets the link, and is told that no e-mail was sent', async () => {
+test('without a mail server the owner gets the link, and is told that no email was sent', async () => {
   const quiet = await sharedPlatform()
   const { body } = await quiet.api<{ url: string; was_sent: boolean }>('POST', '/instance/verification-links', {
     email: 'by-hand@example.com',

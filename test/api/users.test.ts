@@ -131,13 +131,13 @@ describe('sign-up', () => {
       })
     }
     for (const response of answers) expect(response).toEqual(answers[0])
-    // For a known address, the information goes only by e-mail to its owner.
+    // For a known address, the information goes only by email to its owner.
     expect((await mail.waitForEmail('new@example.com', 1)).text).toContain('it already has one')
     await mail.waitForEmail('never@example.com')
-    // The number of e-mails to one address is limited.
+    // The number of emails to one address is limited.
     for (let i = 0; i < 4; i++) await page('/sign-up', { email: 'asked@example.com' })
     await page('/sign-up', { email: 'last@example.com' })
-    // Each e-mail uses its own connection, so they may arrive out of order.
+    // Each email uses its own connection, so they may arrive out of order.
     await mail.waitForEmail('last@example.com')
     await mail.waitForEmail('asked@example.com', 2)
     expect(mail.emails.filter(({ to }) => to.includes('asked@example.com')).length).toBe(3)
@@ -208,7 +208,7 @@ describe('a link created by the owner', () => {
     expect(mail.emails.filter(({ to, headers }) => to.includes(user.email) && headers.includes('Reset your Homeport password'))).toEqual([])
   })
 
-  test('is sent by e-mail for a forgotten password; the page does not reveal who has an account', async () => {
+  test('is sent by email for a forgotten password; the page does not reveal who has an account', async () => {
     await comesIn('forgetful@example.com')
     const before = mail.emails.filter(({ to }) => to.includes('forgetful@example.com')).length
     expect((await page('/sign-in')).text).toContain('href="/forgot"')
@@ -276,7 +276,7 @@ describe('an invitation', () => {
     const { code } = await invite('victim@example.com', token)
     const taken = await page('/join', { code, email: 'victim@example.com', password: 'chosen by the sly one' })
     expect(taken.status).toBe(303)
-    // The verification e-mail goes to the address. Its owner, who does not know the password, verifies nothing by opening it.
+    // The verification email goes to the address. Its owner, who does not know the password, verifies nothing by opening it.
     await mail.waitForEmail('victim@example.com', 1)
     const link = codeIn(mail.emails.filter(({ to, text }) => to.includes('victim@example.com') && text.includes('/verify'))[0]?.text ?? '')
     expect((await page(`/verify?code=${link}`)).text).toContain('If you never chose a password')

@@ -126,7 +126,9 @@ describe('projects', () => {
     expect(await platform.getProject('settings')).toMatchObject(changed)
     const more = { health_path: '/healthz', health_timeout_s: 120, cpu_limit: 0.5 }
     expect(await run.json('projects', 'show', 'settings')).toMatchObject({ project: changed, settings: more, watching: { previews: false } })
-    expect((await run('projects', 'show', 'settings')).out).toMatch(/cpu +0\.5 cores\n +health check +\/healthz, up to 120 s\n/)
+    const shown = (await run('projects', 'show', 'settings')).out
+    expect(shown).toMatch(/cpu +0\.5 cores\n +health check +\/healthz, up to 120 s\n/)
+    expect(shown).toMatch(/preview volumes +\S/)
     expect((await run('projects', 'set', 'settings', 'cpu_limit=none')).out).toBe('cpu_limit is now none.\n')
     expect(await run.json('projects', 'set', 'settings', 'repo_url=https://example.com/a.git')).toMatchObject({ project: { is_connected: true } })
     expect(await run.json('projects', 'set', 'settings', 'repo_url=none')).toMatchObject({ project: { repo_url: null } })
@@ -270,6 +272,8 @@ describe('users and settings', () => {
     expect(code).toBe(1)
     expect(err).toContain('invalid_input')
     expect((await run('settings', 'set', 'colour', 'red')).code).toBe(2)
+    expect((await run('settings')).out).toMatch(/^build_concurrency +none$/m)
+    expect((await run('settings', 'set', 'dns_server', 'none')).out).toBe('dns_server is now none.\n')
   })
 
   test('the doctor runs every check', async () => {
@@ -352,7 +356,7 @@ test('registries are added with a prompted password, listed without it, and remo
   const added = await runCommand(platform.handle.instance, folder.path, add, { answers: ['correct horse'] })
   expect(added).toMatchObject({
     code: 0,
-    out: 'with-registry pulls images of ghcr.io as ada from its next deployment on.\n',
+    out: 'From its next deployment, with-registry pulls images of ghcr.io as ada.\n',
     prompts: [{ is_secret: true }],
   })
   expect((await run('registries', 'with-registry')).out).toMatch(/^REGISTRY +USER NAME.*\nghcr\.io +ada +added /)

@@ -77,7 +77,7 @@ describe('config check', () => {
   test('a source that is detected, and one that is not', async () => {
     expect((await run(['check'])).err).toMatch(/is empty/)
     const { code, out } = await run(['check'], { files: { 'index.html': 'hi' } })
-    expect([code, out.split('\n')[0]]).toEqual([0, 'No configuration file: one web service, which is detected.'])
+    expect([code, out.split('\n')[0]]).toEqual([0, 'No configuration file: one web service, detected from the source.'])
     expect(JSON.parse((await run(['check'], { is_json: true })).out)).toMatchObject({ file: null, is_valid: true, config: { services: [] } })
   })
 })

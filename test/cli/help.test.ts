@@ -24,6 +24,13 @@ test.each(topics)('help $id prints the whole guide, without markup, wrapped to t
   for (const line of guide.split('\n')) if (line.includes(' ') && !line.startsWith('    ')) expect(line.length).toBeLessThanOrEqual(88)
 })
 
+test('consecutive commands are one block, and a link in brackets is only the command that prints its guide', async () => {
+  const { out } = await help('previews')
+  expect(out).toMatch(/fork my-app search\n.*--from other.*\n.*--remove/)
+  expect(out).toContain('(homeport help project-settings)')
+  expect(out).not.toContain('(Project settings')
+})
+
 test('help COMMAND prints its usage, and the guide too if one has that name', async () => {
   expect((await help('doctor')).out).toContain('Usage:\n  homeport doctor')
   const { out } = await help('tokens')

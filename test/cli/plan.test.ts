@@ -32,7 +32,7 @@ test('of a repository that no project has: what is read, where each fact comes f
   expect(out).toMatch(/^Read from homeport\.yaml, commit [0-9a-f]{7} of main\.\n/)
   expect(out).toMatch(/\npostgres +Managed service +PostgreSQL, sets DATABASE_URL +homeport\.yaml line 2\n/)
   expect(out).toMatch(/\nmail +Managed service +Mail catcher, sets SMTP_URL and others +homeport\.yaml line 3\n/)
-  expect(out).toContain('A deployment of production adds PostgreSQL, Mail catcher.')
+  expect(out).toContain('A production deployment adds PostgreSQL, Mail catcher.')
   const { plan } = JSON.parse((await run(repository.url, '--json')).out) as { plan: PlannedSource }
   expect(plan.managed.map(({ name }) => name)).toEqual(['postgres', 'mail'])
   expect(await run(repository.url, '--branch', 'gone')).toMatchObject({ code: 1, err: expect.stringContaining('source_not_fetched') })
@@ -48,7 +48,7 @@ test('of a folder of this machine, and as a file', async () => {
 test('of a project with what it has', async () => {
   await platform.api('PATCH', '/instance/projects/planned/mail', { is_enabled: true })
   const { out } = await run('--project', 'planned')
-  expect(out).toContain('A deployment of production adds PostgreSQL.')
+  expect(out).toContain('A production deployment adds PostgreSQL.')
   expect((await run('--project', 'unknown')).err).toMatch(/^project_not_found/)
 })
 

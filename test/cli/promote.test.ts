@@ -141,9 +141,9 @@ describe('an instance of an earlier version', () => {
   test('gets everything that it supports, and the rest is named', async () => {
     const { code, out, err } = await run(['promote', 'guests', 'Older', '--slug', 'older', '--volumes', 'all'])
     expect([code, out], err).toEqual([0, expect.stringMatching(/^older is live on Older\.\n/)])
-    expect(out).toContain('Files of the volume uploads: The version of the other instance takes no archives for volumes. Update it')
-    expect(out).toContain('Mail catcher: The version of the other instance does not have it.')
-    expect(out).toMatch(/Settings health_path, preview_volumes, watch_paths: The version of the other instance does not have them\./)
-    expect(out).toContain('Volume uploads at /app/public/uploads: The path is kept there too.')
+    expect(out).toContain('Files of the volume uploads: The other instance does not support volume archives yet. Update it')
+    expect(out).toContain('Mail catcher: The other instance does not support it yet.')
+    expect(out).toMatch(/Settings health_path, preview_volumes, watch_paths: The other instance does not support them yet\./)
+    expect(out).toContain('Volume uploads at /app/public/uploads: The path is already kept there.')
   })
 })

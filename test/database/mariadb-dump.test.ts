@@ -97,7 +97,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('dumps
 
   test('other services say what their dump is, and an unknown service is reported', async () => {
     expect((await homeport('db', 'dump', 'shop', '--service', 'redis')).err).toMatch(
-      /A snapshot of its volume is the dump of Redis: homeport volumes snapshot/,
+      /Take a snapshot of its volume instead: homeport volumes snapshot/,
     )
     expect((await homeport('db', 'dump', 'shop', '--service', 'oracle')).err).toMatch(/Use mariadb/)
     await platform.createProject({ slug: 'none' })

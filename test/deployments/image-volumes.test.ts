@@ -18,7 +18,7 @@ const files = {
   'server.js': server,
 }
 
-/** A web service, a ready image and a worker, which all write to paths that are lost. */
+/** A web service, a prebuilt image and a worker, which all write to paths that are lost. */
 const shop = (version: string) => {
   const write = `require('node:fs').mkdirSync('/srv/uploads', { recursive: true }); require('node:fs').appendFileSync('/srv/uploads/note', 'x')`
   const cache = `${write}; require('node:http').createServer((request, response) => response.end('cache')).listen(6379)`

@@ -105,7 +105,7 @@ services:
     expect(failed.error).toMatchObject({
       code: 'health_check_failed',
       message: expect.stringMatching(/Service “api”: .*GET \/ready with 503 for 7 s/),
-      hint: expect.stringMatching(/more time by health_timeout_s .* timeout under healthcheck/),
+      hint: expect.stringMatching(/raise health_timeout_s .* timeout under healthcheck/),
     })
     expect(await read('api-9090--ported-services')).toBe('api 9090')
   })

@@ -9,7 +9,7 @@ import { runProgram } from '../support/runtime.ts'
 import { useDeploymentContext } from './deployment-suite.ts'
 import { fullTest } from '../support/full-test.ts'
 
-/** A stand-in for Redis, as a ready image: it stores what it is sent, and counts its starts. */
+/** A stand-in for Redis, as a prebuilt image: it stores what it is sent, and counts its starts. */
 const store = `
 const { appendFileSync, readFileSync, writeFileSync } = require('node:fs')
 appendFileSync('/data/starts', 'x')
@@ -64,7 +64,7 @@ describe.skipIf(!requires('docker').ok)('image services next to an app, on Docke
     await context.deployReady('stored')
     const first = await read('stored')
     expect(first).toMatchObject({ starts: 1, api: 'api one production' })
-    // A ready image gets the variables of the file, and none of the project.
+    // A prebuilt image gets the variables of the file, and none of the project.
     expect(first.variables).toContain('MARK')
     expect(first.variables.filter((name) => /^(HOMEPORT_|DATABASE_URL|SECRET)/.test(name))).toEqual([])
     repository.commit(files({ version: 'two' }))

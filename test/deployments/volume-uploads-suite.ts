@@ -59,7 +59,7 @@ export function volumeUploadsSuite(context: DeploymentContext): void {
     const uploaded = await homeport('volumes', 'upload', 'copy', 'uploads', file)
     expect([uploaded.code, uploaded.out]).toEqual([
       0,
-      expect.stringMatching(/^Uploaded 1 file \(7 bytes\) into uploads\.\nThe files from before are in snapshot snp_/),
+      expect.stringMatching(/^Uploaded 1 file \(7 bytes\) into uploads\.\nThe previous files are in snapshot snp_/),
     ])
     expect((await read('copy')).uploads).toEqual(['old.png'])
 

@@ -70,7 +70,7 @@ test('sign-up is a setting; the owner creates a link that works without scripts'
   await guest.getByRole('link', { name: 'Sign up' }).click()
   await guest.getByLabel('Email').fill('guest@example.com')
   await guest.getByRole('button', { name: 'Send verification link' }).click()
-  await expect(guest.getByRole('heading', { name: 'Check your e-mail', exact: true })).toBeVisible()
+  await expect(guest.getByRole('heading', { name: 'Check your email', exact: true })).toBeVisible()
 
   await dashboard.reload()
   await dashboard.getByRole('button', { name: 'Actions for guest@example.com' }).click()

@@ -224,7 +224,7 @@ export const planScreens: Screen[] = [
     name: 'plan-managed',
     path: 'projects/chart-room',
     before: withConnectedPlan(managedShop),
-    act: (page) => page.getByText('A deployment of production adds').scrollIntoViewIfNeeded(),
+    act: (page) => page.getByText('A production deployment adds').scrollIntoViewIfNeeded(),
   },
   {
     name: 'plan-project-apps',

@@ -42,7 +42,7 @@ const report: PromotionReportLine[] = [
   {
     item: 'Files of the volume a-volume-with-a-rather-long-name-that-has-to-wrap',
     outcome: 'kept',
-    note: 'The volume there has files. Choose to replace data to copy them.',
+    note: 'The volume on the other instance has files. Choose to replace data to copy them.',
   },
   { item: 'PostgreSQL database', outcome: 'copied', note: 'Added without data.' },
   { item: 'Data of the PostgreSQL database', outcome: 'copied', note: 'Copied.' },

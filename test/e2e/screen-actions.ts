@@ -8,7 +8,7 @@ export function waitForDialog(page: Page) {
 export function makeRemoteUnreachable(page: Page) {
   const json = {
     error: 'remote_unreachable',
-    message: 'berth.example.com does not answer.',
+    message: 'berth.example.com is not responding.',
     request_id: 'req_01JB3M5V9Y',
   } satisfies ErrorEnvelope
   return page.route('**/remote/**', (route) => route.fulfill({ status: 502, json }))

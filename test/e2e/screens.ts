@@ -294,7 +294,7 @@ export const screens = (ids: SeededIds): Screen[] => [
       await withFakeRemote(page)
       await makeRemoteUnreachable(page)
     },
-    act: (page) => page.getByText('Berth does not answer.').waitFor(),
+    act: (page) => page.getByText('Berth is not responding.').waitFor(),
   },
   {
     name: 'token-needed',

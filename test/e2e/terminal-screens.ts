@@ -70,7 +70,7 @@ export const terminalScreens: Screen[] = [
           status: 409,
           json: {
             error: 'too_many_commands',
-            message: '10 one-off commands are open already. End one of them, then try again.',
+            message: '10 one-off commands are already running. End one of them, then try again.',
             request_id: 'req_1',
           },
         }),

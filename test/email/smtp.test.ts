@@ -1,4 +1,4 @@
-/** E-mail over TLS, from a server with a valid certificate; no other server gets the password. */
+/** Email over TLS, from a server with a valid certificate; no other server gets the password. */
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../server/lib/log.ts'
@@ -38,7 +38,7 @@ const refused = { was_sent: false, emails: 0, sign_ins: { all: 0, in_the_clear: 
 describe.each(['localhost', otherAddress])('a server at %s', (host) => {
   const name = host === otherAddress ? '::ffff:127.0.0.1' : host
 
-  test('accepts e-mail over TLS from the first byte, and after STARTTLS', async () => {
+  test('accepts email over TLS from the first byte, and after STARTTLS', async () => {
     expect(await send('smtps', host, 'at_once', await authority.identityFor(name))).toEqual(sent)
     await server?.close()
     expect(await send('smtp', host, 'when_asked', await authority.identityFor(name))).toEqual(sent)

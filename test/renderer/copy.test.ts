@@ -121,7 +121,7 @@ function readCopy(file: string): Copy {
   return copy
 }
 
-/** All of the program: screens, commands, errors, help topics, e-mails, descriptions of operations, and the desktop. SQL is no text. */
+/** All of the program: screens, commands, errors, help topics, emails, descriptions of operations, and the desktop. SQL is no text. */
 const sources = listFiles().filter((file) => /^(renderer|server(?!\/store\/migrations)|main|preload)\/.*\.(tsx?|mjs)$/.test(file))
 const copies = sources.map(readCopy)
 /** Every line of the samples, because users read their code too. */

@@ -118,7 +118,7 @@ export function serviceTests(suite: SuiteContext): void {
     await runtime.removeVolume(id)
   })
 
-  test('a missing ready image is named in the failure', async () => {
+  test('a missing prebuilt image is named in the failure', async () => {
     const log = { line() {}, note() {} }
     const registries = { logins: [], uses_docker_login: false }
     const request = { image: 'homeport-test-missing:1', registries, refreshes: 'none' as const, signal: new AbortController().signal }
@@ -168,7 +168,7 @@ export function serviceNetworkTests(suite: SuiteContext): void {
     for (const one of started) await one.stop()
   })
 
-  test('a ready image may change its user at startup; an app may not', async () => {
+  test('a prebuilt image may change its user at startup; an app may not', async () => {
     const { runtime, app } = suite
     const inspect = async (is_ready_image: boolean) => {
       const one = await startApp(runtime, app, {

@@ -14,19 +14,19 @@ export interface MailServer {
   /** Contains the user and password. */
   url: string
   emails: ReceivedEmail[]
-  /** Resolves with the e-mail to an address after the first `after` ones, once it arrives. */
+  /** Resolves with the email to an address after the first `after` ones, once it arrives. */
   waitForEmail(address: string, after?: number): Promise<ReceivedEmail>
   port: number
   /** The number of sign-ins, and how many of them sent the password unencrypted. */
   sign_ins: { all: number; in_the_clear: number }
-  /** Rejects every e-mail from now on. */
+  /** Rejects every email from now on. */
   rejects_mail: boolean
   close(): Promise<void>
 }
 
 const sign_in = { user: 'post@example.com', password: 'mail secret/1' }
 
-/** The part of an SMTP server (RFC 5321) that one sender needs: it accepts and stores e-mails after a sign-in. */
+/** The part of an SMTP server (RFC 5321) that one sender needs: it accepts and stores emails after a sign-in. */
 export async function startMailServer(
   /** `tls`: from the first byte, or with STARTTLS. */
   { tls, identity }: { tls?: 'at_once' | 'when_asked'; identity?: { certificate: string; key: string } } = {},

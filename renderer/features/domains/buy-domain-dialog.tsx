@@ -32,7 +32,7 @@ export function BuyDomainDialog({ slug, onClose }: { slug: string | null; onClos
     )
   }
   return (
-    <Dialog open onOpenChange={onClose} title="Buy a domain" description="Enter a domain or a word. Other endings are searched, too.">
+    <Dialog open onOpenChange={onClose} title="Buy a domain" description="Enter a domain or a word. Other endings are searched too.">
       <form className={styles.domainSearch} {...form.props} role="search">
         <TextField label="Domain or word" mono autoCapitalize="off" placeholder="harbour.test" maxLength={253} {...form.text('text')} />
         <Button kind="primary" type="submit" icon={Search} busy={isFetching}>

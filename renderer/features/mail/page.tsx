@@ -17,7 +17,7 @@ import { DeploymentStatusCard, redeployMessages } from '../deployments/index.ts'
 import styles from './mail.module.css'
 import { MessageView } from './message-view.tsx'
 
-/** The e-mail that the apps of a project send, which is stored instead of sent. */
+/** The email that the apps of a project send, which is stored instead of sent. */
 export default function MailPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`Mail · ${project?.name ?? slug}`)
@@ -63,7 +63,7 @@ function CatcherCard({ slug, catcher, onDeployed }: { slug: string; catcher: Mai
       <div className="card-body stack">
         <SwitchField
           label="Catch mail"
-          hint="Apps get SMTP_URL and its parts. What they send is stored here and never sent on. Changing this redeploys the project."
+          hint="Apps get SMTP_URL and its parts. What they send is stored here and never delivered. Changing this redeploys the project."
           checked={catcher.is_enabled}
           disabled={update.isPending}
           onChange={(is_enabled) => update.mutate({ params: { slug }, body: { is_enabled } })}

@@ -92,8 +92,7 @@ function ManagedNotes({ managed }: { managed: PlannedSource['managed'] }) {
   if (added.length + kept.length === 0) return null
   return (
     <p className="text-subtle">
-      {added.length > 0 &&
-        `A deployment of production adds ${added.join(', ')}. Removing the line later keeps ${added.length === 1 ? 'it' : 'them'}. `}
+      {added.length > 0 && `A production deployment adds ${added.join(', ')}. Removing the line later keeps ${added.length === 1 ? 'it' : 'them'}. `}
       {kept.length > 0 && `Kept, although the source does not list ${kept.length === 1 ? 'it' : 'them'}: ${kept.join(', ')}.`}
     </p>
   )

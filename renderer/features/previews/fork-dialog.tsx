@@ -89,5 +89,5 @@ function describeReplaced(branch: string, forks: Fork[], previews: Preview[]): s
   const hasData = forks.some((one) => one.branch === branch)
   if (isOpen || hasData)
     return `The volumes and the database that ${branch} has${isOpen ? ', while its preview is stopped' : ''}. Snapshots and a dump of them are taken first.`
-  return 'Nothing. Without a preview, the data waits for it; a development server of the branch uses the database when it starts.'
+  return 'Nothing. Without a preview, the data is kept for it; a development server of the branch uses the database when it starts.'
 }

@@ -81,7 +81,7 @@ function AddRegistryDialog({ slug, onClose }: { slug: string; onClose: () => voi
           maxLength={limits.registry_host}
           placeholder="ghcr.io"
           {...form.text('host')}
-          hint="Its host name. Docker Hub is docker.io."
+          hint="Its hostname. Docker Hub is docker.io."
         />
         <TextField label="User name" required maxLength={limits.registry_username} {...form.text('username')} />
         <TextField
@@ -91,7 +91,7 @@ function AddRegistryDialog({ slug, onClose }: { slug: string; onClose: () => voi
           maxLength={limits.registry_password}
           autoComplete="new-password"
           {...form.text('password')}
-          hint="Stored encrypted and never shown again. A token that may only read is enough."
+          hint="Stored encrypted and never shown again. A read-only token is enough."
         />
         {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">

@@ -40,11 +40,11 @@ export function accountPages({ registration, cookie_name }: { registration: Regi
     if (problem !== undefined) return signUpForm(400, email, problem)
     await registration.signUp(email)
     if (!request.accepts_html)
-      return jsonResponse(202, { ok: true, message: 'A link is needed to continue. It is sent by e-mail, or the owner of this instance has it.' })
+      return jsonResponse(202, { ok: true, message: 'A link is needed to continue. It is sent by email, or the owner of this instance has it.' })
     return htmlPage(
       202,
-      'Check your e-mail',
-      `<p>To continue, open the link for <strong>${escapeHtml(email)}</strong> and choose a password. The link is sent by e-mail. If this instance sends no e-mail, ask its owner for the link.</p><p>Already have an account? <a href="/sign-in">Sign in</a></p>`,
+      'Check your email',
+      `<p>To continue, open the link for <strong>${escapeHtml(email)}</strong> and choose a password. The link is sent by email. If this instance sends no email, ask its owner for the link.</p><p>Already have an account? <a href="/sign-in">Sign in</a></p>`,
     )
   }
 
@@ -57,8 +57,8 @@ export function accountPages({ registration, cookie_name }: { registration: Regi
     if (!request.accepts_html) return jsonResponse(202, { ok: true, message: 'If this address has a password here, a link has been sent.' })
     return htmlPage(
       202,
-      'Check your e-mail',
-      `<p>If <strong>${escapeHtml(email)}</strong> has a password here, a link for resetting it has been sent.</p><p>No e-mail? Ask the owner of this instance for a link.</p>`,
+      'Check your email',
+      `<p>If <strong>${escapeHtml(email)}</strong> has a password here, a link for resetting it has been sent.</p><p>No email? Ask the owner of this instance for a link.</p>`,
     )
   }
 
@@ -198,7 +198,7 @@ ${emailField(email, described)}
     status,
     'Reset your password',
     `${alert}
-${sendsMail ? form : '<p>This instance sends no e-mail. Ask its owner for a link, which they can create in the list of people.</p>'}
+${sendsMail ? form : '<p>This instance sends no email. Ask its owner for a link, which they can create in the list of people.</p>'}
 <p>Are you the owner? On the machine that runs Homeport, <code>npx homeport open</code> signs you in, and <code>npx homeport password</code> sets a new password.</p>
 <p><a href="/sign-in">Back to sign in</a></p>`,
     { has_form: sendsMail },

@@ -8,7 +8,7 @@ import type { ServiceDraft } from './service-draft.ts'
 import { inspectPath, resolveSourcePath } from './source-paths.ts'
 import { quote, type YamlMap, type YamlNode } from './yaml-tree.ts'
 
-/** Reads `build` and `image`: a service that is built, or a ready image. */
+/** Reads `build` and `image`: a service that is built, or a prebuilt image. */
 export async function readComposeSource(draft: ServiceDraft, service: YamlMap, label: string, context: ValueContext): Promise<void> {
   const build = service.entries.get('build')
   const image = service.entries.get('image')
@@ -20,7 +20,7 @@ export async function readComposeSource(draft: ServiceDraft, service: YamlMap, l
     if (name === undefined) return
     if (name.length <= maxImage && imagePattern.test(name)) draft.config.source = { kind: 'image', image: name, files: [] }
     else context.log.reject(image.at, `${label}.image: ${quote(name)} is not an image.`, 'Write it as NAME:TAG, such as redis:7.')
-  } else context.log.reject(draft.at, `${label} has neither build nor image.`, 'Add build: . for the source, or image for a ready image.')
+  } else context.log.reject(draft.at, `${label} has neither build nor image.`, 'Add build: . for the source, or image for a prebuilt image.')
 }
 
 async function readBuild(draft: ServiceDraft, node: YamlNode, at: Position, label: string, context: ValueContext): Promise<void> {
@@ -32,7 +32,7 @@ async function readBuild(draft: ServiceDraft, node: YamlNode, at: Position, labe
   if (node.kind === 'map') checkKeys(node, label, buildKeys, buildRules, context)
   const folder = readText(node.kind === 'map' ? valueOf(node, 'context') : node, label, context) ?? '.'
   if (/^[\w+.-]+:\/\/|^git@|^github\.com\//i.test(folder)) {
-    log.reject(at, `${label}: ${quote(folder)} is fetched from elsewhere.`, 'Build from a folder of the source, or use a ready image.')
+    log.reject(at, `${label}: ${quote(folder)} is fetched from elsewhere.`, 'Build from a folder of the source, or use a prebuilt image.')
     return
   }
   const directory = resolveSourcePath(folder, at, label, context)
@@ -75,7 +75,7 @@ function readArguments(node: YamlNode | undefined, label: string, context: Value
     const text = template ? asPlainText(withDefaults(template)) : null
     if (!/^[A-Za-z_]\w*$/.test(name)) context.log.reject(at, `${label}: ${quote(name)} is not a name.`, 'Use letters, digits and underscores.')
     else if (text !== null) args[name] = text
-    else context.log.note(at, `${label}: ${name} has no value in the source, so the Dockerfile’s own default holds.`)
+    else context.log.note(at, `${label}: ${name} has no value in the source, so the Dockerfile’s own default applies.`)
   }
   return args
 }

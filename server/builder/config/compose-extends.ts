@@ -15,7 +15,7 @@ export function resolveExtends(service: YamlMap, name: string, services: YamlMap
       return current
     }
     if (target.file !== null && target.file.replace(/^\.\//, '') !== file) {
-      log.reject(entry.at, `${label}: ${quote(target.file)} is another file. One file is read.`, `Move the service into ${file}.`)
+      log.reject(entry.at, `${label}: ${quote(target.file)} is another file. Only one file is read.`, `Move the service into ${file}.`)
       return current
     }
     const base = services.entries.get(target.service)?.value

@@ -61,7 +61,7 @@ export const serviceRules: Record<string, KeyRule> = {
   platform: note('has no effect: images run on the platform of this machine.'),
   post_start: unsupported('is not run', 'Do this in the command, or in a separate service with restart: "no".'),
   pre_stop: unsupported('is not run', 'Do this in the command when the service receives SIGTERM.'),
-  provider: unsupported('needs a program of this machine', 'Replace it by a service with an image.'),
+  provider: unsupported('needs a program of this machine', 'Replace it with a service that has an image.'),
   pull_policy: imageNote,
   read_only: note('has no effect: the container may write to its own files.'),
   runtime: machine('replaces the program that isolates containers'),

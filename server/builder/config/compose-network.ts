@@ -62,7 +62,7 @@ export function addServiceNetworks(
     }
     return
   }
-  const none = { note: 'has no effect: addresses are given by the platform.' }
+  const none = { note: 'has no effect: addresses are assigned by the platform.' }
   for (const { key, at, value } of readEntries(node, `${label}.networks`, context)) {
     known(key, at)
     if (value.kind !== 'map') continue

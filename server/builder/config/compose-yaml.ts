@@ -31,7 +31,7 @@ export async function readComposeYaml(file: string, text: string, source: Source
   const base: ValueContext = { source, log, volumes: new Set(), required_variables: new Set(), defaults: new Map() }
   const context: ValueContext = { ...base, defaults: await readDefaults(base) }
   const unread = {
-    include: { reject: 'names other files, but one file is read', hint: `Move the services into ${file}.` },
+    include: { reject: 'names other files, but only one file is read', hint: `Move the services into ${file}.` },
     models: { reject: 'needs a model runner, which Homeport does not have', hint: 'Run the model as a service.' },
   }
   checkKeys(root, 'The file', ['services', 'volumes', 'networks', 'configs', 'secrets', 'version', 'name'], unread, context)
@@ -100,7 +100,7 @@ function readVolumes(root: YamlMap, context: ValueContext): void {
       log.reject(value.entries.get('driver')!.at, `${label}.driver: ${quote(driver)} is not a driver that Homeport has.`, 'Remove the line.')
     const external = valueOf(value, 'external')
     if (external && (external.kind === 'map' || readBoolean(external, `${label}.external`, context) === true))
-      log.note(at, `${label} is external, but volumes belong to an environment: it is made with the environment, and empty at first`)
+      log.note(at, `${label} is external, but volumes belong to an environment: it is created with the environment and starts empty`)
   }
 }
 

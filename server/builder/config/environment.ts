@@ -95,7 +95,7 @@ export async function addEnvironmentFile(
   const file = await readSourceFile(path, at, label, context)
   if (file === undefined) return
   if (file === null) {
-    // A ready image gets no variables of the project but those that its service names.
+    // A prebuilt image gets no variables of the project but those that its service names.
     const advice =
       config.source.kind === 'image' ? 'Set its variables in the project, and name each in environment.' : 'Set its variables in the project.'
     if (isRequired) context.log.note(at, `${label}: ${quote(path)} is not in the source. ${advice}`)

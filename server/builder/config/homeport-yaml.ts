@@ -99,7 +99,7 @@ async function readService(draft: ServiceDraft, service: HomeportService, node: 
   config.restart = service.restart === 'on-failure' || service.restart === 'no' ? 'on_failure' : 'always'
   if (service.image !== undefined) {
     if (service.build !== undefined)
-      log.reject(at('image'), `${label} has build and image.`, 'Keep one of them: build for the source, image for a ready image.')
+      log.reject(at('image'), `${label} has build and image.`, 'Keep one of them: build for the source, image for a prebuilt image.')
     config.source = { kind: 'image', image: service.image, files: [] }
   } else await readBuild(draft, service, valueOf('build'), at('build'), context)
   checkSchedule(service, label, at, log)

@@ -31,7 +31,7 @@ export async function copyDump(
     persist()
   }
   if (!isOwn && parts?.replaces_data !== true) {
-    finish('kept', 'The database there was there before. Choose to replace data to copy it.')
+    finish('kept', 'The other instance already has a database. Choose to replace data to copy it.')
     return null
   }
   const query = service === undefined ? {} : { service }
@@ -47,7 +47,7 @@ export async function copyDump(
       signal,
       onProgress,
     })
-    finish('copied', isOwn ? 'Copied.' : `Copied. The data from before is in the dump ${answer.dump.id}.`)
+    finish('copied', isOwn ? 'Copied.' : `Copied. The previous data is in the dump ${answer.dump.id}.`)
     return answer.dump.id
   } catch (error) {
     if (isUnsupported(error)) {

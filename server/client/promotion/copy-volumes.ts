@@ -31,7 +31,7 @@ export async function copyVolumeFiles(
   const isRetry = done.copying_volume === name
   try {
     if (!replaces && !isRetry && (await hasFiles(to, target)))
-      return finish('kept', 'The volume there has files. Choose to replace data to copy them.')
+      return finish('kept', 'The volume on the other instance has files. Choose to replace data to copy them.')
     const params = { slug: from.slug, name }
     const file = await from.client.download('downloadVolume', { params }, { signal, onProgress, max_bytes: limits.volume_upload.packed_bytes })
     done.copying_volume = name
@@ -48,13 +48,12 @@ export async function copyVolumeFiles(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     if (error.code === 'volume_not_empty') {
-      if (!isRetry) return finish('kept', 'The volume there has files. Choose to replace data to copy them.')
+      if (!isRetry) return finish('kept', 'The volume on the other instance has files. Choose to replace data to copy them.')
       // The response to the earlier attempt was lost: the volume had been empty.
       done.replaced_volumes = [...(done.replaced_volumes ?? []), { name: target, snapshot_id: null }]
       return finish('copied', 'Copied.')
     }
-    if (isUnsupported(error))
-      return finish('not_copied', 'The version of the other instance takes no archives for volumes. Update it, then promote again.')
+    if (isUnsupported(error)) return finish('not_copied', 'The other instance does not support volume archives yet. Update it, then promote again.')
     if (error.code === 'invalid_archive' || error.code === 'payload_too_large' || error.code === 'volume_not_found')
       return finish('not_copied', error.message)
     throw error

@@ -35,13 +35,13 @@ export const addServices: PromotionStepHandler = async ({ to, parts }, done, { p
       done.report = putReportLine(done.report ?? [], {
         item,
         outcome: answer ? 'copied' : 'kept',
-        note: answer ? 'Added without data.' : 'The project there has it.',
+        note: answer ? 'Added without data.' : 'The project there already has it.',
       })
       count += answer ? 1 : 0
       persist()
     } catch (error) {
       if (!isUnsupported(error)) throw error
-      const note = 'The version of the other instance does not have it. Update it, then promote again.'
+      const note = 'The other instance does not support it yet. Update it, then promote again.'
       done.report = putReportLine(done.report ?? [], { item, outcome: 'not_copied', note })
     }
   }
@@ -90,13 +90,13 @@ export async function addVolume(to: PromotionProject, { name, path, service }: A
     const answer = await to.client.call('addVolume', { params: { slug: to.slug }, body })
     done.volume_names = { ...done.volume_names, [name]: answer.volume }
     if (!isThere) done.added_volumes = [...(done.added_volumes ?? []), answer.volume]
-    report(isThere ? 'kept' : 'copied', 'The path is kept there too.')
+    report(isThere ? 'kept' : 'copied', 'The path is already kept there.')
     if (service !== null || answer.deployment_id === null) return answer.deployment_id
     await cancelDeployment(to, answer.deployment_id)
     return null
   } catch (error) {
     if (!(error instanceof ApiError) || error.status < 400 || error.status >= 500) throw error
-    report('not_copied', isUnsupported(error) ? 'The version of the other instance has no volumes without a configuration file.' : error.message)
+    report('not_copied', isUnsupported(error) ? 'The other instance does not support volumes without a configuration file.' : error.message)
     return null
   }
 }

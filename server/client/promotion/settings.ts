@@ -12,7 +12,7 @@ export async function changeInstanceSettings({ to, settings }: PromotionRequest,
     } catch (error) {
       const isRefused = error instanceof ApiError && [400, 403].includes(error.status)
       if (!isUnsupported(error) && !isRefused) throw error
-      const why = isRefused ? error.message : 'The version of the other instance does not have them. Update it, then promote again.'
+      const why = isRefused ? error.message : 'The other instance does not support them yet. Update it, then promote again.'
       done.report = putReportLine(done.report ?? [], { item: `Settings ${names.join(', ')}`, outcome: 'not_copied', note: why })
       notes.push(`${names.join(', ')} not changed`)
     }

@@ -39,7 +39,7 @@ export const promotionSteps: Record<PromotionStepName, PromotionStepHandler> = {
     const options = { signal, onProgress, max_bytes: limits.upload.packed_bytes }
     done.archive = await from.client.download('downloadSource', { params }, options).catch((error: unknown) => {
       if (!isUnsupported(error)) throw error
-      throw new ApiError('source_not_found', 'The version of that instance does not provide sources. Update it, then try again.', { cause: error })
+      throw new ApiError('source_not_found', 'That instance does not provide sources yet. Update it, then try again.', { cause: error })
     })
     return { note: '' }
   },

@@ -28,7 +28,7 @@ export async function build(run: DeploymentRun, log: StepLog): Promise<void | 's
   if (!hasBuilt) return 'skipped'
 }
 
-/** Puts the services together; ready images are pulled when they are missing. */
+/** Puts the services together; prebuilt images are pulled when they are missing. */
 async function createVersion(run: DeploymentRun, artifacts: Artifact[], log: StepLog): Promise<Version> {
   const { config, builds } = resultOf(run, 'plan')
   const [first] = artifacts

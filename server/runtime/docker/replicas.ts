@@ -117,7 +117,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
         },
       })
     try {
-      // A ready image whose name was moved to a newer one still exists by its id, until it is cleaned up.
+      // A prebuilt image whose name was moved to a newer one still exists by its id, until it is cleaned up.
       return await create(artifact.id ?? artifact.image).catch((error: unknown) => {
         if (artifact.id === undefined || getStatusCode(error) !== 404) throw error
         return create(artifact.image)

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { copyFolder, isFolder, moveFolder, toPathSegment } from '../files.ts'
+import { copyFolder } from '../copy-folder.ts'
+import { isFolder, moveFolder, toPathSegment } from '../files.ts'
 
 /** Dependencies and framework folders that outlive a build, per project. */
 export interface BuildCache {

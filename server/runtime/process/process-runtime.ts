@@ -308,7 +308,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
 
     // oxlint-disable-next-line require-yield
     async *runInReplica() {
-      throw new ReplicaCommandError(null, 'Processes run no ready images.')
+      throw new ReplicaCommandError(null, 'Processes run no prebuilt images.')
     },
 
     async thaw(replicaId) {

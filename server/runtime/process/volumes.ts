@@ -3,7 +3,8 @@ import { cp, lstat, mkdir, readdir, readlink, rename, rm, symlink } from 'node:f
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { packFiles } from '../../lib/pack-files.ts'
-import { cloneFolder, copyFolder, isFolder, measureFolder, resolveInside, toPathSegment } from '../files.ts'
+import { cloneFolder, copyFolder } from '../copy-folder.ts'
+import { isFolder, measureFolder, resolveInside, toPathSegment } from '../files.ts'
 import { type ServiceRequest, StartFailure } from '../runtime.ts'
 
 /**

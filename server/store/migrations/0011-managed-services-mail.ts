@@ -1,4 +1,4 @@
-/** Services that a project has without a configuration file, and the e-mail that its apps sent. */
+/** Services that a project has without a configuration file, and the email that its apps sent. */
 export const managedServicesMailSql = `
 CREATE TABLE managed_services (
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,

@@ -142,7 +142,7 @@ volumes: { d: {}, e: {} }
     expect((await read('services: { web: { build: ., environment: { A: "${KEY:?set it}", B: "${OPT:+x}" } } }')).required_variables).toEqual(['KEY'])
   })
 
-  test('secrets and configs become files of the source in a ready image', async () => {
+  test('secrets and configs become files of the source in a prebuilt image', async () => {
     const text = `
 services: { web: { image: nginx, ports: [80], configs: [{ source: site, target: /etc/nginx/conf.d/default.conf }], secrets: [key] } }
 configs: { site: { file: ./site.conf } }
