@@ -67,9 +67,19 @@ export function createEdge(options: EdgeOptions): Edge {
   const requestLog = createRequestLog({ clock, isEnabled: options.isRequestLogEnabled ?? (() => false) })
   const dateLine = createDateLine(clock)
   const cache = createEdgeCache({ clock, log: options.log, dateLine, cache: options.cache })
-  const router = createRouter(clock, deadlines, { metrics, requests: requestLog }, {
-    connect_timeout_ms: options.connect_timeout_ms ?? edgeLimits.connect_timeout_ms,
-    response_timeout_ms: options.upstream_timeout_ms ?? edgeLimits.response_timeout_ms,
+  const router = createRouter(
+    clock,
+    deadlines,
+    { metrics, requests: requestLog },
+    {
+      connect_timeout_ms: options.connect_timeout_ms ?? edgeLimits.connect_timeout_ms,
+      response_timeout_ms: options.upstream_timeout_ms ?? edgeLimits.response_timeout_ms,
+      resolveUnknownHost: options.resolveUnknownHost,
+      cacheForProject: (projectId) => cache.forProject(projectId),
+      start_timeout_ms: options.start_timeout_ms ?? edgeLimits.start_timeout_ms,
+      wake: options.wake,
+    },
+  )
   const edge: EdgeContext = {
     router,
     deadlines,

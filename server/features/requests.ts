@@ -9,7 +9,7 @@ import { spanIdOf, traceIdOf } from '../lib/trace-context.ts'
 import { decodeCursor, encodeCursor } from '../store/pagination.ts'
 import { findProjectOrDeleted } from '../store/projects.ts'
 import type { RequestStore, RowFilters, StoredRequest } from '../store/request-store.ts'
-import { canAccessAccount } from './access.ts'
+import { canAccessProject } from './access.ts'
 import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { parseCursor } from './projects.ts'
@@ -44,7 +44,7 @@ export function createRequestHandlers(deps: FeatureDeps): Pick<OperationHandlers
       const found = /^req_[0-9a-z]{26}$/.test(id) ? store.find(id) : undefined
       const slug = await db.read((tx) => {
         const project = found && findProjectOrDeleted(tx, found.project_id)
-        return project && project.deleted_at === null && canAccessAccount(tx, caller, project.account_id) ? project.slug : undefined
+        return project && project.deleted_at === null && canAccessProject(tx, caller, project) ? project.slug : undefined
       })
       if (!found || slug === undefined)
         throw new Problem('request_not_found', 'There is no such request in the request log, or you do not have access. Check the ID.')
