@@ -14,7 +14,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     followInstance listCacheEvents listDeployments getDeployment streamBuildLog streamRuntimeLog downloadRuntimeLog downloadBuildLog
     getScreenshot listPreviews getWatching listForks listDevSessions planProject getBillingStatus listDomains getDomain
     listProjectDomains searchDomains listDatabaseDumps getDatabaseUpgrade listServices streamServiceLog listCronRuns
-    listManagedServices listRegistries getMail listVolumes listVolumeFiles listUnsavedFiles
+    listManagedServices listRegistries getMail listVolumes listVolumeFiles listUnsavedFiles listRequests streamRequests getRequest
   `),
   deploy: words(`
     createProject stopProject deployProject createDeployment deployFolder uploadProject uploadCommit retryDeployment cancelDeployment
