@@ -176,8 +176,8 @@ describe.each(edgePaths)('invalid responses of an app, $name', ({ fast_path }) =
   ])('%s', async (_name, status, bytes) => {
     const edge = await startEdge({ fast_path })
     const app = await startRawApp((socket) => {
-      socket.on('data', (data) => {
-        if (data.toString().startsWith('GET /good')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood')
+      socket.on('data', (chunk) => {
+        if (chunk.toString().startsWith('GET /good')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood')
         else if (bytes.startsWith('HTTP/1.0')) socket.end(bytes)
         else socket.write(bytes)
       })
