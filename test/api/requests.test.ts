@@ -1,3 +1,4 @@
+import Sqlite from 'better-sqlite3'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -6,6 +7,7 @@ import { loggedRequest } from '../../server/contract/requests.ts'
 import { readEventStream } from '../support/event-stream.ts'
 import { createTempFolder } from '../support/instance-process.ts'
 import { commandLine } from '../support/command.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 import { createApiContext, expectError, issuePaths, type ApiContext, type Caller } from './api-context.ts'
 
@@ -147,10 +149,46 @@ describe('homeport requests', () => {
   })
 })
 
-test('a deleted project leaves nothing', async () => {
-  const response = await fetchPath('/last')
-  const id = String(response.headers['x-request-id'])
-  await until(async () => (await context.request('owner', 'GET', `/instance/requests/${id}`)).status === 200 || undefined, { what: 'the request' })
-  await context.request('owner', 'DELETE', '/v1/projects/logged')
-  expectError(await context.request('owner', 'GET', `/instance/requests/${id}`), 404, 'request_not_found')
+/** Requests in the file, as another process sees them. */
+function countStored(folder: string): number {
+  const db = new Sqlite(join(folder, 'requests.db'), { readonly: true })
+  try {
+    return db.prepare<[], { n: number }>('SELECT count(*) AS n FROM requests').get()?.n ?? 0
+  } finally {
+    db.close()
+  }
+}
+
+describe('persistence', () => {
+  test('a restart loses nothing, SIGKILL loses only what was not yet stored, and a deleted project takes its requests with it', async () => {
+    const data = createTempFolder('requests')
+    const stored = () => countStored(data.path)
+    const start = () => startTestPlatform({ runtime: 'process', data_dir: data.path })
+    const send = async (platform: TestPlatform, times: number) => {
+      for (let i = 0; i < times; i++) await platform.fetchEdge('lasting.localhost', `/${i}`)
+    }
+    let platform = await start()
+    await platform.createProject({ slug: 'lasting' })
+    await send(platform, 7)
+    await platform.handle.stop()
+    expect(stored()).toBe(7)
+
+    platform = await start()
+    await send(platform, 5)
+    // Without any query they are stored by themselves.
+    await platform.advance(2_000)
+    await until(() => stored() === 12 || undefined, { what: '12 requests to be stored' })
+    await send(platform, 3)
+    await platform.kill()
+    const kept = stored()
+    expect(kept).toBeGreaterThanOrEqual(12)
+
+    platform = await start()
+    const { body } = await platform.api<Page>('GET', '/instance/projects/lasting/requests')
+    expect(body.requests).toHaveLength(kept)
+    await platform.api('DELETE', '/v1/projects/lasting')
+    await until(() => stored() === 0 || undefined, { what: 'the requests of the project to go' })
+    await platform.remove()
+    data.remove()
+  })
 })
