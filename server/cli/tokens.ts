@@ -1,6 +1,8 @@
 import { limits } from '../contract/limits.ts'
 import { type TokenScope, tokenScopes } from '../contract/token-scopes.ts'
-import type { ScopedToken } from '../contract/tokens.ts'
+import { ApiError } from '../client/api-error.ts'
+import type { CallInput } from '../client/operation-types.ts'
+import type { ApiToken, ScopedToken } from '../contract/tokens.ts'
 import type { ApiClient } from './client.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals, unknownSubcommand } from './command.ts'
 import { formatRelativeTime, formatTable } from './terminal.ts'
@@ -52,8 +54,13 @@ async function create(context: CommandContext): Promise<number> {
   if (days !== undefined && !(/^\d{1,3}$/.test(days) && Number(days) >= min && Number(days) <= max))
     throw new UsageError(`--days must be a whole number from ${min} to ${max}.`)
   const scope = parseScope(stringFlag(context.flags, 'scope'))
-  const body = { name, scope, project: stringFlag(context.flags, 'project'), expires_in_days: days === undefined ? undefined : Number(days) }
-  const response = await context.connect().call('createScopedToken', { body })
+  const project = stringFlag(context.flags, 'project')
+  const body = { name, ...(days === undefined ? {} : { expires_in_days: Number(days) }) }
+  const client = context.connect()
+  // A hosted account has no scopes.
+  const response = await (scope === undefined && project === undefined
+    ? client.call('createToken', { body })
+    : client.call('createScopedToken', { body: { ...body, scope, project } }))
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
     // Only the token goes to standard output, so that it can be piped.
@@ -70,15 +77,30 @@ async function revoke(context: CommandContext): Promise<number> {
   return exitCodes.success
 }
 
-async function listAllTokens(client: ApiClient): Promise<ScopedToken[]> {
-  const all: ScopedToken[] = []
+type ListedToken = ApiToken & Partial<ScopedToken>
+
+async function listAllTokens(client: ApiClient): Promise<ListedToken[]> {
+  const all: ListedToken[] = []
   let cursor: string | undefined
   do {
-    const page = await client.call('listScopedTokens', { query: { limit: '100', cursor } })
+    const page = await readPage(client, { limit: '100', cursor })
     all.push(...page.api_tokens)
     cursor = page.next_cursor ?? undefined
   } while (cursor !== undefined)
   return all
+}
+
+/** A hosted account does not say what a token is limited to. */
+async function readPage(
+  client: ApiClient,
+  query: CallInput<'listTokens'>['query'] & object,
+): Promise<{ api_tokens: ListedToken[]; next_cursor: string | null }> {
+  try {
+    return await client.call('listScopedTokens', { query })
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'route_not_found')) throw error
+    return client.call('listTokens', { query })
+  }
 }
 
 function parseScope(text: string | undefined): TokenScope | undefined {
@@ -87,7 +109,7 @@ function parseScope(text: string | undefined): TokenScope | undefined {
   return scope
 }
 
-function formatExpiry({ expires_at }: ScopedToken, now: number): string {
+function formatExpiry({ expires_at }: ApiToken, now: number): string {
   if (expires_at === null) return 'never'
   return Date.parse(expires_at) <= now ? 'expired' : expires_at.slice(0, 10)
 }

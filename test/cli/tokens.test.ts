@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiToken } from '../../server/contract/tokens.ts'
 import { type CommandLine, commandLine } from '../support/command.ts'
@@ -53,6 +56,27 @@ test('a token with the scope deploy sets variables without reading any', async (
   for (const value of ['one', 'two']) expect(await asCi('env', 'set', 'variables', `A=${value}`)).toMatchObject({ code: 0 })
   expect(await asCi('env', 'list', 'variables')).toMatchObject({ code: 1, err: expect.stringContaining('insufficient_scope') })
   expect((await run('env', 'list', 'variables', '--show')).out).toContain('two')
+})
+
+test('a hosted account has no scopes, and its tokens are created, listed and revoked all the same', async () => {
+  const hosted = createServer(async (request, response) => {
+    const chunks = await Array.fromAsync(request)
+    const { url = '', method = 'GET', headers } = request
+    const answer = url.startsWith('/v1/')
+      ? await fetch(platform.handle.api_url + url, {
+          method,
+          headers: { authorization: headers.authorization ?? '', 'content-type': 'application/json' },
+          ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+        })
+      : Response.json({ error: 'route_not_found', message: 'Nothing answers at this address.', request_id: 'req_1' }, { status: 404 })
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.status === 204 ? null : await answer.text())
+  })
+  await once(hosted.listen(0, '127.0.0.1'), 'listening')
+  const asHosted = commandLine({ ...platform.handle.instance, api_url: `http://127.0.0.1:${(hosted.address() as AddressInfo).port}` }, '.')
+  expect(await asHosted('tokens', 'create', 'of a hosted account')).toMatchObject({ code: 0 })
+  expect((await asHosted('tokens')).out).toMatch(/of a hosted account +svc_…\S+ +all +all /)
+  expect(await asHosted('tokens', 'create', 'n', '--scope', 'read')).toMatchObject({ code: 1, err: expect.stringContaining('route_not_found') })
+  hosted.close()
 })
 
 test('--json prints the record with the token', async () => {
