@@ -1,5 +1,6 @@
 import type { PlanFact } from './build-plan.ts'
 import type { DeploymentStatus, DeploymentTrigger, StepName, StepStatus } from './deployments.ts'
+import type { PlanName } from './instance.ts'
 import type { ServiceKind } from './project-config.ts'
 import type { ProjectStatus } from './projects.ts'
 import type { CronRun, ServiceStatusName } from './services.ts'
@@ -62,6 +63,13 @@ export const serviceStatusLabels = {
   asleep: 'Asleep',
   scheduled: 'Scheduled',
 } as const satisfies Record<ServiceStatusName, string>
+
+export const planLabels = {
+  starter: 'Starter',
+  basic: 'Basic',
+  pro: 'Pro',
+  enterprise: 'Enterprise',
+} as const satisfies Record<PlanName, string>
 
 export const serviceKindLabels = { web: 'Web', worker: 'Worker', cron: 'Cron', image: 'Image' } as const satisfies Record<ServiceKind, string>
 

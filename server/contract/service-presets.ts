@@ -87,7 +87,7 @@ export const servicePresets = {
   },
   mariadb: {
     label: 'MariaDB',
-    summary: 'Relational database with the protocol of MySQL.',
+    summary: 'MySQL-compatible relational database.',
     image: 'mariadb:10.11',
     port: 3306,
     entrypoint: null,
@@ -115,7 +115,7 @@ export const servicePresets = {
   },
   s3: {
     label: 'S3 storage',
-    summary: 'Object storage with the protocol of Amazon S3 (VersityGW), with one bucket. Browsers reach it with presigned URLs.',
+    summary: 'S3-compatible object storage (VersityGW) with one bucket. Browsers use presigned URLs.',
     image: 'versity/versitygw:v1.7.0',
     port: 7070,
     // A folder of the data is a bucket. Metadata is in files, because archives of volumes have no extended attributes.

@@ -10,7 +10,7 @@ const statusOf = async (platform: TestPlatform) => (await platform.api<BillingSt
 
 test('without a payment processor plan, trial, card and address are emulated', async ({ dashboard, platform }) => {
   await dashboard.goto(`${platform.handle.dashboard_url}account?at=plan`)
-  await expect(section(dashboard)).toContainText('enterprise')
+  await expect(section(dashboard)).toContainText('Enterprise')
   await expect(section(dashboard)).toContainText('Unlimited projects')
   await section(dashboard).getByLabel('Plan', { exact: true }).selectOption('starter')
   await expect(section(dashboard)).toContainText('3 projects')
@@ -48,7 +48,7 @@ test('with a payment processor a card is entered in its own form, the plan chang
       .getByRole('button', { name: /(Choose|Change) plan…/ })
       .click()
     const choosing = page.getByRole('dialog', { name: 'Choose a plan' })
-    await choosing.getByRole('radio', { name: /basic/ }).check()
+    await choosing.getByRole('radio', { name: /^Basic/ }).check()
     await expectAccessible(page, 'plans')
     // No foreign script is loaded before the form is opened.
     expect(foreign).toEqual([])
@@ -63,7 +63,7 @@ test('with a payment processor a card is entered in its own form, the plan chang
     await expect(page.getByRole('alert')).toHaveText('Your card has expired.')
     await form.getByLabel('Card number').fill('4242424242424242')
     await page.getByRole('button', { name: 'Save card' }).click()
-    await expect(page.getByText('You are on basic, billed monthly')).toBeVisible()
+    await expect(page.getByText('You are on Basic, billed monthly')).toBeVisible()
     expect(await statusOf(platform)).toMatchObject({ plan: 'basic', card: { last4: '4242' }, subscription_status: 'active' })
     await page.getByRole('link', { name: 'Done' }).click()
     await expect(section(page)).toContainText('Visa ending in 4242')
@@ -72,10 +72,10 @@ test('with a payment processor a card is entered in its own form, the plan chang
     await expectAccessible(page, 'paid')
 
     await section(page).getByRole('button', { name: 'Change plan…' }).click()
-    await choosing.getByRole('radio', { name: /^pro/ }).check()
+    await choosing.getByRole('radio', { name: /^Pro/ }).check()
     await choosing.getByRole('radio', { name: 'Yearly' }).click()
-    await choosing.getByRole('button', { name: 'Switch to pro' }).click()
-    await expect(section(page)).toContainText('pro, billed yearly')
+    await choosing.getByRole('button', { name: 'Switch to Pro' }).click()
+    await expect(section(page)).toContainText('Pro, billed yearly')
 
     await section(page).getByRole('button', { name: 'Cancel subscription…' }).click()
     await page.getByRole('dialog', { name: 'Cancel subscription?' }).getByRole('button', { name: 'Cancel subscription' }).click()

@@ -86,7 +86,7 @@ test('sign-up is a setting; the owner creates a link that works without scripts'
   await made.getByRole('button', { name: 'Done' }).click()
   await made.getByRole('button', { name: 'Close anyway' }).click()
   await dashboard.reload()
-  await expect(dashboard.getByRole('listitem').filter({ hasText: 'guest@example.com' })).toContainText('Plan starter')
+  await expect(dashboard.getByRole('listitem').filter({ hasText: 'guest@example.com' })).toContainText('Starter plan')
   await expect(dashboard.getByText('email not verified')).toBeHidden()
 })
 

@@ -43,5 +43,5 @@ describe('a subscription', () => {
 it('a card is shown by its last four digits', () => {
   expect(cardLabel(billing.card)).toBe('Visa ending in 4242')
   expect(cardLabel({ last4: '4242', brand: null })).toBe('Card ending in 4242')
-  expect(cardLabel(null)).toBe('A card')
+  expect(cardLabel(null)).toBe('Card on file')
 })

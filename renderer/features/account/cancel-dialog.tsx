@@ -1,4 +1,5 @@
 import { useCancelBilling } from '../../api/billing.ts'
+import { planLabels } from '../../../server/contract/labels.ts'
 import type { BillingStatus } from '../../../server/contract/billing.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -15,7 +16,7 @@ export function CancelSubscriptionDialog({ billing, onClose }: { billing: Billin
       open
       onOpenChange={onClose}
       title="Cancel subscription?"
-      description={`You keep ${billing.plan} until the current billing period ends, then your account moves to Starter. Nothing is deleted, but features that Starter does not include stop. You can choose a plan again at any time.`}
+      description={`You keep ${planLabels[billing.plan]} until the current billing period ends, then your account moves to Starter. Nothing is deleted, but features that Starter does not include stop. You can choose a plan again at any time.`}
     >
       {cancel.error && <ProblemView problem={cancel.error} />}
       <footer className="dialog-footer">

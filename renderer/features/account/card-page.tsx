@@ -1,6 +1,7 @@
 import { ArrowLeft } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
+import { planLabels } from '../../../server/contract/labels.ts'
 import { useConfirmBilling, useCreateSetupIntent, useBilling } from '../../api/billing.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
@@ -115,7 +116,7 @@ function CardForm({ publishableKey, plan, interval }: { publishableKey: string; 
       <>
         <p className="row" role="status">
           <StatusIcon badge={checkBadges.ok} />
-          Card saved. You are on {confirmed.plan}, billed {confirmed.interval}.
+          Card saved. You are on {planLabels[confirmed.plan]}, billed {confirmed.interval}.
         </p>
         <a className="button button-primary" href={accountUrl}>
           Done
@@ -126,8 +127,8 @@ function CardForm({ publishableKey, plan, interval }: { publishableKey: string; 
   return (
     <form className="stack" {...form.props}>
       <p className="text-muted">
-        For plan <strong>{plan}</strong>, billed {interval}. The fields below are provided by Stripe: your card details go directly to Stripe and
-        never pass through this instance.
+        For the plan <strong>{planLabels[plan]}</strong>, billed {interval}. The fields below are provided by Stripe: your card details go directly to
+        Stripe and never pass through this instance.
       </p>
       <div ref={container} aria-label="Card" role="group" />
       {!stripeForm && !formError && !setupError && !hasReturned && <SkeletonRows rows={2} height={44} />}

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { useInstanceSession } from '../../api/instance.ts'
+import { planLabels } from '../../../server/contract/labels.ts'
 import type { BillingStatus } from '../../../server/contract/billing.ts'
 import { plans } from '../../../server/contract/plans.ts'
 import { useBilling } from '../../api/billing.ts'
@@ -57,7 +58,7 @@ function PlanFacts({ billing }: { billing: BillingStatus }) {
       <div>
         <dt>Plan</dt>
         <dd>
-          <strong>{billing.plan}</strong>
+          <strong>{planLabels[billing.plan]}</strong>
           {billing.subscription_status !== null && `, billed ${billing.billing_interval}`}
           <span className="text-subtle">{planSummary(effectivePlan)}</span>
         </dd>

@@ -1,4 +1,5 @@
 import { useConfirmBilling } from '../../api/billing.ts'
+import { planLabels } from '../../../server/contract/labels.ts'
 import type { BillingInterval, BillingStatus } from '../../../server/contract/billing.ts'
 import { plans } from '../../../server/contract/plans.ts'
 import { Button } from '../../components/button.tsx'
@@ -50,7 +51,7 @@ export function PlanDialog({ billing, onClose }: { billing: BillingStatus; onClo
             <label key={name} className={styles.planChoice}>
               <input type="radio" name="plan" value={name} checked={plan === name} onChange={() => form.set({ plan: name })} />
               <span>
-                <strong>{name}</strong>
+                <strong>{planLabels[name]}</strong>
                 {name === billing.plan && <span className="text-subtle"> (current)</span>}
                 <span className={`text-subtle ${styles.planLine}`}>{planSummary(plans[name])}</span>
               </span>
@@ -70,7 +71,7 @@ export function PlanDialog({ billing, onClose }: { billing: BillingStatus; onClo
         <footer className="dialog-footer">
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={form.is_busy} disabled={isSame}>
-            {billing.has_payment_method ? `Switch to ${plan}` : 'Continue to card'}
+            {billing.has_payment_method ? `Switch to ${planLabels[plan]}` : 'Continue to card'}
           </Button>
         </footer>
       </form>

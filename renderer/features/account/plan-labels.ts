@@ -29,6 +29,6 @@ export function canCancel({ subscription_status: status, cancel_at }: BillingSta
 }
 
 export function cardLabel(card: BillingStatus['card']): string {
-  if (card === null) return 'A card'
+  if (card === null) return 'Card on file'
   return `${card.brand === null ? 'Card' : card.brand.charAt(0).toUpperCase() + card.brand.slice(1)} ending in ${card.last4}`
 }

@@ -1,4 +1,5 @@
 import { useSettings, useUpdateSettings } from '../../api/instance.ts'
+import { planLabels } from '../../../server/contract/labels.ts'
 import type { Settings } from '../../../server/contract/instance.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -35,7 +36,7 @@ export function PlanSimulator() {
           >
             {planNames.map((plan) => (
               <option key={plan} value={plan}>
-                {plan}
+                {planLabels[plan]}
               </option>
             ))}
           </SelectField>

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { useForm } from '../../lib/use-form.ts'
 import { useSettings, useUpdateSettings } from '../../api/instance.ts'
+import { planLabels } from '../../../server/contract/labels.ts'
 import type { Settings } from '../../../server/contract/instance.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
@@ -123,7 +124,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
         >
           {plans.map((plan) => (
             <option key={plan} value={plan}>
-              {plan}
+              {planLabels[plan]}
             </option>
           ))}
         </SelectField>

@@ -1,3 +1,4 @@
+import { planLabels } from '../../../server/contract/labels.ts'
 import { useInstanceSession, useSettings } from '../../api/instance.ts'
 import { useUsers } from '../../api/users.ts'
 import { toApiError } from '../../lib/api-error.ts'
@@ -82,7 +83,7 @@ export default function InstancePage() {
         <section className="card card-body">
           <h2>Your account</h2>
           <p className="text-muted">
-            {user.email}, plan {account.plan}. Only the owner can manage settings and people.
+            {user.email}, {planLabels[account.plan]} plan. Only the owner can manage settings and people.
           </p>
         </section>
       )}

@@ -4,6 +4,7 @@ import { useForm } from '../../lib/use-form.ts'
 import { useSettings, useUpdateSettings } from '../../api/instance.ts'
 import { useAddTeamMember } from '../../api/team.ts'
 import { useAddUser, useCreateVerificationLink, useRemoveUser, useUsers, useVerifyUser } from '../../api/users.ts'
+import { planLabels } from '../../../server/contract/labels.ts'
 import type { CallOutput } from '../../../server/client/operation-types.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import { Button, IconButton } from '../../components/button.tsx'
@@ -49,7 +50,7 @@ export function People() {
                 <strong>{person.email}</strong>
               </p>
               <p className="text-subtle">
-                {person.is_instance_owner ? 'Instance owner' : `Plan ${person.account.plan}`}
+                {person.is_instance_owner ? 'Instance owner' : `${planLabels[person.account.plan]} plan`}
                 {!person.email_verified && ', email not verified'}
               </p>
             </div>

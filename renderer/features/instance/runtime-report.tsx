@@ -23,9 +23,13 @@ export function RuntimeReport() {
         <p className="text-muted">{runtime.reason}</p>
         {!isolates && (
           <p className="text-muted">
-            {runtime.is_forced
-              ? `To use containers, start Homeport without --runtime ${runtime.name}.`
-              : 'To use containers, start Docker, OrbStack, Colima or Podman, then restart Homeport.'}{' '}
+            {runtime.is_forced ? (
+              <>
+                To use containers, start Homeport without <code className="nowrap">--runtime {runtime.name}</code>.
+              </>
+            ) : (
+              'To use containers, start Docker, OrbStack, Colima or Podman, then restart Homeport.'
+            )}{' '}
             <HelpLink topic="engine">Learn more</HelpLink>
           </p>
         )}

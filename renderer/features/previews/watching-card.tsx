@@ -58,7 +58,7 @@ export function WatchingCard({ project, watching }: { project: Project; watching
         />
         <SwitchField
           label="Previews of pull requests"
-          hint="Runs the code of anyone who can open a pull request. Only for a repository whose contributors you trust, or with Docker. Those that change from now on get their own URL."
+          hint="Runs the code of anyone who can open a pull request. Only for a repository whose contributors you trust, or with Docker. Pull requests that change from now on get their own URL."
           checked={current.pull_requests}
           onChange={(pull_requests) => set({ pull_requests })}
         />

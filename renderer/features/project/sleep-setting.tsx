@@ -1,6 +1,7 @@
 import { Link } from 'wouter'
 import { useInstanceSession, useSettings } from '../../api/instance.ts'
 import { useUpdateProject } from '../../api/projects.ts'
+import { planLabels } from '../../../server/contract/labels.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { SwitchField } from '../../components/field.tsx'
 import { formatSeconds } from '../../lib/format.ts'
@@ -49,7 +50,7 @@ export function SleepSetting({ project }: { project: Project }) {
         />
         {isRefused && instance?.user.is_instance_owner && (
           <p className="field-hint">
-            Simulating plan {instance.account.plan}. Change it in the <Link href="/instance">instance settings</Link>.
+            Simulating the {planLabels[instance.account.plan]} plan. Change it in the <Link href="/instance">instance settings</Link>.
           </p>
         )}
       </div>

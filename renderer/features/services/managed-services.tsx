@@ -69,7 +69,7 @@ function ManagedServiceRow({
       <div className={styles.serviceFacts}>
         <span>{summary}</span>
         <span className="text-subtle">
-          {is_added ? 'Apps get' : 'Gives apps'} <code>{variables[0]}</code> and its parts.
+          Apps get <code>{variables[0]}</code> and its parts.
           {has_data && ' Its data was kept and is used again when you add it.'}
         </span>
       </div>

@@ -177,7 +177,7 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
               value={Number.isNaN(values.health_timeout_s) ? '' : values.health_timeout_s}
               onChange={({ target }) => form.set({ health_timeout_s: target.valueAsNumber })}
               error={form.error('health_timeout_s')}
-              hint={`${limits.health_timeout_s.min} to ${limits.health_timeout_s.max}. A version that needs longer fails, and the previous one stays live. A service of homeport.yaml may have its own.`}
+              hint={`${limits.health_timeout_s.min} to ${limits.health_timeout_s.max}. A version that needs longer fails, and the previous one stays live. A service in homeport.yaml can have its own.`}
             />
           </Section>
         )}
