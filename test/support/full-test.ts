@@ -8,6 +8,3 @@ export const fullTest = (name: string, run: () => Promise<void>, timeout_ms?: nu
 
 /** Declares a test of what the runtimes have in common, in a suite that runs per runtime: on Docker it runs in the full tier only. */
 export const commonTest = (runtime: 'process' | 'docker') => (runtime === 'docker' ? fullTest : test)
-
-/** Cases of one test: the default tier runs the first, the full tier all. */
-export const firstOrAll = <Case>(cases: readonly Case[]): readonly Case[] => (isFullTier ? cases : cases.slice(0, 1))
