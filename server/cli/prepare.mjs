@@ -10,26 +10,27 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
-const sources = [
-  'main',
-  'preload',
-  'renderer',
-  'server',
-  'electron.vite.config.ts',
-  'resources/package/bundled-packages.ts',
-  'tsconfig.json',
-  'package.json',
-  'package-lock.json',
-]
-const stampFile = join(root, 'out', '.built-from')
-/** The same as the script `build` in package.json: main and preload, then the dashboard. */
-const builds = [
-  [join(root, 'node_modules', 'electron-vite', 'bin', 'electron-vite.js'), 'build', '--logLevel', 'warn'],
-  [join(root, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', join(root, 'renderer'), '--logLevel', 'warn'],
-]
-/** The output of the builds, relative to `out/`. */
-const built = ['main/index.js', 'main/homeport.js', 'preload/index.cjs', 'renderer/index.html']
-const buildLock = join(root, 'node_modules', '.homeport-building')
+/** The bundles of `out/`: main and preload, then the dashboard, as by the script `build` in package.json. */
+const application = {
+  sources: [
+    'main',
+    'preload',
+    'renderer',
+    'server',
+    'electron.vite.config.ts',
+    'resources/package/bundled-packages.ts',
+    'tsconfig.json',
+    'package.json',
+    'package-lock.json',
+  ],
+  commands: [
+    ['electron-vite/bin/electron-vite.js', 'build'],
+    ['vite/bin/vite.js', 'build', join(root, 'renderer')],
+  ],
+  folder: 'out',
+  files: ['main/index.js', 'main/homeport.js', 'preload/index.cjs', 'renderer/index.html'],
+  announcement: 'Building Homeport; this takes a few seconds.',
+}
 
 /** Installs dependencies if a package of the lock file is missing or has another version. Takes a few milliseconds otherwise. */
 export async function installMissing() {
@@ -119,34 +120,37 @@ function bundledNode() {
 /** Whether this process's Node can run Homeport: Node-API 10 came with Node 22.14 and 23.6. */
 export const isModern = Number(process.versions.napi) >= 10
 
-/** Builds `out/` if a source has changed since the last build; returns whether it did. Concurrent callers share one build. */
-export async function buildChanged() {
+/** Builds bundles if a source has changed since the last build; returns whether it did. Concurrent callers share one build. */
+export async function buildChanged({ sources, commands, folder, files, announcement } = application) {
+  const builds = commands.map(([tool, ...args]) => [join(root, 'node_modules', tool), ...args, '--logLevel', 'warn'])
   // An installation without development tools uses its existing bundles.
   if (!builds.every(([tool]) => existsSync(tool))) return false
-  const isFresh = () => existsSync(stampFile) && readFileSync(stampFile, 'utf8') === sourceStamp()
+  const stampFile = join(root, folder, '.built-from')
+  const isFresh = () => existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stampOf(sources)
   if (isFresh()) return false
 
-  while (!takeLock()) await new Promise((resolve) => setTimeout(resolve, 200))
+  const lock = join(root, 'node_modules', `.homeport-building-${folder.replaceAll('/', '-')}`)
+  while (!takeLock(lock)) await new Promise((resolve) => setTimeout(resolve, 200))
   try {
     if (isFresh()) return true
-    say('Building Homeport; this takes a few seconds.')
-    const stamp = sourceStamp()
+    if (announcement) say(announcement)
+    const stamp = stampOf(sources)
     for (const build of builds) {
       const { status, stdout, stderr } = await capture(nodePath(), build)
       if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`)
     }
-    const missing = built.filter((file) => !existsSync(join(root, 'out', file)))
+    const missing = files.filter((file) => !existsSync(join(root, folder, file)))
     if (missing.length > 0) throw new Error(`The build did not create ${missing.join(', ')}.`)
-    mkdirSync(join(root, 'out'), { recursive: true })
+    mkdirSync(join(root, folder), { recursive: true })
     writeFileSync(stampFile, stamp)
     return true
   } finally {
-    rmSync(buildLock, { force: true })
+    rmSync(lock, { force: true })
   }
 }
 
 /** A hash of the names, sizes and modification times of all sources. */
-function sourceStamp() {
+function stampOf(sources) {
   const hash = createHash('sha256')
   const walk = (path) => {
     const entry = statSync(path, { throwIfNoEntry: false })
@@ -159,13 +163,13 @@ function sourceStamp() {
   return hash.digest('hex')
 }
 
-function takeLock() {
+function takeLock(lock) {
   try {
-    writeFileSync(buildLock, String(process.pid), { flag: 'wx' })
+    writeFileSync(lock, String(process.pid), { flag: 'wx' })
     return true
   } catch {
-    const holder = Number(readOr(buildLock, '0'))
-    if (holder > 0 && !isAlive(holder)) rmSync(buildLock, { force: true })
+    const holder = Number(readOr(lock, '0'))
+    if (holder > 0 && !isAlive(holder)) rmSync(lock, { force: true })
     return false
   }
 }

@@ -83,7 +83,7 @@ async function measureApp(instance: BenchInstance, page: Page, app: DevApp, roun
   const editor = createEditor(app, folder)
   // The system's Python, which has the packages of Debian.
   if (app.needs) process.env.PATH = ['/usr/bin', process.env.PATH].join(delimiter)
-  const command = startHomeport(['dev', '--data', instance.data, ...(app.command ? ['--', ...app.command] : [])], folder)
+  const command = await startHomeport(['dev', '--data', instance.data, ...(app.command ? ['--', ...app.command] : [])], folder)
   try {
     const listSessions = async () =>
       (await instance.client.api<{ sessions?: DevSession[] }>('GET', `/instance/projects/${app.name}/dev`)).body.sessions ?? []

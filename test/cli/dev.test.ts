@@ -53,7 +53,7 @@ const sessions = async () => (await platform.api<{ sessions: DevSession[] }>('GE
 const page = async (host = 'garden.localhost', path = '/') => (await platform.fetchEdge(host, path)).body
 
 async function startDev(cwd: string, ...args: string[]): Promise<{ command: RunningCommand; session: DevSession }> {
-  const command = startHomeport(['dev', '--data', platform.data_dir, ...args], cwd)
+  const command = await startHomeport(['dev', '--data', platform.data_dir, ...args], cwd)
   running.push(command)
   const session = await until(async () => (await sessions()).find((one) => one.folder === cwd && one.status === 'running'), {
     what: 'the development server',
@@ -97,7 +97,7 @@ test('a linked worktree has its own address, and --stop switches both back', asy
   expect([main.session.host, roses.session.host]).toEqual(['garden.localhost', 'feature-roses--garden.localhost'])
   expect(await page('feature-roses--garden.localhost', '/main.js')).toContain("'one'")
   expect(await page('garden.localhost', '/main.js')).toContain("'two'")
-  const again = await startHomeport(['dev', '--data', platform.data_dir], app).ended
+  const again = await (await startHomeport(['dev', '--data', platform.data_dir], app)).ended
   expect([again.code, again.err]).toEqual([1, expect.stringContaining('dev_session_exists')])
 
   expect((await run('dev', 'garden', '--stop')).out).toContain('Switched garden.localhost back.')
@@ -128,7 +128,7 @@ test('expose gives a running program a name until the command ends', async () =>
   const server = createServer((request, response) => response.end(`by hand for ${request.headers.host}`)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const port = String((server.address() as AddressInfo).port)
-  const command = startHomeport(['expose', 'shed', port, '--data', platform.data_dir], folder.path)
+  const command = await startHomeport(['expose', 'shed', port, '--data', platform.data_dir], folder.path)
   running.push(command)
   await until(async () => (await page('shed.localhost')).startsWith('by hand for shed.localhost') || undefined, { what: 'the program' })
   command.kill('SIGINT')

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Volume, VolumeEntry } from '../../server/contract/volumes.ts'
 import { runCommand } from '../support/command.ts'
+import { fullTest } from '../support/full-test.ts'
 import type { DeploymentContext } from './deployment-suite.ts'
 
 /** An app without a configuration file that counts its visits in an SQLite file at its root, and keeps uploads in a folder. */
@@ -47,8 +48,8 @@ export const createHelpers = (context: DeploymentContext) => ({
   },
 })
 
-/** Volumes of a project without a configuration file. `is_short`: only the first test. */
-export function addedVolumesSuite(context: DeploymentContext, { is_short = false } = {}): void {
+/** Volumes of a project without a configuration file. */
+export function addedVolumesSuite(context: DeploymentContext): void {
   const { read, listVolumes, listFiles, homeport, add } = createHelpers(context)
 
   test('a path is kept with its files: a folder, and a single file in the app’s own folder', async () => {
@@ -75,7 +76,6 @@ export function addedVolumesSuite(context: DeploymentContext, { is_short = false
       ['uploads', [{ service: 'web', path: '/app/public/uploads', is_read_only: false }], { service: null, path: '/app/public/uploads' }],
     ])
   })
-  if (is_short) return
 
   test('rolling back to a version from before a volume was added mounts it, and its build stays usable', async () => {
     const { body } = await context.platform.api<{ deployments: { id: string; can_rollback: boolean }[] }>('GET', '/v1/projects/kept/deployments')
@@ -102,7 +102,7 @@ export function addedVolumesSuite(context: DeploymentContext, { is_short = false
     expect((await read('kept')).uploads).toEqual(['after.png', 'before.png'])
   })
 
-  test('a failed deployment leaves the live version with its files, and the next one gets them', async () => {
+  fullTest('a failed deployment leaves the live version with its files, and the next one gets them', async () => {
     // Adding a volume rebuilds the source of the live version, which fails because of a variable.
     await context.projectWith('careful', guestbook('one', 'if (process.env.FAILS) process.exit(3)'))
     await context.deployReady('careful')

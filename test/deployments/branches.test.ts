@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { readCorpus } from '../support/corpus.ts'
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import type { TestPlatform } from '../support/platform.ts'
+import { sharedPlatform } from '../support/shared-platform.ts'
 import { branchCorpus, type BranchCase, runBranchCase } from './random-branches.ts'
 
 describe('random pushes, rewrites, renames and deletions of branches', () => {
   let platform: TestPlatform
   beforeAll(async () => {
-    platform = await startTestPlatform({ runtime: 'process' })
+    platform = await sharedPlatform()
   })
   afterAll(() => platform.remove())
 

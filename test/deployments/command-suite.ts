@@ -10,6 +10,7 @@ import {
   prepareCommand,
   tryCommandSocket,
 } from '../support/command-client.ts'
+import { commonTest } from '../support/full-test.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
 import { findProcessesByCommand } from '../support/processes.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -61,7 +62,7 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
     expect((await platform.fetchEdge('shell.localhost')).body).toBe('served')
   })
 
-  test('input is piped to its end, and megabytes are echoed completely', async () => {
+  commonTest(runtime)('input is piped to its end, and megabytes are echoed completely', async () => {
     const command = await attach(['node', 'echo.js'])
     const line = `${'x'.repeat(1023)}\n`
     for (let sent = 0; sent < 3 * 1024; sent += 16) {
@@ -91,7 +92,7 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
     expect(await shell.ended).toMatchObject({ type: 'exited', code: 9 })
   })
 
-  test('a client that does not read stops the command, and memory use stays bounded', async () => {
+  commonTest(runtime)('a client that does not read stops the command, and memory use stays bounded', async () => {
     const { body, status } = await prepareCommand(platform, { slug: 'shell', command: ['yes'], terminal: { columns: 80, rows: 24 } })
     expect(status).toBe(201)
     const socket = openCommandSocket(platform, body.command.ticket)
@@ -103,7 +104,7 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
     socket.terminate()
   })
 
-  test('a ticket is valid once, and never for another origin', async () => {
+  commonTest(runtime)('a ticket is valid once, and never for another origin', async () => {
     const ticketOf = async () => (await prepareCommand(platform, { slug: 'shell', command: ['node', 'echo.js'] })).body.command.ticket
     const ticket = await ticketOf()
     const first = openCommandSocket(platform, ticket)
@@ -120,7 +121,7 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
     expect((await platform.api('GET', new URL(commandSocketUrl(platform)).pathname)).status).toBe(404)
   })
 
-  test('a command ends when its token is revoked', async () => {
+  commonTest(runtime)('a command ends when its token is revoked', async () => {
     const made = await platform.api<{ token: string; api_token: { id: string } }>('POST', '/v1/tokens', { name: 'brief' })
     const command = await attachToCommand(platform, { slug: 'shell', command: ['node', 'echo.js'], token: made.body.token })
     expect((await platform.api('DELETE', `/v1/tokens/${made.body.api_token.id}`)).status).toBe(204)

@@ -12,5 +12,5 @@ describe.skipIf(!requires('docker').ok)('deployments on Docker', () => extendedD
 describe.skipIf(!requires('docker').ok)('deployments on an engine reached over TCP', async () => {
   const faultProxy = createDockerFaultProxy()
   afterAll(() => faultProxy.remove())
-  coreDeploymentSuite(useDeploymentContext('docker', requires('docker').ok ? [await faultProxy.openTcp()] : []))
+  coreDeploymentSuite(useDeploymentContext('docker', requires('docker').ok ? [await faultProxy.openTcp()] : []), 'docker')
 })

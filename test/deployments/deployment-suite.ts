@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { createTarGz } from '../support/archives.ts'
 import { sendRequest } from '../support/http-request.ts'
+import { commonTest } from '../support/full-test.ts'
 import { followRuntimeLog } from '../support/event-stream.ts'
 import { listDockerLeftovers, startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { findProcessesByCommand } from '../support/processes.ts'
@@ -64,8 +65,8 @@ const endlessBuild = (mark = '') => ({
 })
 const server = (text: string, extra = '') => ({ 'server.js': tinyServer(text, extra)['server.js'] ?? '' })
 
-/** Requirements for every deployment. `is_short`: only the tests that both runtimes run in the default tier. */
-export function coreDeploymentSuite(context: DeploymentContext, { is_short = false } = {}): void {
+/** Requirements for every deployment, on every runtime. */
+export function coreDeploymentSuite(context: DeploymentContext, runtime: 'process' | 'docker'): void {
   const { projectWith, deployReady: live, deployAndWait: deployed } = context
 
   test('a repository goes live, and the deployment has every field of the contract', async () => {
@@ -101,7 +102,7 @@ export function coreDeploymentSuite(context: DeploymentContext, { is_short = fal
     expect(await context.platform.getProject('first')).toMatchObject({ status: 'live', is_connected: true })
   })
 
-  test('a failed build leaves the old version serving and the project live', async () => {
+  commonTest(runtime)('a failed build leaves the old version serving and the project live', async () => {
     const repository = await projectWith('careful', tinyServer('good'))
     await live('careful')
     repository.commit({
@@ -121,9 +122,8 @@ export function coreDeploymentSuite(context: DeploymentContext, { is_short = fal
     expect(await context.platform.fetchEdge('careful.localhost')).toMatchObject({ status: 200, body: 'good' })
     expect((await context.platform.getProject('careful')).status).toBe('live')
   })
-  if (is_short) return
 
-  test('a rollback restores the earlier commit and reuses its build; a retry builds the same commit again', async () => {
+  commonTest(runtime)('a rollback restores the earlier commit and reuses its build; a retry builds the same commit again', async () => {
     const repository = await projectWith('returning', tinyServer('old'))
     const first = await live('returning')
     repository.commit(server('new'))
@@ -145,7 +145,7 @@ export function coreDeploymentSuite(context: DeploymentContext, { is_short = fal
     expect((await context.platform.fetchEdge('returning.localhost')).body).toBe('new')
   })
 
-  test('an app on a port of its own choice is found there, also after a restart and in its next version', async () => {
+  commonTest(runtime)('an app on a port of its own choice is found there, also after a restart and in its next version', async () => {
     const port = 20_000 + (process.pid % 10_000)
     const version = (text: string) => ({
       'server.js': `require('node:http').createServer((q, r) => (q.url === '/exit' ? process.exit() : r.end('${text}'))).listen(${port}, process.env.HOST, () => console.log('listens'))`,

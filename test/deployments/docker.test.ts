@@ -3,7 +3,6 @@ import { newId } from '../../server/lib/id.ts'
 import { createDockerFaultProxy } from '../support/docker-fault-proxy.ts'
 import { tinyServer } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
-import { isFullTier } from '../support/tier.ts'
 import { coreDeploymentSuite, useDeploymentContext } from './deployment-suite.ts'
 
 describe.skipIf(!requires('docker').ok)('deployments on Docker', () => {
@@ -49,5 +48,5 @@ describe.skipIf(!requires('docker').ok)('deployments on Docker', () => {
     expect((await context.platform.fetchEdge('sealed.localhost')).body).toBe(String(secret.length))
   })
 
-  coreDeploymentSuite(context, { is_short: !isFullTier })
+  coreDeploymentSuite(context, 'docker')
 })

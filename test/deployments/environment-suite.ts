@@ -7,6 +7,7 @@ import type { Backup } from '../../server/contract/maintenance.ts'
 import type { CronRun, Service } from '../../server/contract/services.ts'
 import type { Volume, VolumeEntry, VolumeSnapshot } from '../../server/contract/volumes.ts'
 import { restore } from '../maintenance/forged-backups.ts'
+import { fullTest } from '../support/full-test.ts'
 import { commitToBranch, waitForFirstCheck, waitForPreview } from '../support/git-branches.ts'
 import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -194,7 +195,7 @@ volumes: { state: {} }
     expect((await platform.api<{ entries: VolumeEntry[] }>('GET', `${base}/state/files`)).body.entries.map(({ name }) => name)).toContain('worker')
   })
 
-  test('a new preview starts with a snapshot of production’s volumes if the project says so, and diverges from there', async () => {
+  fullTest('a new preview starts with a snapshot of production’s volumes if the project says so, and diverges from there', async () => {
     const repository = makeRepository(shop('one'))
     repositories.push(repository)
     await platform.createProject({ slug: 'origin', repo_url: repository.url, pushes: true })
@@ -241,7 +242,7 @@ volumes: { state: {} }
     }
   })
 
-  test('after the platform was killed, every service is restored', async () => {
+  fullTest('after the platform was killed, every service is restored', async () => {
     await live('killed', shop('one'))
     const { data_dir } = platform
     await platform.kill()

@@ -155,7 +155,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('servi
     expect((await platform.fetchEdge('s3--trial--shop.localhost')).status).toBe(404)
   })
 
-  test('the main folder on such a branch uses the copy too, at the address of the project', async () => {
+  fullTest('the main folder on such a branch uses the copy too, at the address of the project', async () => {
     const { session, variables } = await openSession({ branch: 'trial', folder: '/srv/main', linked: false })
     expect([session.host, session.fork_branch]).toEqual(['shop.localhost', 'trial'])
     expect(await askRedis(variables, 'GET visits')).toContain('42')
@@ -173,7 +173,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('servi
     await until(async () => ((await listContainers('mariadb')).length === 1 ? true : undefined), { what: 'the end of the services' })
   })
 
-  test('the preview of the branch takes over the running services', async () => {
+  fullTest('the preview of the branch takes over the running services', async () => {
     const { session, variables } = await openSession({ branch: 'trial' })
     const before = await listContainers('redis')
     await waitForPreview(platform, 'shop', 'trial', commitToBranch(repository.folder, 'trial', { 'note.txt': 'one' }))

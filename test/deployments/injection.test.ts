@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import type { TestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer, type Repository } from '../support/repository.ts'
+import { sharedPlatform } from '../support/shared-platform.ts'
 
 /** server/SECURITY.md, T1 and T6: input of a client is data, never a command, an option or a path out of its folder. */
 let platform: TestPlatform
@@ -15,7 +16,7 @@ const marker = join(tmpdir(), `hp-pwn-${process.pid}`)
 
 beforeAll(async () => {
   rmSync(marker, { force: true })
-  platform = await startTestPlatform({ runtime: 'process' })
+  platform = await sharedPlatform()
   repository = makeRepository(tinyServer('fine'))
   await platform.createProject({ slug: 'target', repo_url: repository.url })
 })

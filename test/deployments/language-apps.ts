@@ -1,4 +1,6 @@
+import { expect } from 'vitest'
 import type { Requirement } from '../support/requirements.ts'
+import type { DeploymentContext } from './deployment-suite.ts'
 
 export interface LanguageCase {
   name: string
@@ -121,3 +123,17 @@ export const languageCases: LanguageCase[] = [
     }),
   },
 ]
+
+/** From its source to a response, and again after a one-line change. */
+export async function deployTwice(context: DeploymentContext, { name: language, framework, files, settings }: LanguageCase): Promise<void> {
+  const name = `lang-${language}`
+  const repository = await context.projectWith(name, files('first'))
+  if (settings) await context.platform.api('PATCH', `/v1/projects/${name}`, settings)
+  const deployment = await context.deployAndWait(name)
+  expect(deployment.error, deployment.build_log).toBeNull()
+  expect(deployment.framework).toBe(framework)
+  expect(await context.platform.fetchEdge(`${name}.localhost`)).toMatchObject({ status: 200, body: 'first' })
+  repository.commit(files('second'))
+  await context.deployReady(name)
+  expect((await context.platform.fetchEdge(`${name}.localhost`)).body).toBe('second')
+}

@@ -1,22 +1,16 @@
-import { describe, expect, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { requires } from '../support/requirements.ts'
 import { useDeploymentContext } from './deployment-suite.ts'
-import { languageCases } from './language-apps.ts'
+import { deployTwice, languageCases } from './language-apps.ts'
 
-/** Each language from its source to a response, and again after a one-line change. */
 describe.skipIf(!requires('docker').ok || !requires('language-images').ok)('languages without a Dockerfile, on Docker', () => {
   const context = useDeploymentContext('docker')
+  test.each(languageCases)('$name', (one) => deployTwice(context, one))
+})
 
-  test.each(languageCases)('$name', async ({ name: language, framework, files, settings }) => {
-    const name = `lang-${language}`
-    const repository = await context.projectWith(name, files('first'))
-    if (settings) await context.platform.api('PATCH', `/v1/projects/${name}`, settings)
-    const deployment = await context.deployAndWait(name)
-    expect(deployment.error, deployment.build_log).toBeNull()
-    expect(deployment.framework).toBe(framework)
-    expect(await context.platform.fetchEdge(`${name}.localhost`)).toMatchObject({ status: 200, body: 'first' })
-    repository.commit(files('second'))
-    await context.deployReady(name)
-    expect((await context.platform.fetchEdge(`${name}.localhost`)).body).toBe('second')
-  })
+describe('languages with the toolchains of this machine', () => {
+  const context = useDeploymentContext('process')
+  // Apps that need a package registry run only in images, which have the packages.
+  for (const one of languageCases)
+    if (one.tool !== null) test.skipIf(one.tool !== 'npm' && !requires(one.tool).ok)(one.name, () => deployTwice(context, one))
 })

@@ -3,6 +3,6 @@ import { coreDeploymentSuite, extendedDeploymentSuite, useDeploymentContext } fr
 
 describe('deployments on process', () => {
   const context = useDeploymentContext('process')
-  coreDeploymentSuite(context)
+  coreDeploymentSuite(context, 'process')
   extendedDeploymentSuite(context, { redeploys: 3, cancel_ms: Infinity })
 })

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Service } from '../../server/contract/services.ts'
 import type { PlannedSource } from '../../server/contract/source-plans.ts'
 import { runCommand } from '../support/command.ts'
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import type { TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
+import { sharedPlatform } from '../support/shared-platform.ts'
 
 let platform: TestPlatform
 let repository: Repository
@@ -14,7 +15,7 @@ const app = (name: string, text: string) => ({
 })
 
 beforeAll(async () => {
-  platform = await startTestPlatform({ runtime: 'process' })
+  platform = await sharedPlatform()
   repository = makeRepository({ ...app('api', 'the api'), ...app('web', 'the site'), 'README.md': 'Two apps' })
   await platform.createProject({ slug: 'mono', repo_url: repository.url })
 })

@@ -179,7 +179,7 @@ describe.skipIf(!requires('docker').ok)('image services next to an app, on Docke
     )
   })
 
-  test('production and two previews have separate networks: names resolve to their own services', async () => {
+  fullTest('production and two previews have separate networks: names resolve to their own services', async () => {
     const repository = context.createRepository(files())
     const slug = 'branches'
     await context.platform.createProject({ slug, repo_url: repository.url, previews: true })

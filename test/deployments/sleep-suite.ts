@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Settings } from '../../server/contract/instance.ts'
 import { type DockerView, instanceIdOf, createDockerView } from '../support/docker.ts'
+import { fullTest } from '../support/full-test.ts'
 import { followRuntimeLog, readEventStream } from '../support/event-stream.ts'
 import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -226,7 +227,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     expect(await sleepProbe.getState(fresh)).toBe('running')
   })
 
-  test('a request during a build wakes the old version', async () => {
+  fullTest('a request during a build wakes the old version', async () => {
     await set({ frozen_for_s: 0 })
     const old = await live('between', sleepingAppFiles('old'))
     await idle('between')

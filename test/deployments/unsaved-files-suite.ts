@@ -4,8 +4,8 @@ import { until } from '../support/platform.ts'
 import { createHelpers, guestbook } from './added-volumes-suite.ts'
 import type { DeploymentContext } from './deployment-suite.ts'
 
-/** Files that an app writes outside of volumes: reported once, saved before they are lost, kept or dismissed. `is_short`: only the first test. */
-export function unsavedFilesSuite(context: DeploymentContext, { is_short = false } = {}): void {
+/** Files that an app writes outside of volumes: reported once, saved before they are lost, kept or dismissed. */
+export function unsavedFilesSuite(context: DeploymentContext): void {
   const { read, listVolumes, homeport, add } = createHelpers(context)
   const listUnsaved = async (slug: string) =>
     (await context.platform.api<{ unsaved_files: UnsavedFiles[] }>('GET', `/instance/projects/${slug}/unsaved-files`)).body.unsaved_files
@@ -39,7 +39,6 @@ export function unsavedFilesSuite(context: DeploymentContext, { is_short = false
     await context.platform.advanceInSteps(20 * 60_000)
     expect(await countLines('guests', 'at /app/guests.db, which is outside of a volume')).toBe(1)
   })
-  if (is_short) return
 
   test('reported paths are kept with their files, and the next version has them', async () => {
     const added = await homeport('volumes', 'add', 'guests', '/app/guests.db', '--with-unsaved', '--json')

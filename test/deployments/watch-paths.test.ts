@@ -4,8 +4,9 @@ import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Watching } from '../../server/contract/previews.ts'
 import { createWatchPathMatcher } from '../../server/lib/watch-paths.ts'
 import { checkRepository, commitToBranch, createGit, listPreviews, waitForFirstCheck, waitForPreview } from '../support/git-branches.ts'
-import { signalFileIn, startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { signalFileIn, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
+import { sharedPlatform } from '../support/shared-platform.ts'
 import { until } from '../support/until.ts'
 
 describe('a list of watch paths', () => {
@@ -37,7 +38,7 @@ const repositories: Repository[] = []
 let count = 0
 
 beforeAll(async () => {
-  platform = await startTestPlatform({ runtime: 'process' })
+  platform = await sharedPlatform()
 })
 afterAll(() => platform.remove())
 afterEach(() => {

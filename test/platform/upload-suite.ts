@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { sendRequest } from '../support/http-request.ts'
 import { createTar, createTarGz, createZip } from '../support/archives.ts'
-import { createSeededRandom, type SeededRandom } from '../support/seeded-random.ts'
+import { createSeededRandom, mutateBytes } from '../support/seeded-random.ts'
 import { hostileArchives } from '../support/hostile-archives.ts'
 import { createTempFolder } from '../support/instance-process.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
@@ -118,7 +118,11 @@ export function uploadSuite(extent: UploadSuiteSize): void {
       for (let n = 0; n < extent.mutated; n++) {
         // Inside the compression every second time, because its checksum would detect the fault first.
         const bytes =
-          n % 4 === 0 ? mutate(gzipSync(tar), seededRandom) : n % 2 === 0 ? gzipSync(mutate(tar, seededRandom)) : mutate(zip, seededRandom)
+          n % 4 === 0
+            ? mutateBytes(gzipSync(tar), seededRandom)
+            : n % 2 === 0
+              ? gzipSync(mutateBytes(tar, seededRandom))
+              : mutateBytes(zip, seededRandom)
         const { status, error } = await upload('mutated', bytes)
         const outcome = status === 201 ? '201' : `${status} ${error}`
         counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
@@ -190,23 +194,6 @@ export function uploadSuite(extent: UploadSuiteSize): void {
       { what: 'the part to lie on the disk' },
     )
   }
-}
-
-function mutate(bytes: Buffer, seededRandom: SeededRandom): Buffer {
-  let copy = Buffer.from(bytes)
-  for (let times = seededRandom.between(1, 4); times > 0; times--) {
-    const at = seededRandom.between(0, copy.length - 1)
-    const length = seededRandom.between(1, Math.min(600, copy.length - at))
-    const way = seededRandom.between(0, 5)
-    if (way === 0) copy.writeUInt8((copy[at] ?? 0) ^ (1 << seededRandom.between(0, 7)), at)
-    else if (way === 1) copy.writeUInt8(seededRandom.between(0, 255), at)
-    else if (way === 2) copy.fill(seededRandom.pick([0, 0xff, 0x2e, 0x2f]), at, at + seededRandom.between(1, Math.min(16, length)))
-    else if (way === 3) copy = copy.subarray(0, Math.max(1, at))
-    else if (way === 4) copy = Buffer.concat([copy.subarray(0, at), copy.subarray(at + length)])
-    else copy = Buffer.concat([copy.subarray(0, at + length), copy.subarray(at)])
-    if (copy.length === 0) return Buffer.from([0x1f])
-  }
-  return copy
 }
 
 /** An incompressible .tar.gz of this size, with a page. */

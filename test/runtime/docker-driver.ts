@@ -9,6 +9,7 @@ import type { Driver } from './suite-context.ts'
 export const dockerLines = async (args: string[]) => (await runProgram('docker', args)).trim().split('\n').filter(Boolean)
 
 export const dockerDriver: Driver = {
+  tested_as: 'docker',
   create: (options) => createRuntimes(options).docker,
   has_own_grace: true,
   async leftovers(options, id) {

@@ -4,6 +4,7 @@ import { listEntries, findFilesContaining } from '../support/runtime.ts'
 import type { Driver } from './suite-context.ts'
 
 export const processDriver: Driver = {
+  tested_as: 'process',
   create: (options) => createRuntimes(options).process,
   has_own_grace: false,
   async leftovers(options, id) {

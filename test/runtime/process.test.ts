@@ -7,7 +7,16 @@ import { createRuntimes } from '../../server/runtime/index.ts'
 import { startPackageRegistry } from '../support/package-registry.ts'
 import { findProcessesIn } from '../support/folder-processes.ts'
 import { isProcessRunning } from '../support/processes.ts'
-import { buildApp, listEntries, eventually, findFilesContaining, createRecordedLog, serverPlan, staticPlan } from '../support/runtime.ts'
+import {
+  buildApp,
+  listEntries,
+  eventually,
+  findFilesContaining,
+  createRecordedLog,
+  dockerfilePlan,
+  serverPlan,
+  staticPlan,
+} from '../support/runtime.ts'
 import { processDriver } from './process-driver.ts'
 import { runtimeSuite } from './suite.ts'
 
@@ -80,17 +89,7 @@ describe('process runtime', () => {
   })
 
   test('a Dockerfile requires Docker, and the hint says so', async () => {
-    const work = {
-      kind: 'dockerfile' as const,
-      context_directory: '.',
-      dockerfile: 'Dockerfile',
-      text: null,
-      ignored: [],
-      port: null,
-      target: null,
-      arguments: {},
-    }
-    const failed = suite.build({ files: { Dockerfile: 'FROM scratch' }, plan: { framework: 'dockerfile', explanation: [], facts: [], work } })
+    const failed = suite.build({ files: { Dockerfile: 'FROM scratch' }, plan: dockerfilePlan })
     await expect(failed).rejects.toMatchObject({ code: 'runtime_unavailable', hint: expect.stringContaining('Docker') })
   })
 

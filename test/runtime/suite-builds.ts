@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { BuildPlan } from '../../server/contract/build-plan.ts'
 import { newId } from '../../server/lib/id.ts'
 import { BuildFailure } from '../../server/runtime/runtime.ts'
+import { commonTest } from '../support/full-test.ts'
 import { createRecordedLog, serverPlan, startApp, staticPlan, type BuiltApp } from '../support/runtime.ts'
 import { certificateMark, manifest, type SuiteContext } from './suite-context.ts'
 
@@ -54,7 +56,7 @@ export function buildTests(suite: SuiteContext): void {
     expect(await driver.leftovers(suite.options, project_id)).toEqual([])
   })
 
-  test('a build without cache uses nothing of earlier ones and replaces it; a cleared cache is empty', async () => {
+  commonTest(driver.tested_as)('a build without cache uses nothing of earlier ones and replaces it; a cleared cache is empty', async () => {
     const project_id = newId('prj')
     const files = {
       'package.json': manifest({ name: 'kept' }),
@@ -89,9 +91,8 @@ export function buildTests(suite: SuiteContext): void {
     expect(await driver.leftovers(suite.options, project_id)).toEqual([])
   })
 
-  test.each([[['package.json']], [['.']]])(
-    'an install with project scripts sees the whole source, and runs each time: %j',
-    async (install_inputs) => {
+  for (const install_inputs of [['package.json'], ['.']])
+    commonTest(driver.tested_as)(`an install with project scripts sees the whole source, and runs each time: ${install_inputs.join()}`, async () => {
       const files = {
         'package.json': manifest({ scripts: { postinstall: 'node make.js' } }),
         'make.js': `console.log('made'); require('fs').writeFileSync('made.txt', 'by postinstall')`,
@@ -106,8 +107,7 @@ export function buildTests(suite: SuiteContext): void {
         await discard(built)
         expect(await driver.leftovers(suite.options, built.deployment_id)).toEqual([])
       }
-    },
-  )
+    })
 
   test('a static site: only its output is kept, to be served from a folder', async () => {
     const built = await build({
@@ -127,7 +127,7 @@ export function buildTests(suite: SuiteContext): void {
     expect(await driver.leftovers(suite.options, deployment_id)).toEqual([])
   })
 
-  test('a build that produces a server instead of a site is started', async () => {
+  commonTest(driver.tested_as)('a build that produces a server instead of a site is started', async () => {
     const built = await build({
       files: { 'package.json': manifest() },
       plan: staticPlan({
@@ -141,30 +141,27 @@ export function buildTests(suite: SuiteContext): void {
   })
 
   describe.concurrent('a failed build reports the reason and leaves nothing', () => {
-    const server = (more: Parameters<typeof serverPlan>[0]) => serverPlan(more)
-    test.each([
-      { name: 'install', plan: server({ install_command: 'echo installing; exit 4' }), code: 'install_failed', words: /exit code 4/ },
-      { name: 'build', plan: server({ build_command: 'echo building; exit 5' }), code: 'build_failed', words: /exit code 5/ },
-      { name: 'unknown program', plan: server({ build_command: 'no-such-program' }), code: 'build_failed', words: /exit code 127/ },
-      {
-        name: 'memory of the build',
-        plan: server({ build_command: `node -e "const all = []; for (;;) all.push(Buffer.alloc(4e6, 1))"` }),
-        code: 'out_of_memory',
-        words: /256 MB/,
-      },
-      {
-        name: 'no index.html',
-        plan: staticPlan({ build_command: 'mkdir -p dist/client && echo 1 > dist/client/app.js', output_directory: 'dist' }),
-        code: 'build_failed',
-        words: /dist has no index\.html.*Files found: client\/app\.js\./,
-      },
-      { name: 'no output', plan: staticPlan({ build_command: 'true', output_directory: 'dist' }), code: 'build_failed', words: /dist/ },
-    ] as const)('$name', async ({ plan, code, words }) => {
-      const deployment_id = newId('dpl')
-      const failure = await failureOf(build({ deployment_id, memory_mb: 256, files: { 'package.json': manifest() }, plan }))
-      expect(failure).toMatchObject({ code, message: expect.stringMatching(words), hint: expect.stringMatching(/\w+.*[.?]$/) })
-      expect(await driver.leftovers(suite.options, deployment_id)).toEqual([])
-    })
+    const fails = (name: string, plan: BuildPlan, code: string, words: RegExp) =>
+      [
+        name,
+        async () => {
+          const deployment_id = newId('dpl')
+          const failure = await failureOf(build({ deployment_id, memory_mb: 256, files: { 'package.json': manifest() }, plan }))
+          expect(failure).toMatchObject({ code, message: expect.stringMatching(words), hint: expect.stringMatching(/\w+.*[.?]$/) })
+          expect(await driver.leftovers(suite.options, deployment_id)).toEqual([])
+        },
+      ] as const
+    const eatsMemory = `node -e "const all = []; for (;;) all.push(Buffer.alloc(4e6, 1))"`
+    const writesNoIndex = 'mkdir -p dist/client && echo 1 > dist/client/app.js'
+    const noIndex = /dist has no index\.html.*Files found: client\/app\.js\./
+    test(...fails('install', serverPlan({ install_command: 'echo installing; exit 4' }), 'install_failed', /exit code 4/))
+    test(...fails('build', serverPlan({ build_command: 'echo building; exit 5' }), 'build_failed', /exit code 5/))
+    test(...fails('memory of the build', serverPlan({ build_command: eatsMemory }), 'out_of_memory', /256 MB/))
+    commonTest(driver.tested_as)(...fails('unknown program', serverPlan({ build_command: 'no-such-program' }), 'build_failed', /exit code 127/))
+    commonTest(driver.tested_as)(
+      ...fails('no index.html', staticPlan({ build_command: writesNoIndex, output_directory: 'dist' }), 'build_failed', noIndex),
+    )
+    commonTest(driver.tested_as)(...fails('no output', staticPlan({ build_command: 'true', output_directory: 'dist' }), 'build_failed', /dist/))
   })
 
   test.concurrent.each([

@@ -15,6 +15,8 @@ import {
 import { createTestClock, type TestClock } from '../support/test-clock.ts'
 
 export interface Driver {
+  /** Which tests the default tier leaves out (`commonTest`). */
+  tested_as: 'process' | 'docker'
   create(options: RuntimeOptions): Runtime
   /** Whether the clock of the options measures the grace period. Docker's engine uses its own. */
   has_own_grace: boolean

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { runtimes } from '../../server/contract/runtimes.ts'
 import { newId } from '../../server/lib/id.ts'
 import { StartFailure, type ReplicaExit } from '../../server/runtime/runtime.ts'
+import { commonTest } from '../support/full-test.ts'
 import { waitForResponse, eventually, serverPlan, startApp, staticPlan } from '../support/runtime.ts'
 import { buildTests } from './suite-builds.ts'
 import { serviceTests } from './suite-services.ts'
@@ -140,7 +141,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     await eventually(async () => expect(await runtime.list()).toEqual([]))
   })
 
-  test('a path of the plan outside the source is refused', async () => {
+  commonTest(driver.tested_as)('a path of the plan outside the source is refused', async () => {
     await expect(build({ files: { a: 'b' }, plan: staticPlan({ output_directory: '../..' }) })).rejects.toThrow()
   })
 

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { ArchiveError, createArchiveQuarantine, unpackArchive } from '../../server/source/archive.ts'
 import { createTar, createZip } from '../support/archives.ts'
-import { createSeededRandom, type SeededRandom } from '../support/seeded-random.ts'
+import { createSeededRandom, mutateBytes } from '../support/seeded-random.ts'
 
 const corpusFile = new URL('corpus/archives.json', import.meta.url)
 
@@ -75,7 +75,12 @@ export function mutatedArchiveSuite(count: number, seed: number, { explores = fa
     const outcomes = { refused: 0, unpacked: 0 }
     for (let n = 0; n < count; n++) {
       // Inside the compression every second time, because its checksum would detect the fault first.
-      const bytes = n % 4 === 0 ? mutate(gzipSync(tar), seededRandom) : n % 2 === 0 ? gzipSync(mutate(tar, seededRandom)) : mutate(zip, seededRandom)
+      const bytes =
+        n % 4 === 0
+          ? mutateBytes(gzipSync(tar), seededRandom)
+          : n % 2 === 0
+            ? gzipSync(mutateBytes(tar, seededRandom))
+            : mutateBytes(zip, seededRandom)
       try {
         outcomes[await check(bytes)]++
       } catch (error) {
@@ -87,21 +92,4 @@ export function mutatedArchiveSuite(count: number, seed: number, { explores = fa
     expect(outcomes.refused).toBeGreaterThan(count * 0.4)
     expect(outcomes.unpacked).toBeGreaterThan(0)
   })
-}
-
-function mutate(bytes: Buffer, seededRandom: SeededRandom): Buffer {
-  let copy = Buffer.from(bytes)
-  for (let times = seededRandom.between(1, 4); times > 0; times--) {
-    const at = seededRandom.between(0, copy.length - 1)
-    const length = seededRandom.between(1, Math.min(600, copy.length - at))
-    const way = seededRandom.between(0, 5)
-    if (way === 0) copy.writeUInt8((copy[at] ?? 0) ^ (1 << seededRandom.between(0, 7)), at)
-    else if (way === 1) copy.writeUInt8(seededRandom.between(0, 255), at)
-    else if (way === 2) copy.fill(seededRandom.pick([0, 0xff, 0x2e, 0x2f]), at, at + seededRandom.between(1, Math.min(16, length)))
-    else if (way === 3) copy = copy.subarray(0, Math.max(1, at))
-    else if (way === 4) copy = Buffer.concat([copy.subarray(0, at), copy.subarray(at + length)])
-    else copy = Buffer.concat([copy.subarray(0, at + length), copy.subarray(at)])
-    if (copy.length === 0) return Buffer.from([0x1f])
-  }
-  return copy
 }

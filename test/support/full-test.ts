@@ -5,3 +5,6 @@ import { isFullTier } from './tier.ts'
 export const fullTest = (name: string, run: () => Promise<void>, timeout_ms?: number): void => {
   if (isFullTier) test(name, run, timeout_ms)
 }
+
+/** Declares a test of what the runtimes have in common, in a suite that runs per runtime: on Docker it runs in the full tier only. */
+export const commonTest = (runtime: 'process' | 'docker') => (runtime === 'docker' ? fullTest : test)

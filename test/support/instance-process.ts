@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type InstanceFile, readInstanceFile } from '../../server/lib/instance-file.ts'
+import { buildProgram } from './programs.ts'
 import { until } from './until.ts'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
-const cli = join(root, 'server/cli/homeport.ts')
-/** The tests run from source hundreds of times. A user's bundle starts with a compile cache too. */
+/** As a user's bundle has one. */
 const compileCache = join(tmpdir(), 'homeport-compile-cache')
 
 export interface ProcessResult {
@@ -19,8 +19,9 @@ export interface ProcessResult {
   err: string
 }
 
-/** Runs the command line from source in its own process until it exits. */
+/** Runs the command line in its own process until it exits. */
 export async function runHomeport(args: string[], more: { env?: Record<string, string>; cwd?: string; input?: string } = {}): Promise<ProcessResult> {
+  const cli = await buildProgram('homeport')
   const child = spawn(process.execPath, [cli, ...args], { cwd: more.cwd, env: cleanEnvironment(more.env), stdio: ['pipe', 'pipe', 'pipe'] })
   child.stdin.end(more.input ?? '')
   return collectResult(child)
@@ -33,8 +34,9 @@ export interface RunningCommand {
   ended: Promise<ProcessResult>
 }
 
-/** Starts the command line from source in its own process. */
-export function startHomeport(args: string[], cwd: string): RunningCommand {
+/** Starts the command line in its own process. */
+export async function startHomeport(args: string[], cwd: string): Promise<RunningCommand> {
+  const cli = await buildProgram('homeport')
   const child = spawn(process.execPath, [cli, ...args], { cwd, env: cleanEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
@@ -53,13 +55,13 @@ export interface RunningInstance {
   stop(signal?: NodeJS.Signals): Promise<ProcessResult>
 }
 
-/** Starts `homeport serve` from source on free ports and waits until it is ready. */
+/** Starts `homeport serve` on free ports and waits until it is ready. */
 export async function startInstance(options: { data: string; args?: string[]; env?: Record<string, string> }): Promise<RunningInstance> {
   const args = options.args ?? ['--port', '0', '--edge-port', '0', '--runtime', 'process']
   // The same flags as in `npm start` (nodeFlags in server/cli/prepare.mjs).
   const child = spawn(
     process.execPath,
-    ['--max-semi-space-size=4', '--heap-growing-percent=25', cli, 'serve', '--data', options.data, '--no-open', ...args],
+    ['--max-semi-space-size=4', '--heap-growing-percent=25', await buildProgram('homeport'), 'serve', '--data', options.data, '--no-open', ...args],
     {
       env: cleanEnvironment(options.env),
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -4,7 +4,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import Docker from 'dockerode'
 import { nodeFlags } from '../../server/cli/prepare.mjs'
 import type { Deployment, DeploymentDetail } from '../../server/contract/deployments.ts'
@@ -12,6 +11,7 @@ import type { Project } from '../../server/contract/projects.ts'
 import type { Platform } from '../../server/platform.ts'
 import { createDockerView } from './docker.ts'
 import type { PlatformCalls, PlatformSettings } from './platform-process.ts'
+import { buildProgram } from './programs.ts'
 import { dockerSocket } from './requirements.ts'
 import { isFullTier } from './tier.ts'
 import { until } from './until.ts'
@@ -71,7 +71,7 @@ export interface Client {
   getProject(slug: string): Promise<Project>
 }
 
-/** The tests run from source hundreds of times. A user's bundle starts with a compile cache too. */
+/** As a user's bundle has one. */
 const compileCache = join(tmpdir(), 'homeport-compile-cache')
 
 /** A user's platform limits its heap, which costs a sixth of its speed. Only the full tier measures memory. */
@@ -95,7 +95,7 @@ export async function startTestPlatform({
     is_temporary: options.data_dir === undefined,
     keeps_log: logsRoot !== undefined,
   })
-  const child = fork(fileURLToPath(new URL('platform-process.ts', import.meta.url)), [processSettings], {
+  const child = fork(await buildProgram('platform-process'), [processSettings], {
     env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
     execArgv: memoryFlags,
     // Not inherited, because a runner waits until the output of its workers is closed, and a platform that cleans up may outlive its worker.
