@@ -60,7 +60,7 @@ test('a token with the scope deploy sets variables without reading any', async (
 
 test('a hosted account has no scopes, and its tokens are created, listed and revoked all the same', async () => {
   const hosted = createServer(async (request, response) => {
-    const chunks = await Array.fromAsync(request)
+    const chunks = (await request.toArray()) as Buffer[]
     const { url = '', method = 'GET', headers } = request
     const answer = url.startsWith('/v1/')
       ? await fetch(platform.handle.api_url + url, {
