@@ -20,8 +20,8 @@ export function PlanDialog({ billing, onClose }: { billing: BillingStatus; onClo
     onSuccess: onClose,
   })
   const remoteCardUrl = useRemoteCardUrl()
-  const form = useForm({
-    initial: { plan: (billing.plan === 'starter' ? 'basic' : billing.plan) as PaidPlan, interval: billing.billing_interval as BillingInterval },
+  const form = useForm<{ plan: PaidPlan; interval: BillingInterval }>({
+    initial: { plan: billing.plan === 'starter' ? 'basic' : billing.plan, interval: billing.billing_interval },
     submission: confirm,
     onSubmit() {
       if (isSame) return

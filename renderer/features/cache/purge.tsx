@@ -19,8 +19,8 @@ export function Purge({ slug }: { slug: string }) {
   const options = { hidesErrorToast: true, successMessage: purgeSummary, onSuccess: () => form.set({ text: '' }) }
   const byTags = usePurgeTags(options)
   const byUrls = usePurgeUrls(options)
-  const form = useForm({
-    initial: { purgeBy: 'tags' as PurgeBy, text: '' },
+  const form = useForm<{ purgeBy: PurgeBy; text: string }>({
+    initial: { purgeBy: 'tags', text: '' },
     submission: {
       isPending: byTags.isPending || byUrls.isPending,
       error: byTags.error ?? byUrls.error,

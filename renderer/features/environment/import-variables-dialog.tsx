@@ -36,8 +36,8 @@ export function ImportVariablesDialog({
   const [fileError, setFileError] = useState(initial.error)
   const fileInput = useRef<HTMLInputElement>(null)
   const add = useCreateEnvVars({ hidesErrorToast: true, onSuccess: onAdded })
-  const form = useForm({
-    initial: { text: initial.text, name: 'both' as EnvironmentName, exposure: allReadable },
+  const form = useForm<{ text: string; name: EnvironmentName; exposure: Exposure }>({
+    initial: { text: initial.text, name: 'both', exposure: allReadable },
     submission: add,
     onSubmit: () => void (vars.length > 0 && add.mutate(slug, { vars })),
   })

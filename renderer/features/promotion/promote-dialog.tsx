@@ -10,7 +10,7 @@ import {
   selectedChanges,
   type SettingName,
 } from '../../../server/client/promotion/compare.ts'
-import { chooseParts, listNotCopied, noData, offerParts, type PartChoice } from '../../../server/client/promotion/parts.ts'
+import { chooseParts, listNotCopied, noData, offerParts } from '../../../server/client/promotion/parts.ts'
 import type { PromotionRequest } from '../../../server/client/promotion/request.ts'
 import type { SourceProject, TargetProject } from '../../../server/client/promotion/sides.ts'
 import type { Deployment } from '../../../server/contract/deployments.ts'
@@ -97,7 +97,7 @@ function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormPr
       slug,
       settings: null as ReadonlySet<SettingName> | null,
       variables: noVariables,
-      choice: noData as PartChoice,
+      choice: noData,
     },
     onSubmit: () => submit(),
   })
