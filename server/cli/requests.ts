@@ -119,7 +119,7 @@ function print({ terminal, is_json }: CommandContext, request: LoggedRequest): v
   if (request.skipped_before > 0)
     terminal.err(`(${request.skipped_before} requests were not logged: more than ${limits.request_log.per_second} in a second)`)
   const { time, method, status, duration_ms, cache, path, query } = request
-  const fields = [time, method.padEnd(6), colorStatus(terminal, status), `${formatMs(duration_ms)}`.padStart(8), (cache ?? '-').padEnd(6)]
+  const fields = [time, method.padEnd(6), colorStatus(terminal, status), formatMs(duration_ms).padStart(8), (cache ?? '-').padEnd(6)]
   terminal.out(`${fields.join('  ')}  ${sanitizeLine(terminal, query === null ? path : `${path}?${query}`)}`)
 }
 

@@ -121,7 +121,7 @@ function LinkedFilters({ filters, onChange }: { filters: RequestQuery; onChange:
   return (
     <div className={styles.chips}>
       {(since !== undefined || until !== undefined) && (
-        <Button icon={X} onClick={() => onChange({ since: undefined, until: undefined } as never)}>
+        <Button icon={X} onClick={() => onChange({ since: undefined, until: undefined })}>
           {[since && `from ${formatDateTime(since)}`, until && `until ${formatDateTime(until)}`].filter(Boolean).join(' ')}
         </Button>
       )}
