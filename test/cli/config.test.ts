@@ -51,7 +51,7 @@ describe('config check', () => {
       expect.stringMatching(/^web +Base image +scratch +Dockerfile line 1$/),
       expect.stringMatching(/^web +Port +3000 +Dockerfile line 2$/),
       '',
-      'compose.yaml can be used.',
+      'compose.yaml is valid.',
     ])
   })
 
@@ -111,7 +111,7 @@ services:
 
   test('replaces a file only with --force', async () => {
     const files = { 'homeport.yaml': 'services: { web: { command: node a.js } }', 'package.json': '{ "scripts": { "start": "x" } }' }
-    expect(await run(['init'], { files })).toMatchObject({ code: 1, err: expect.stringMatching(/exists already/) })
+    expect(await run(['init'], { files })).toMatchObject({ code: 1, err: expect.stringMatching(/already exists/) })
     expect(await run(['init'], { force: true })).toMatchObject({ code: 0 })
   })
 })

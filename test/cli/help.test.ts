@@ -27,7 +27,7 @@ test.each(topics)('help $id prints the whole guide, without markup, wrapped to t
 test('consecutive commands are one block, and a link in brackets is only the command that prints its guide', async () => {
   const { out } = await help('previews')
   expect(out).toMatch(/fork my-app search\n.*--from other.*\n.*--remove/)
-  expect(out).toContain('(homeport help project-settings)')
+  expect(out.replaceAll(/\s+/g, ' ')).toContain('(homeport help project-settings)')
   expect(out).not.toContain('(Project settings')
 })
 

@@ -94,7 +94,7 @@ test('the certificate authority is trusted with one click, shown, and removed ag
   await signIn(page, await lanPlatform.handle.signInUrl())
   await page.goto(`${lanPlatform.handle.dashboard_url}instance/network`)
   const https = page.getByRole('region', { name: 'HTTPS' })
-  await expect(https).toContainText(/HTTPS port\s*https:\/\//)
+  await expect(https).toContainText(/HTTPS address\s*https:\/\//)
   await expect(https.getByText('Not trusted').first()).toBeVisible()
   await https.getByRole('button', { name: 'Trust on this machine' }).click()
   await expect(https.getByText('Trusted', { exact: true }).first()).toBeVisible()

@@ -77,7 +77,7 @@ export function Https() {
             </div>
           )}
           <div className={styles.networkRow}>
-            <span className="text-subtle">HTTPS port</span>
+            <span className="text-subtle">HTTPS address</span>
             {data.edge_https_url ? <span className="mono">{data.edge_https_url}</span> : <span>None: the HTTPS port is in use</span>}
           </div>
           <div className={styles.networkRow}>
