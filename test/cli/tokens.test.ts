@@ -60,8 +60,7 @@ test('a token with the scope deploy sets variables without reading any', async (
 
 test('a hosted account has no scopes, and its tokens are created, listed and revoked all the same', async () => {
   const hosted = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const chunks = (await request.toArray()) as Buffer[]
     const { url = '', method = 'GET', headers } = request
     const answer = url.startsWith('/v1/')
       ? await fetch(platform.handle.api_url + url, {
