@@ -8,7 +8,8 @@ import { decideStorage, type StorageRequest, type StoragePolicy } from './storag
 import { parseContentRange, type StoredRange } from './partial-content.ts'
 import type { ProjectCache } from './project-cache.ts'
 import type { CacheReader, SharedFetch } from './reader.ts'
-import { cacheStatusLines, createStoredResponse } from './stored-response.ts'
+import { cacheStatusLines } from './cache-status.ts'
+import { createStoredResponse } from './stored-response.ts'
 import { canServeStaleOnError } from './reuse-decision.ts'
 import { noNames, variantKey, type RequestFields } from './vary.ts'
 

@@ -3,7 +3,7 @@ import type { Exchange, UpstreamFailure, ResponseHandler, UpstreamRequest } from
 import type { CacheOutcome } from '../metrics.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import type { Upstream } from '../upstream/pool.ts'
-import { cacheStatusLines } from './stored-response.ts'
+import { cacheStatusLines } from './cache-status.ts'
 import type { RequestFields } from './vary.ts'
 
 /** A request as the cache sees it. It receives responses through the same interface as from an app. */

@@ -1,14 +1,10 @@
 import type { EdgeResponse } from '../response.ts'
 import { parseRange } from '../static/headers.ts'
+import { cacheStatusLines, type XCache } from './cache-status.ts'
 import type { CacheEntry } from './entry.ts'
 import { parseHttpDate, fieldValue, omitFields } from './header-fields.ts'
 import { resolveWithin, type StoredRange } from './partial-content.ts'
 import type { CacheRequestContext } from './reader.ts'
-
-export type XCache = 'HIT' | 'STALE' | 'MISS' | 'BYPASS'
-
-/** The cache headers of a response: X-Cache for people, Cache-Status per RFC 9211. */
-export const cacheStatusLines = (outcome: XCache, status: string): string => `X-Cache: ${outcome}\r\nCache-Status: Homeport; ${status}\r\n`
 
 /** A response from a stored entry: complete, partial, or 304. */
 export function createStoredResponse(context: CacheRequestContext, entry: CacheEntry, now: number, outcome: XCache, status: string): EdgeResponse {

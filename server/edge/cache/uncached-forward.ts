@@ -6,7 +6,7 @@ import { revalidationRequest, parseTags, type ResponseStorage } from './fetch.ts
 import { fieldValue } from './header-fields.ts'
 import { createStorageRequest, decideStorage, noRequestDirectives, type StoragePolicy } from './storage-policy.ts'
 import type { CacheReader } from './reader.ts'
-import { cacheStatusLines, type XCache } from './stored-response.ts'
+import { cacheStatusLines, type XCache } from './cache-status.ts'
 import { hostOfOrigin } from './project-cache.ts'
 
 /** Forwards a request that is not answered from the cache. The response may still update or invalidate what is stored. */
