@@ -23,7 +23,7 @@ export const requests: CliCommand = {
     until: '=T only older ones',
     limit: `=N number of requests, up to ${maxLimit} (default ${defaultLimit}; with --follow none)`,
   },
-  details: 'The newest request is the last line. With --json each request is one object on a line of its own.',
+  details: 'The newest request is the last line. With --json each line is one request.',
   async run(context) {
     const [first = '', id] = context.positionals
     if (first === 'show' && id !== undefined) return show(context, id)

@@ -43,6 +43,20 @@ export function run<Args extends unknown[]>(build: (...args: Args) => Query<unkn
   return (tx, ...args) => tx.statement(compiled().sql).run(...compiled().bind(args)).changes
 }
 
+/** The insert of a row with many columns, which is run for each of many rows. */
+export function insert<Row extends object>(
+  columns: readonly (keyof Row)[],
+  build: (row: Row) => Query<unknown>,
+): (tx: Transaction, row: Row) => void {
+  let compiled: CompiledQuery | undefined
+  const compileRow = () =>
+    compileWith(columns.length, (placeholders) => build(Object.fromEntries(columns.map((name, i) => [name, placeholders[i]])) as Row))
+  return (tx, row) => {
+    compiled ??= compileRow()
+    tx.statement(compiled.sql).run(...compiled.bind(columns.map((name) => row[name])))
+  }
+}
+
 /** Whether there is a row. */
 export function exists<Args extends unknown[]>(build: (...args: Args) => Query<unknown>): (tx: Transaction, ...args: Args) => boolean {
   const find = first(build)
@@ -60,11 +74,14 @@ function compileOnce<Args extends unknown[]>(build: (...args: Args) => Query<unk
   return () => (compiled ??= compile(build))
 }
 
-function compile<Args extends unknown[]>(build: (...args: Args) => Query<unknown>): CompiledQuery {
-  const placeholders: unknown[] = Array.from({ length: build.length }, (_, position) => new Placeholder(position))
-  const { sql, parameters } = new ConstantCompiler().compileQuery(build(...(placeholders as Args)).toOperationNode(), createQueryId())
+const compile = <Args extends unknown[]>(build: (...args: Args) => Query<unknown>): CompiledQuery =>
+  compileWith(build.length, (placeholders) => build(...(placeholders as Args)))
+
+function compileWith(count: number, build: (placeholders: unknown[]) => Query<unknown>): CompiledQuery {
+  const placeholders: unknown[] = Array.from({ length: count }, (_, position) => new Placeholder(position))
+  const { sql, parameters } = new ConstantCompiler().compileQuery(build(placeholders).toOperationNode(), createQueryId())
   const positions = parameters.map((parameter) => (parameter as Placeholder).position)
-  const isInOrder = positions.length === build.length && positions.every((position, i) => position === i)
+  const isInOrder = positions.length === count && positions.every((position, i) => position === i)
   return { sql, bind: (args) => (isInOrder ? args : positions.map((position) => args[position])) }
 }
 

@@ -1,6 +1,6 @@
 import type { RequestFilters } from '../contract/requests.ts'
 import { limits } from '../contract/limits.ts'
-import { first, requestTables, run } from './query.ts'
+import { first, insert, requestTables, run } from './query.ts'
 import type { RequestRow } from './request-tables.ts'
 import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
 
@@ -94,12 +94,7 @@ const columns = [
   'failure',
   'skipped_before',
 ] as const satisfies readonly (keyof RequestRow)[]
-/** Compiled once; the values are bound in the order of `columns`. */
-const insertSql = requestTables
-  .insertInto('requests')
-  .columns([...columns])
-  .values(Object.fromEntries(columns.map((name) => [name, 0])) as never)
-  .compile().sql
+const insertRequest = insert<RequestRow>(columns, (row) => requestTables.insertInto('requests').values(row))
 
 export function createRequestStore(db: SqliteDatabase): RequestStore {
   const rangeOf = (tx: SqliteTransaction, projectId: string) => {
@@ -112,7 +107,6 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
   return {
     add(rows) {
       db.writeSync((tx) => {
-        const insert = tx.statement(insertSql)
         const projects = new Map<string, { key: number; last: number; added: number }>()
         for (const row of rows) {
           const project = projects.get(row.project_id) ?? { ...openProject(tx, row.project_id), added: 0 }
@@ -124,7 +118,7 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
             project: project.key,
             status_class: Math.floor(row.status / 100),
           }
-          insert.run(columns.map((name) => complete[name]))
+          insertRequest(tx, complete)
         }
         for (const { key, last } of projects.values()) {
           updateLast(tx, key, last)
