@@ -71,7 +71,7 @@ const withRequests =
     })
   }
 
-const path = 'projects/harbour-shop/requests'
+const path = 'projects/harbour-shop/logs/requests'
 
 export const requestScreens: Screen[] = [
   { name: 'requests', path, before: withRequests(60), act: (page) => expect(page.getByRole('list', { name: 'Requests' })).toBeVisible() },

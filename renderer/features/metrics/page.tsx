@@ -68,7 +68,7 @@ export default function MetricsPage({ slug }: { slug: string }) {
               cursor={cursor}
               onCursorChange={setCursor}
               onSelectTime={
-                has_instance_api ? (since, until) => navigate(`/projects/${slug}/requests?${new URLSearchParams({ since, until })}`) : undefined
+                has_instance_api ? (since, until) => navigate(`/projects/${slug}/logs/requests?${new URLSearchParams({ since, until })}`) : undefined
               }
             />
             <MetricsTable metrics={data} />

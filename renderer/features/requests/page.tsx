@@ -10,6 +10,7 @@ import { type RequestQuery, useRequests } from '../../api/requests.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
+import { LogSwitch } from '../../components/log-switch.tsx'
 import { toApiError } from '../../lib/api-error.ts'
 import { formatDateTime } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
@@ -27,8 +28,12 @@ export default function RequestsPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`Requests · ${project?.name ?? slug}`)
   const { is_known, has_instance_api } = useCapabilities()
-  if (is_known && !has_instance_api) return <NoLog>This account has none. Homeport on your own machine has one.</NoLog>
-  return <Requests slug={slug} />
+  return (
+    <div className="stack">
+      <LogSwitch slug={slug} log="/requests" />
+      {is_known && !has_instance_api ? <NoLog>This account has none. Homeport on your own machine has one.</NoLog> : <Requests slug={slug} />}
+    </div>
+  )
 }
 
 function NoLog({ children }: { children: ReactNode }) {
@@ -81,7 +86,7 @@ function Requests({ slug }: { slug: string }) {
     return <NoLog>This instance runs an older Homeport, which has no request log.</NoLog>
 
   return (
-    <div className="stack">
+    <>
       <FilterFields filters={filters} onChange={change} isLive={isLive && canFollow} onToggleLive={canFollow ? toggleLive : null} />
       <LinkedFilters filters={filters} onChange={change} />
       {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
@@ -110,7 +115,7 @@ function Requests({ slug }: { slug: string }) {
         </button>
       )}
       {selected !== null && <RequestDialog slug={slug} id={selected} onClose={() => change({ request: undefined })} />}
-    </div>
+    </>
   )
 }
 

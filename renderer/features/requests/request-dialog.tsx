@@ -29,7 +29,7 @@ export function RequestDialog({ slug, id, onClose }: { slug: string; id: string;
 function RequestDetails({ slug, request }: { slug: string; request: LoggedRequest }) {
   const instance = useInstanceSession().data?.instance
   const curl = toCurl(request, [instance?.edge_url ?? null, instance?.edge_https_url ?? null])
-  const filterLink = (name: string, value: string) => `/projects/${slug}/requests?${new URLSearchParams({ [name]: value })}`
+  const filterLink = (name: string, value: string) => `/projects/${slug}/logs/requests?${new URLSearchParams({ [name]: value })}`
   const { status, failure, query, cache, cache_status, deployment_id, user_agent } = request
   return (
     <div className="stack">

@@ -83,7 +83,7 @@ export const instanceTopics: HelpArticle[] = [
 }`,
       },
       'Without `HOMEPORT_TOKEN` the agent may do all that you may on this machine. For another instance add `HOMEPORT_URL`, or use HTTP, where the token is always needed:',
-      { run: 'claude mcp add --transport http homeport http://127.0.0.1:4600/mcp --header "Authorization: Bearer $TOKEN"' },
+      { run: 'claude mcp add my-instance http://127.0.0.1:4600/mcp --transport http --header "Authorization: Bearer $TOKEN"' },
       {
         list: [
           'The agent sees only the tools that its token allows. Every call passes the checks of every other request, and counts towards the limit of requests per minute.',

@@ -78,7 +78,7 @@ export const runningTopics: HelpArticle[] = [
     keywords:
       'access log requests traffic visitors 404 500 502 499 slow curl X-Request-Id traceparent trace user agent privacy request_log request_not_found',
     body: [
-      'Every request to an app is on the project’s Requests page within a second: time, method, path, status, how long each part took, what the cache did, and which deployment answered. Select a request to see everything that is known of it. A bar of the requests chart under Metrics leads to the requests of that time.',
+      'Every request to an app is on the project’s Logs page, under Requests, within a second: time, method, path, status, how long each part took, what the cache did, and which deployment answered. Select a request to see everything that is known of it. A bar of the requests chart under Metrics leads to the requests of that time.',
       { run: 'npx homeport requests my-app --status 5xx --since 15m' },
       { run: 'npx homeport requests my-app --follow --path /api' },
       { run: 'npx homeport requests show req_01k…', note: 'the ID is in the response header X-Request-Id' },
