@@ -224,7 +224,6 @@ describe('conventions', () => {
     'migrate.ts': 'runs migrations, and a pragma',
     'query.ts': 'runs what kysely compiled',
     'recovery.ts': 'a pragma',
-    'request-store.ts': 'inserts a batch with one statement that kysely compiled',
     'retention-candidates.ts': 'kysely has no INDEXED BY',
     'sqlite.ts': 'pragmas and transactions',
     'store.ts': 'pragmas',

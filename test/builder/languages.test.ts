@@ -248,7 +248,7 @@ describe('languages without a Dockerfile', () => {
     ['Rack', { Gemfile: 'gem "rack"\n', 'config.ru': '' }, 'COPY --chown=1000:1000 . .'],
     ['PHP', { 'index.php': '' }, 'COPY --chown=1000:1000 . .'],
     ['Go', { 'go.mod': 'module x\n', 'main.go': '' }, 'COPY --from=build /out /usr/local/bin'],
-    ['Rust', { 'Cargo.toml': '[package]\nname = "x"\n\n[dev-dependencies]\ny = "1"\n', 'src/main.rs': '' }, 'COPY --from=build /out /usr/local/bin'],
+    ['Rust', { 'Cargo.toml': '[package]\nname = "x"\n\n[dev-dependencies]\ny = "1"\n', 'src/main.rs': '' }, 'COPY --from=build /image /'],
   ])('a change of the source of %s repeats only the steps that depend on it', async (_name, files, last) => {
     const { work } = await planOf(files)
     const lines = ((work.kind === 'dockerfile' && work.text) || '').trimEnd().split('\n')

@@ -54,7 +54,10 @@ export async function sharedPlatform(settings: SharedSettings = { runtime: 'proc
       return body
     },
     async remove() {
-      for (const email of people) await platform.api('DELETE', `/instance/users/${encodeURIComponent(email)}`)
+      for (const email of people) {
+        const { status, body } = await platform.api('DELETE', `/instance/users/${encodeURIComponent(email)}`)
+        if (status >= 400 && status !== 404) throw new Error(`removing ${email} answered ${status}: ${JSON.stringify(body)}`)
+      }
       const { projects } = (await platform.api<{ projects: Project[] }>('GET', '/v1/projects?limit=100')).body
       for (const { slug } of projects) await platform.api('DELETE', `/v1/projects/${slug}`)
       const { api_tokens } = (await platform.api<{ api_tokens: { id: string }[] }>('GET', '/v1/tokens?limit=100')).body

@@ -36,7 +36,7 @@ function RequestDetails({ slug, request }: { slug: string; request: LoggedReques
       <Timing request={request} />
       <dl className={styles.details}>
         <Detail name="Status">
-          <span className={`${styles.status} ${styles[statusTone(status)] ?? ''}`}>{status}</span>
+          <span className={`${styles.status} ${styles[`status-${statusTone(status)}`] ?? ''}`}>{status}</span>
           {failure !== null && <span className="text-muted"> {failureLabels[failure]}</span>}
         </Detail>
         <Detail name="Time">{formatDateTime(request.time)}</Detail>

@@ -64,7 +64,7 @@ function RequestRow({ request, onSelect }: { request: LoggedRequest; onSelect: P
         <span className={`text-subtle ${styles.time}`} title={formatDateTime(time)}>
           {formatClockTime(time)}
         </span>
-        <span className={`${styles.status} ${styles[statusTone(status)] ?? ''}`}>{status}</span>
+        <span className={`${styles.status} ${styles[`status-${statusTone(status)}`] ?? ''}`}>{status}</span>
         <span className={styles.method}>{sanitizeForDisplay(method)}</span>
         <span className={`mono truncate ${styles.path}`}>
           {sanitizeForDisplay(path)}
