@@ -5,12 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer, type Repository } from '../support/repository.ts'
-import { sharedPlatform } from '../support/shared-platform.ts'
+import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 /** server/SECURITY.md, T1 and T6: input of a client is data, never a command, an option or a path out of its folder. */
-let platform: TestPlatform
+let platform: SharedPlatform
 let repository: Repository
 const marker = join(tmpdir(), `hp-pwn-${process.pid}`)
 
@@ -110,15 +109,15 @@ test('a team member cannot make the platform request a private address, even for
   canary.listen(0, '127.0.0.1')
   await once(canary, 'listening')
   const { port } = canary.address() as AddressInfo
-  const { body } = await platform.api<{ token: string }>('POST', '/instance/users', { email: 'member@example.com', plan: 'pro' })
+  const member = await platform.addPerson('member@example.com', { plan: 'pro' })
   await platform.api('POST', '/instance/team', { owner_email: 'owner@homeport.localhost', member_email: 'member@example.com' })
 
   for (const host of ['127.0.0.1', 'localhost', '0.0.0.0', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', '169.254.169.254']) {
     const change = { repo_url: `http://${host}:${port}/x.git` }
-    const { status } = await platform.api('PATCH', '/v1/projects/target', change, body.token)
+    const { status } = await platform.api('PATCH', '/v1/projects/target', change, member.token)
     if (status === 400) continue
     expect(status).toBe(200)
-    const { body: queued } = await platform.api<{ deployment_id: string }>('POST', '/v1/projects/target/deploy', undefined, body.token)
+    const { body: queued } = await platform.api<{ deployment_id: string }>('POST', '/v1/projects/target/deploy', undefined, member.token)
     const ended = await platform.waitForEnd('target', queued.deployment_id)
     expect(ended.error?.code, host).toBe('clone_failed')
     expect(JSON.stringify(ended)).not.toContain('inner service')
