@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { limits } from '../contract/limits.ts'
+import { ipv6Prefix, unmapIpv4 } from '../lib/client-ip.ts'
 import type { Clock } from '../lib/clock.ts'
 
 /** The state of a caller in the current window. `reset_s` is a Unix time in seconds, `retry_after_s` is relative. */
@@ -79,18 +80,8 @@ export type RateLimit = ReturnType<typeof createRateLimit>
 
 /** The key of an unauthenticated caller: the IP address, or for IPv6 its /64, because one client can use all addresses of a /64. */
 export function addressKey(address: string | undefined): RateKey {
-  const mapped = address?.match(/^::ffff:(\d+\.\d+\.\d+\.\d+)$/i)?.[1]
-  const plain = mapped ?? address ?? 'unknown'
-  return { key: `ip ${isIPv6(plain) ? network64(plain) : plain}`, kind: 'anonymous' }
+  const plain = unmapIpv4(address ?? 'unknown')
+  return { key: `ip ${isIPv6(plain) ? ipv6Prefix(plain, 4).join(':') : plain}`, kind: 'anonymous' }
 }
 
 export const accountKey = (accountId: string): RateKey => ({ key: `account ${accountId}`, kind: 'authenticated' })
-
-function network64(address: string): string {
-  const [head = '', tail] = (address.split('%')[0] ?? address).split('::')
-  const front = head === '' ? [] : head.split(':')
-  if (tail === undefined) return front.slice(0, 4).join(':')
-  const back = tail === '' ? [] : tail.split(':')
-  const groups = [...front, ...Array<string>(Math.max(0, 8 - front.length - back.length)).fill('0'), ...back]
-  return groups.slice(0, 4).join(':')
-}

@@ -25,7 +25,7 @@ export const loggedRequest = z.object({
   status: z.number().int().describe('499: the client left before a response began.'),
   duration_ms: duration,
   wake_ms: duration.describe('Milliseconds until the app was awake.'),
-  queue_ms: duration.nullable().describe('Milliseconds from then until the request was sent to the app; null if the app was not asked.'),
+  queue_ms: duration.nullable().describe('Milliseconds from then until the request was sent to the app; null if it was not sent.'),
   app_ms: duration.nullable().describe('Milliseconds from then until the response began.'),
   transfer_ms: duration.describe('Milliseconds from then until the response was sent.'),
   bytes: z.number().int().describe('Bytes of the response body.'),
@@ -59,7 +59,7 @@ const requestFilters = z.object({
     .regex(/^(?:[1-5]xx|[1-5]\d\d)$/i, 'Use a status such as 404, or a class such as 5xx.')
     .optional(),
   method: z.string().max(20).optional(),
-  path: z.string().max(500).optional().describe('The start of the path, or a pattern with `*` for any characters, such as `*.png`.'),
+  path: z.string().max(200).optional().describe('The start of the path, or a pattern with `*` for any characters, such as `*.png`.'),
   host: z.string().max(253).optional(),
   deployment: z.string().max(100).optional().describe('The ID of a deployment.'),
   cache: requestCacheResult.optional(),

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { createServer, type SecureContext, type Server, type TLSSocket } from 'node:tls'
+import { unmapIpv4 } from '../lib/client-ip.ts'
 import type { EdgeContext } from './edge-context.ts'
 import { parseHostName } from './host-header.ts'
 import type { Timeout } from './deadline-timer.ts'
@@ -94,4 +95,3 @@ export function createTlsAcceptor(
 }
 
 const noop = (): void => {}
-const unmapIpv4 = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address)

@@ -8,25 +8,23 @@ import { isoTime } from '../lib/clock.ts'
 import { spanIdOf, traceIdOf } from '../lib/trace-context.ts'
 import { decodeCursor, encodeCursor } from '../store/pagination.ts'
 import { findProjectOrDeleted } from '../store/projects.ts'
-import type { RequestStore, RowFilters, StoredRequest } from '../store/request-store.ts'
+import type { RowFilters, StoredRequest } from '../store/request-store.ts'
 import { canAccessProject } from './access.ts'
 import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { parseCursor } from './projects.ts'
-
-/** Rows that a filter is applied to at a time. */
-const rowsPerStep = 10_000
-const rowsPerStreamStep = 200
+import { findNewestRequests, searchSteps } from './request-search.ts'
 
 export function createRequestHandlers(deps: FeatureDeps): Pick<OperationHandlers, keyof typeof requestOperations> {
   const { requests: store, db } = deps.store
+  const search = { store, clock: deps.clock }
   return {
     async listRequests({ project }, { query: { limit = limits.page.default, cursor, since, until, ...filters } }) {
       const list = listName(project.id)
       const before = parseCursor(list, cursor)
       await deps.requests.flush()
       const { from, to, last } = store.readRange(project.id, toMs(since), toMs(until))
-      const rows = await findNewest(store, project.id, toRowFilters(filters), { from, to: Math.min(to, before ?? to), limit: limit + 1 })
+      const rows = await findNewestRequests(search, project.id, toRowFilters(filters), { from, to: Math.min(to, before ?? to), limit: limit + 1 })
       const end = rows.length > limit ? rows[limit - 1] : undefined
       return {
         requests: rows.slice(0, limit).map(presentRequest),
@@ -51,22 +49,6 @@ export function createRequestHandlers(deps: FeatureDeps): Pick<OperationHandlers
       return { request: presentRequest(found), project: slug }
     },
   }
-}
-
-/** The newest requests within a range. A filter that matches few of many is applied in steps, so that it does not block the event loop. */
-async function findNewest(
-  store: RequestStore,
-  projectId: string,
-  filters: RowFilters,
-  { from, to, limit }: { from: number; to: number; limit: number },
-): Promise<StoredRequest[]> {
-  const rows: StoredRequest[] = []
-  for (let end = to; end > from && rows.length < limit; end -= rowsPerStep) {
-    if (end < to) await yieldToEventLoop()
-    const step = { from: Math.max(from, end - rowsPerStep), to: end, limit: limit - rows.length, order: 'desc' } as const
-    rows.push(...store.list(projectId, filters, step))
-  }
-  return rows
 }
 
 /** Reads from the store at the pace of the reader. Requests that were deleted before the reader came to them are reported as dropped. */
@@ -98,9 +80,12 @@ async function* followRequests(
         yield { event: 'lagged', data: { dropped: from - next } }
         next = from
       }
-      const to = Math.min(last + 1, next + rowsPerStreamStep)
-      const rows = store.list(projectId, filters, { from: next, to, limit: rowsPerStreamStep, order: 'asc' })
+      const limit = searchSteps.min_rows
+      const to = Math.min(last + 1, next + limit)
+      const rows = store.list(projectId, filters, { from: next, to, limit, order: 'asc' })
       next = to
+      // A filter that matches nothing would otherwise read the whole log without a pause.
+      await yieldToEventLoop()
       for (const row of rows) yield { event: 'request', id: encodeCursor(list, row.number), data: presentRequest(row) }
     }
   } finally {

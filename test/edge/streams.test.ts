@@ -83,10 +83,10 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
     await app.close()
   })
 
-  const ask = (options: { path?: string; method?: string; headers?: Record<string, string> }) =>
+  const openRequest = (options: { path?: string; method?: string; headers?: Record<string, string> }) =>
     request({ host: '127.0.0.1', port: edge.port, agent: false, ...options, headers: { host: 'app.localhost', ...options.headers } })
   const stream = async (path: string): Promise<IncomingMessage> => {
-    const req = ask({ path }).end()
+    const req = openRequest({ path }).end()
     const [response] = (await once(req, 'response')) as [IncomingMessage]
     return response
   }
@@ -132,7 +132,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
   ] as [string, Record<string, string>][])('an upload %s waits for an app that does not read, and arrives complete', async (_name, headers) => {
     const part = Buffer.alloc(2 ** 20, 'upload')
     const hash = createHash('sha256')
-    const req = ask({ method: 'POST', headers })
+    const req = openRequest({ method: 'POST', headers })
     let sent = 0
     const send = async () => {
       while (sent < flood) {
@@ -194,7 +194,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
       const declining = await startApp((_asked, response) => response.writeHead(401, { 'x-why': 'no' }).end('sign in first'))
       await edge.routeToPort(declining.port, 'declining.localhost')
       const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': `${'x'.repeat(22)}==`, 'sec-websocket-version': '13' }
-      const req = ask({ headers: { host: 'declining.localhost', ...headers } }).end()
+      const req = openRequest({ headers: { host: 'declining.localhost', ...headers } }).end()
       const [response] = (await once(req, 'response')) as [IncomingMessage]
       const got = await collectResponse(response)
       expect([got.status, got.headers['x-why'], got.text]).toEqual([401, 'no', 'sign in first'])
@@ -220,7 +220,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
     })
 
     test('an upgrade for a host without an app gets its page', async () => {
-      const req = ask({ headers: { host: 'nobody.localhost', connection: 'Upgrade', upgrade: 'websocket' } }).end()
+      const req = openRequest({ headers: { host: 'nobody.localhost', connection: 'Upgrade', upgrade: 'websocket' } }).end()
       const [response] = (await once(req, 'response')) as [IncomingMessage]
       response.resume()
       expect(response.statusCode).toBe(404)

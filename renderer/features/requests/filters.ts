@@ -31,7 +31,7 @@ export const linkedFilters = { host: 'Host', deployment: 'Deployment', client_ip
 const patterns: { [Name in keyof Required<RequestQuery>]: RegExp } = {
   status: /^[1-5](?:xx|\d\d)$/i,
   method: /^[A-Za-z]{1,20}$/,
-  path: /^.{1,500}$/,
+  path: /^.{1,200}$/,
   host: /^.{1,253}$/,
   deployment: /^.{1,100}$/,
   cache: /^(?:hit|stale|miss|bypass)$/,

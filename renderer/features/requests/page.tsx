@@ -31,7 +31,7 @@ export default function RequestsPage({ slug }: { slug: string }) {
   return (
     <div className="stack">
       <LogSwitch slug={slug} log="/requests" />
-      {is_known && !has_instance_api ? <NoLog>This account has none. Homeport on your own machine has one.</NoLog> : <Requests slug={slug} />}
+      {is_known && !has_instance_api ? <NoLog>Hosted accounts have no request log. Homeport on your own machine has one.</NoLog> : <Requests slug={slug} />}
     </div>
   )
 }
@@ -55,7 +55,7 @@ function Requests({ slug }: { slug: string }) {
   const first = data?.pages[0]
   const live = useLiveRequests(slug, filters, isLive && canFollow ? first?.last_event_id : undefined)
   const stored = useMemo(() => data?.pages.flatMap((page) => page.requests) ?? [], [data])
-  // Rows that move under the pointer of a reader would be of no use: they appear once the reader is back at the top.
+  // New rows would move the list under the pointer, so they appear once the page is scrolled to its top.
   const isScrolled = useIsScrolled()
   const [shownLive, setShownLive] = useState(live.requests)
   if (shownLive !== live.requests && (!isScrolled || live.requests.length === 0)) setShownLive(live.requests)

@@ -1,3 +1,4 @@
+import { unmapIpv4 } from '../../lib/client-ip.ts'
 import type { Transport } from '../request.ts'
 import { parseHostPort } from '../host-header.ts'
 
@@ -75,8 +76,7 @@ export function isForwardable(name: string, isSafeMethod: boolean): boolean {
 
 /** The forwarding headers that the edge adds, up to the request id: client, host and scheme. */
 export function forwardedHeaderLines(transport: Transport, host: string): string {
-  const peer = transport.remoteAddress ?? ''
-  const address = peer.startsWith('::ffff:') ? peer.slice(7) : peer
+  const address = unmapIpv4(transport.remoteAddress ?? '')
   const proto = isEncrypted(transport) ? 'https' : 'http'
   const node = address.includes(':') ? `"[${address}]"` : address
   return `X-Forwarded-For: ${address}\r\nX-Forwarded-Proto: ${proto}\r\nX-Forwarded-Host: ${host}\r\nX-Forwarded-Port: ${parseHostPort(host, proto)}\r\nForwarded: for=${node};host="${host}";proto=${proto}\r\nX-Request-Id: `
