@@ -31,7 +31,11 @@ export default function RequestsPage({ slug }: { slug: string }) {
   return (
     <div className="stack">
       <LogSwitch slug={slug} log="/requests" />
-      {is_known && !has_instance_api ? <NoLog>Hosted accounts have no request log. Homeport on your own machine has one.</NoLog> : <Requests slug={slug} />}
+      {is_known && !has_instance_api ? (
+        <NoLog>Hosted accounts have no request log. Homeport on your own machine has one.</NoLog>
+      ) : (
+        <Requests slug={slug} />
+      )}
     </div>
   )
 }
