@@ -1,4 +1,3 @@
-import { connect } from 'node:net'
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -12,6 +11,7 @@ import { type CliCommand, type CommandContext, exitCodes, requirePositionals, st
 import { fetchProject, isLocalInstance } from './fetch-project.ts'
 import { readWorktree, type Worktree } from './git-worktree.ts'
 import { colorize } from './terminal.ts'
+import { waitForListener } from './wait-for-listener.ts'
 
 export const dev: CliCommand = {
   summary: 'Starts the development server of this folder behind the address of its project.',
@@ -132,7 +132,7 @@ export async function holdAddress(context: CommandContext, client: ApiClient, sl
     const attempt = new AbortController()
     const both = AbortSignal.any([signal, attempt.signal])
     const { id } = session
-    void findAddress(port, both)
+    void waitForListener(port, both)
       .then(async (address) => {
         if (address === undefined) return
         const running = await client.call('updateDevSession', { params: { slug, session: id }, body: { address, port } })
@@ -176,27 +176,6 @@ function announce(context: CommandContext, session: DevSession): void {
   const addresses = [session.url, ...(session.https_url === null ? [] : [session.https_url])].map((url) => colorize(terminal, 'bold', url))
   terminal.err(`The server on port ${session.port} answers at ${addresses.join(' and ')}. Ctrl-C switches back to the production build.`)
 }
-
-/** Waits until the port accepts connections. Node's servers listen only on ::1 if `localhost` resolves to it. */
-async function findAddress(port: number, signal: AbortSignal): Promise<'127.0.0.1' | '::1' | undefined> {
-  while (!signal.aborted) {
-    for (const address of ['127.0.0.1', '::1'] as const) if (await canConnect(address, port)) return address
-    await wait(probeEvery_ms, undefined, { signal }).catch(() => {})
-  }
-  return undefined
-}
-
-const probeEvery_ms = 50
-
-const canConnect = (host: string, port: number): Promise<boolean> =>
-  new Promise((done) => {
-    const socket = connect({ host, port })
-    socket.once('connect', () => {
-      socket.destroy()
-      done(true)
-    })
-    socket.once('error', () => done(false))
-  })
 
 function readPort({ flags }: CommandContext): number | undefined {
   const text = stringFlag(flags, 'port')

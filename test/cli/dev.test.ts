@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest'
 import type { DevSession } from '../../server/contract/dev.ts'
 import { type CommandLine, commandLine } from '../support/command.ts'
 import { openSecureSocket } from '../support/dev-socket.ts'
@@ -55,6 +55,7 @@ const page = async (host = 'garden.localhost', path = '/') => (await platform.fe
 async function startDev(cwd: string, ...args: string[]): Promise<{ command: RunningCommand; session: DevSession }> {
   const command = await startHomeport(['dev', '--data', platform.data_dir, ...args], cwd)
   running.push(command)
+  onTestFailed(() => console.error(command.output()))
   const session = await until(async () => (await sessions()).find((one) => one.folder === cwd && one.status === 'running'), {
     what: 'the development server',
   }).catch((error: unknown) => {

@@ -1,0 +1,37 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { expect, test } from 'vitest'
+import { waitForListener } from '../../server/cli/wait-for-listener.ts'
+
+test('a port that is only probed on the wildcard address, as Vite does before it listens, does not count', async () => {
+  const probe = createServer().listen({ port: 0, host: '::', ipv6Only: true })
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  const server = createServer((socket) => socket.destroy())
+  // Only ::1 reaches this listener at the time of the first attempt, and nothing reaches it afterwards.
+  probe.once('connection', (socket) => {
+    socket.destroy()
+    probe.close(() => server.listen(port, '127.0.0.1'))
+  })
+  const found = await waitForListener(port, AbortSignal.timeout(60_000))
+  server.close()
+  expect(found).toBe('127.0.0.1')
+})
+
+test('a server that listens on ::1 alone is found there', async () => {
+  const server = createServer((socket) => socket.destroy()).listen(0, '::1')
+  await once(server, 'listening')
+  expect(await waitForListener((server.address() as AddressInfo).port, AbortSignal.timeout(60_000))).toBe('::1')
+  server.close()
+})
+
+test('an aborted wait ends without an address', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  const abort = new AbortController()
+  const waiting = waitForListener(port, abort.signal)
+  abort.abort()
+  expect(await waiting).toBeUndefined()
+})
