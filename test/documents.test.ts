@@ -177,6 +177,16 @@ describe('recipes', () => {
       if (typeof change === 'function') expect(change(read(file))).not.toBe(read(file))
     }
   })
+
+  test.each(recipes)('$title: its new files import names that exist', ({ changes }) => {
+    for (const [file, text] of Object.entries(changes))
+      for (const [, names = '', path = ''] of typeof text === 'string' ? text.matchAll(/import \{([^}]+)\} from '(\.[^']+)'/g) : []) {
+        const target = join(dirname(file), path)
+        const isExported = (name: string) => new RegExp(`^export .*\\b${name}\\b`, 'm').test(exists(target) ? read(target) : String(changes[target]))
+        const missing = names.split(',').filter((name) => !isExported(name.replace('type ', '').trim()))
+        expect([file, target, missing]).toEqual([file, target, []])
+      }
+  })
 })
 
 test('comments cite only documents of this repository', () => {

@@ -164,14 +164,14 @@ export const example: CliCommand = {
     title: 'Add a language',
     changes: {
       'server/builder/languages/example.ts': `
-import { dockerfile, type Language, startWith, unprivileged } from './language.ts'
+import { joinDockerfile, type Language, startWith, unprivileged } from './language.ts'
 
 export const example: Language = async (app) =>
   app.names.includes('example.toml')
     ? {
         framework: 'example',
         explanation: ['Example app found (example.toml)'],
-        dockerfile: dockerfile('FROM example', 'COPY . .', unprivileged, startWith('example run')),
+        dockerfile: joinDockerfile('FROM example', 'COPY . .', unprivileged, startWith('example run')),
         ignored: [],
         steps: { tools: [], install: null, build: null, start: 'example run' },
       }
