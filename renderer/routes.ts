@@ -5,10 +5,14 @@ import { lazyWithRetry } from './lib/load-with-retry.ts'
 
 type Page = ComponentType | LazyExoticComponent<ComponentType>
 
+/** The tabs of a project. Each opens its first page. */
+export const projectTabs = ['Overview', 'Deployments', 'Logs', 'Metrics', 'Storage', 'Settings'] as const
+
 interface ProjectPage {
   path: string
-  /** Its label among the tabs of a project; null: no tab. */
-  tab: string | null
+  tab: (typeof projectTabs)[number]
+  /** Its label among the pages of its tab; null: only other pages link to it. */
+  label: string | null
   page: ComponentType<{ slug: string }> | LazyExoticComponent<ComponentType<{ slug: string }>>
 }
 
@@ -40,24 +44,24 @@ export const pages: Record<string, Page> = {
   '/instance/desktop': lazyPage(() => import('./features/desktop/page.tsx')),
 }
 
-/** Routes below `/projects/:slug`, in tab order. */
+/** Routes below `/projects/:slug`, in the order of tabs and of the pages within a tab. */
 export const projectPages: ProjectPage[] = [
-  { path: '', tab: 'Overview', page: Overview },
-  { path: '/deployments', tab: 'Deployments', page: lazyPage(() => import('./features/deployments/list-page.tsx')) },
-  { path: '/deployments/:id', tab: null, page: lazyPage(() => import('./features/deployments/detail-page.tsx')) },
-  { path: '/previews', tab: 'Previews', page: lazyPage(() => import('./features/previews/page.tsx')) },
-  { path: '/services', tab: 'Services', page: lazyPage(() => import('./features/services/page.tsx')) },
-  { path: '/terminal', tab: null, page: lazyPage(() => import('./features/terminal/page.tsx')) },
-  { path: '/logs', tab: 'Logs', page: lazyPage(() => import('./features/logs/page.tsx')) },
-  { path: '/logs/requests', tab: null, page: lazyPage(() => import('./features/requests/page.tsx')) },
-  { path: '/metrics', tab: 'Metrics', page: lazyPage(() => import('./features/metrics/page.tsx')) },
-  { path: '/cache', tab: 'Cache', page: lazyPage(() => import('./features/cache/page.tsx')) },
-  { path: '/environment', tab: 'Environment', page: lazyPage(() => import('./features/environment/page.tsx')) },
-  { path: '/database', tab: 'Database', page: lazyPage(() => import('./features/database/page.tsx')) },
-  { path: '/volumes', tab: 'Volumes', page: lazyPage(() => import('./features/volumes/page.tsx')) },
-  { path: '/mail', tab: 'Mail', page: lazyPage(() => import('./features/mail/page.tsx')) },
-  { path: '/domains', tab: 'Domains', page: lazyPage(() => import('./features/domains/page.tsx')) },
-  { path: '/settings', tab: 'Settings', page: lazyPage(() => import('./features/settings/page.tsx')) },
+  { path: '', tab: 'Overview', label: 'Summary', page: Overview },
+  { path: '/services', tab: 'Overview', label: 'Services', page: lazyPage(() => import('./features/services/page.tsx')) },
+  { path: '/terminal', tab: 'Overview', label: null, page: lazyPage(() => import('./features/terminal/page.tsx')) },
+  { path: '/deployments', tab: 'Deployments', label: 'All deployments', page: lazyPage(() => import('./features/deployments/list-page.tsx')) },
+  { path: '/deployments/:id', tab: 'Deployments', label: null, page: lazyPage(() => import('./features/deployments/detail-page.tsx')) },
+  { path: '/previews', tab: 'Deployments', label: 'Previews', page: lazyPage(() => import('./features/previews/page.tsx')) },
+  { path: '/logs', tab: 'Logs', label: 'Output', page: lazyPage(() => import('./features/logs/page.tsx')) },
+  { path: '/logs/requests', tab: 'Logs', label: 'Requests', page: lazyPage(() => import('./features/requests/page.tsx')) },
+  { path: '/mail', tab: 'Logs', label: 'Mail', page: lazyPage(() => import('./features/mail/page.tsx')) },
+  { path: '/metrics', tab: 'Metrics', label: 'Metrics', page: lazyPage(() => import('./features/metrics/page.tsx')) },
+  { path: '/database', tab: 'Storage', label: 'Database', page: lazyPage(() => import('./features/database/page.tsx')) },
+  { path: '/volumes', tab: 'Storage', label: 'Volumes', page: lazyPage(() => import('./features/volumes/page.tsx')) },
+  { path: '/settings', tab: 'Settings', label: 'General', page: lazyPage(() => import('./features/settings/page.tsx')) },
+  { path: '/environment', tab: 'Settings', label: 'Environment', page: lazyPage(() => import('./features/environment/page.tsx')) },
+  { path: '/domains', tab: 'Settings', label: 'Domains', page: lazyPage(() => import('./features/domains/page.tsx')) },
+  { path: '/cache', tab: 'Settings', label: 'Cache', page: lazyPage(() => import('./features/cache/page.tsx')) },
 ]
 
 /** Outside of the layout, as a separate document. */

@@ -129,7 +129,7 @@ export default function ExamplePage({ slug }: { slug: string }) {
 `,
       'renderer/routes.ts': after(
         'projectPages: ProjectPage[] = [',
-        `\n  { path: '/example', tab: 'Example', page: lazyPage(() => import('./features/example/page.tsx')) },`,
+        `\n  { path: '/example', tab: 'Overview', label: 'Example', page: lazyPage(() => import('./features/example/page.tsx')) },`,
       ),
     },
     tests: ['test/renderer/copy.test.ts', 'test/renderer/styles.test.ts'],

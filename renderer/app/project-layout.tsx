@@ -1,5 +1,5 @@
 import { Compass, LockKeyhole } from 'lucide-react'
-import { Suspense, useEffect, useRef } from 'react'
+import { Suspense } from 'react'
 import { Link, Route, Switch, useLocation } from 'wouter'
 import { useLatestDeployment, useServingDeployment } from '../api/deployments.ts'
 import { useProject } from '../api/projects.ts'
@@ -16,6 +16,7 @@ import { NotFound } from '../components/not-found.tsx'
 import { displayUrl, useAppUrl, useSecureAppUrl } from '../api/app-url.ts'
 import { ProjectActions } from '../features/project/project-actions.tsx'
 import { ProjectStatusBadges } from '../components/project-status-badges.tsx'
+import { ProjectNavigation } from './project-navigation.tsx'
 import styles from './project-layout.module.css'
 
 /** Header and tabs of a project. */
@@ -34,12 +35,6 @@ export function ProjectLayout({ slug }: { slug: string }) {
     environment: () => navigate(`${projectPath}/environment`),
   })
   const { upload, take: uploadDropped, dismiss } = useProjectUpload(slug)
-  const tabs = useRef<HTMLElement>(null)
-  // On a phone the tabs scroll horizontally: the active one scrolls into view without moving the page.
-  useEffect(() => {
-    const open = tabs.current?.querySelector<HTMLElement>('[aria-current]')
-    if (tabs.current && open) tabs.current.scrollLeft = open.offsetLeft - (tabs.current.clientWidth - open.offsetWidth) / 2
-  }, [location])
 
   if (error && toApiError(error).status === 404) {
     return (
@@ -90,21 +85,7 @@ export function ProjectLayout({ slug }: { slug: string }) {
               </>
             )}
           </div>
-          <nav className="tabs" aria-label="Project" ref={tabs}>
-            {projectPages.map(
-              ({ path, tab }) =>
-                tab && (
-                  <Link
-                    key={path}
-                    href={`${projectPath}${path}`}
-                    className="tab"
-                    aria-current={isActiveTab(location, projectPath, path) ? 'page' : undefined}
-                  >
-                    {tab}
-                  </Link>
-                ),
-            )}
-          </nav>
+          <ProjectNavigation projectPath={projectPath} location={location} />
         </header>
         {error && !project && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
         {upload && <UploadCard upload={upload} onTake={uploadDropped} onDismiss={dismiss} />}
@@ -128,8 +109,4 @@ export function ProjectLayout({ slug }: { slug: string }) {
 /** Other pages accept other files. */
 function acceptsArchives(location: string, projectPath: string): boolean {
   return location === projectPath || location.startsWith(`${projectPath}/deployments`) || location === `${projectPath}/previews`
-}
-
-function isActiveTab(location: string, projectPath: string, path: string): boolean {
-  return path === '' ? location === projectPath : location.startsWith(`${projectPath}${path}`)
 }

@@ -8,8 +8,8 @@ export interface InputDriver {
   fill(field: Locator, text: string): Promise<void>
   /** Selects an option of a dropdown by its text. */
   choose(list: Locator, option: string): Promise<void>
-  /** Opens a tab of the current project; `words` find it in the palette. */
-  openTab(name: string, words?: string): Promise<void>
+  /** Opens a tab of the current project, or one of its pages; `words` find it in the palette. */
+  openTab(tab: string, page?: { name: string; words: string }): Promise<void>
   /** Opens a page of the sidebar. */
   openPage(name: string, words?: string): Promise<void>
   /** Opens the list of instances. */
@@ -55,8 +55,9 @@ export function createPointerDriver(page: Page, { isFinger }: { isFinger: boolea
     async choose(list, option) {
       await list.selectOption(option)
     },
-    async openTab(name) {
-      await press(page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name, exact: true }))
+    async openTab(tab, pageOfTab) {
+      await press(page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: tab, exact: true }))
+      if (pageOfTab) await press(page.getByRole('navigation', { name: `${tab} pages` }).getByRole('link', { name: pageOfTab.name, exact: true }))
     },
     async openPage(name) {
       await openDrawer()
@@ -152,7 +153,7 @@ export function createKeyboardDriver(page: Page): InputDriver & { pressed(): num
       for (let step = 0; step < Math.abs(wanted - at); step++) await key(wanted > at ? 'ArrowDown' : 'ArrowUp')
       await expect(list.locator('option:checked')).toHaveText(option)
     },
-    openTab: (name, words = name) => runPaletteCommand(words),
+    openTab: (tab, page) => runPaletteCommand(page?.words ?? tab),
     openPage: (name, words = name) => runPaletteCommand(words),
     openInstances: () => runPaletteCommand('all instances'),
     switchTo: (_name, position) => key(`Control+Shift+${position}`),

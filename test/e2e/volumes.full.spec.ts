@@ -28,6 +28,7 @@ test('unsaved files are shown, kept with one click, browsed, saved, restored and
     await expect(reports).toHaveCount(0)
     expect(await read()).toMatchObject({ guests: ['Ada'], uploads: ['lantern.png'] })
 
+    await page.getByRole('link', { name: 'Storage', exact: true }).click()
     await page.getByRole('link', { name: 'Volumes', exact: true }).click()
     const uploads = page.getByRole('region', { name: 'uploads' })
     await expect(uploads.getByText('/app/public/uploads')).toBeVisible()

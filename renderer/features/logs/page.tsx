@@ -6,7 +6,6 @@ import { useServices } from '../../api/services.ts'
 import type { RuntimeState } from '../../../server/contract/deployments.ts'
 import { useSearchParams } from 'wouter'
 import { SkeletonRows } from '../../components/feedback.tsx'
-import { LogSwitch } from '../../components/log-switch.tsx'
 import { useTitle } from '../../lib/use-title.ts'
 import { TargetSelects } from './target-selects.tsx'
 import { LogPanel } from './log-panel.tsx'
@@ -43,7 +42,6 @@ export default function LogsPage({ slug }: { slug: string }) {
   return (
     <div className="stack">
       <div className={styles.logSources}>
-        <LogSwitch slug={slug} log="" />
         <TargetSelects target={{ slug, branch, service }} onChange={select} />
       </div>
       <LogPanel

@@ -10,7 +10,6 @@ import { type RequestQuery, useRequests } from '../../api/requests.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
-import { LogSwitch } from '../../components/log-switch.tsx'
 import { toApiError } from '../../lib/api-error.ts'
 import { formatDateTime } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
@@ -30,7 +29,6 @@ export default function RequestsPage({ slug }: { slug: string }) {
   const { is_known, has_instance_api } = useCapabilities()
   return (
     <div className="stack">
-      <LogSwitch slug={slug} log="/requests" />
       {is_known && !has_instance_api ? (
         <NoLog>Hosted accounts have no request log. Homeport on your own machine has one.</NoLog>
       ) : (

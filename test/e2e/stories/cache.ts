@@ -8,7 +8,7 @@ export async function purgeCache(story: StoryContext): Promise<void> {
   await createReadyProject(story, { slug: 'kiosk', name: 'Kiosk', repo_url: createRepository(cacheableAppFiles()).url })
   for (const path of ['/news', '/news', '/weather', '/tides']) await platform.fetchEdge('kiosk.localhost', path)
   await goTo(story, 'projects/kiosk')
-  await inputDriver.openTab('Cache', 'cache status and inspector')
+  await inputDriver.openTab('Settings', { name: 'Cache', words: 'cache status and inspector' })
   await expect(dashboard.getByText('Stored now: 3 responses')).toBeVisible()
   await expect(dashboard.getByTestId('cache-legend')).toContainText('1 hit')
 

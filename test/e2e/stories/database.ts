@@ -22,7 +22,7 @@ export async function connectWithPsql(story: StoryContext): Promise<void> {
   await createReadyProject(story, { slug: 'told', name: 'Told', repo_url: createRepository(databaseUrlApp).url })
   const addresses = recordRequestUrls(dashboard)
   await goTo(story, 'projects/told')
-  await inputDriver.openTab('Database', 'database connection')
+  await inputDriver.openTab('Storage', { name: 'Database', words: 'database connection' })
   await expect(dashboard).toHaveURL(/\/projects\/told\/database$/)
   await expect(dashboard.getByText('when it is redeployed, right after the database is created')).toBeVisible()
   await inputDriver.press(dashboard.getByRole('button', { name: 'Create database' }))

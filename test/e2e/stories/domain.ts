@@ -12,7 +12,7 @@ export async function buyDomain(story: StoryContext): Promise<void> {
   await createReadyProject(story, { slug: 'pier', name: 'Pier', repo_url: createRepository(greetingAppFiles('The pier')).url })
   const addresses = recordRequestUrls(dashboard)
   await goTo(story, 'projects/pier')
-  await inputDriver.openTab('Domains', 'domains of this project')
+  await inputDriver.openTab('Settings', { name: 'Domains', words: 'domains of this project' })
   await inputDriver.press(dashboard.getByRole('button', { name: 'Buy domain…' }))
   const searching = dashboard.getByRole('dialog', { name: 'Buy a domain' })
   await inputDriver.fill(searching.getByLabel('Domain or word'), name)

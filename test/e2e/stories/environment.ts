@@ -19,7 +19,7 @@ export async function changeEnvironment(story: StoryContext): Promise<void> {
   const addresses = recordRequestUrls(dashboard)
 
   await goTo(story, 'projects/mirror')
-  await inputDriver.openTab('Environment', 'environment variables')
+  await inputDriver.openTab('Settings', { name: 'Environment', words: 'environment variables' })
   await expect(dashboard.getByRole('heading', { name: 'No variables yet', exact: true })).toBeVisible()
   await inputDriver.press(dashboard.getByRole('button', { name: 'Add variable' }))
   const adding = dashboard.getByRole('dialog', { name: 'Add variable' })

@@ -10,7 +10,7 @@ export async function openPreview(story: StoryContext): Promise<void> {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: repository.folder })
   await createReadyProject(story, { slug: 'quay', name: 'Quay', repo_url: repository.url, pushes: true })
   await goTo(story, 'projects/quay')
-  await inputDriver.openTab('Previews', 'previews branches')
+  await inputDriver.openTab('Deployments', { name: 'Previews', words: 'previews branches' })
   await expect(dashboard.getByRole('heading', { name: 'No open previews', exact: true })).toBeVisible()
   // Branches found by the first check are not new.
   await expect(dashboard.getByRole('region', { name: 'Automatic deployments' })).toContainText(/Watched.*Checked/)
@@ -39,7 +39,7 @@ export async function openPreview(story: StoryContext): Promise<void> {
   await inputDriver.press(row.getByRole('link', { name: 'Deployment of feature/new-crane, Live' }))
   await expect(dashboard).toHaveURL(/\/deployments\/dpl_/)
   await expect(dashboard.getByTestId('report-head')).toContainText('preview')
-  await inputDriver.openTab('Previews', 'previews branches')
+  await inputDriver.openTab('Deployments', { name: 'Previews', words: 'previews branches' })
   git('switch', '--quiet', 'main')
   git('branch', '--quiet', '-D', 'feature/new-crane')
   await inputDriver.press(dashboard.getByRole('button', { name: 'Check now' }))
