@@ -1,5 +1,8 @@
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { pack } from 'tar-stream'
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../server/lib/id.ts'
 import { createRuntimes } from '../../server/runtime/index.ts'
@@ -61,6 +64,36 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
     await runProgram('docker', ['rm', '-f', instance.id])
     expect(await exit).toMatchObject({ out_of_memory: false })
     await suite.runtime.stop(instance.id, 0)
+  })
+
+  test('a volume that a killed platform was reading can be replaced; one that is being read cannot', async () => {
+    const { runtime, options } = suite
+    const id = `${newId('prj')}.files`
+    const archive = () => {
+      const empty = pack()
+      empty.finalize()
+      return Readable.from(empty, { objectMode: false })
+    }
+    const replace = () => runtime.importVolume(id, newId('prj'), archive())
+    await replace()
+    const volume = (await runProgram('docker', ['volume', 'ls', '--quiet', '--filter', `label=homeport.volume=${id}`])).trim()
+    const labels = [`homeport.instance=${options.instance_id}`, 'homeport.role=build', `homeport.opens=${id}`, 'homeport.run=an-earlier-one']
+    const left = (
+      await runProgram('docker', [
+        'create',
+        ...labels.flatMap((label) => ['--label', label]),
+        '--mount',
+        `type=volume,source=${volume},target=/volume`,
+        'node:24-bookworm-slim',
+      ])
+    ).trim()
+    await replace()
+    expect(await runProgram('docker', ['ps', '--all', '--quiet', '--no-trunc'])).not.toContain(left)
+    const reading = (await runtime.exportVolume(id))!
+    await expect(replace()).rejects.toThrow('A container uses the volume.')
+    await buffer(reading)
+    await replace()
+    await runtime.removeVolumes(`${id.split('.')[0]}.`)
   })
 
   test('foreign objects are never touched', async () => {

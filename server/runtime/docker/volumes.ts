@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { posix } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -99,12 +100,18 @@ function keepRecords(header: Header & { pax?: unknown }): Record<string, string>
 /** A container that copies volumes has a label with the name of its target. */
 export const copyLabel = 'homeport.copies-to'
 
+/** Labels of a helper container: its volume, and the run of the platform that removes it. */
+const openLabel = 'homeport.opens'
+const runLabel = 'homeport.run'
+const thisRun = randomUUID()
+
 /** Removes a volume; false when a container uses it. */
 export async function removeDockerVolume(engine: DockerEngine, id: string): Promise<boolean> {
   const { docker } = await engine.connection()
-  // A killed platform may have left one running.
-  const filters = JSON.stringify(engine.createOwnFilters({ [copyLabel]: id }))
-  for (const { Id } of await docker.listContainers({ all: true, filters })) await removeContainer(docker.getContainer(Id))
+  const listUsers = (label: string) => docker.listContainers({ all: true, filters: JSON.stringify(engine.createOwnFilters({ [label]: id })) })
+  // A killed platform may have left them.
+  const leftovers = [...(await listUsers(copyLabel)), ...(await listUsers(openLabel)).filter(({ Labels }) => Labels[runLabel] !== thisRun)]
+  for (const { Id } of leftovers) await removeContainer(docker.getContainer(Id))
   return docker
     .getVolume(getVolumeName(engine, id))
     .remove()
@@ -132,7 +139,7 @@ async function createHelper(engine: DockerEngine, docker: Docker, id: string): P
   return docker.createContainer({
     Image,
     Cmd: ['none'],
-    Labels: engine.createLabels('build'),
+    Labels: engine.createLabels('build', { [openLabel]: id, [runLabel]: thisRun }),
     HostConfig: { NetworkMode: 'none', Mounts: [{ Type: 'volume', Source: getVolumeName(engine, id), Target: mountPath }] },
   })
 }
