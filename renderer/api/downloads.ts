@@ -1,9 +1,13 @@
 import type { DatabaseDump } from '../../server/contract/databases.ts'
+import { toHar } from '../../server/contract/request-har.ts'
+import type { LoggedRequest } from '../../server/contract/requests.ts'
 import { toApiError } from '../lib/api-error.ts'
 import { useConnection } from '../stores/connection.ts'
 import { useUi } from '../stores/ui.ts'
 import { useCapabilities } from './capabilities.ts'
 import { fetchFile } from './fetch-file.ts'
+import { useInstanceSession } from './instance.ts'
+import { loadRequests, type RequestQuery } from './requests.ts'
 import type { FollowedLog } from './runtime-log.ts'
 
 /** Loads a file and reports the bytes received; null after a failure, which is shown in a toast. */
@@ -60,12 +64,23 @@ export function useBuildLogDownload(slug: string, id: string): ((format: LogForm
   return (format) => loadFile(client.urlOf('downloadBuildLog', { params: { slug, id }, query: { format } }))
 }
 
+/** Makes a HAR document of a request, or of the newest requests that match. */
+export function useHarDownload(slug: string): (requests: LoggedRequest | RequestQuery) => LoadFile {
+  const { client } = useConnection((state) => state.current)
+  const version = useInstanceSession().data?.instance.version ?? ''
+  const toFile = (requests: LoggedRequest[]) => new Blob([JSON.stringify(toHar(requests, version))], { type: 'application/json' })
+  return (requests) => () =>
+    ('span_id' in requests ? Promise.resolve([requests]) : loadRequests(client, slug, requests)).then(toFile).catch(reportFailure)
+}
+
 /** The page fetches the file, because a link cannot send the session header. The browser keeps large blobs on disk. */
 const loadFile =
   (url: string): LoadFile =>
   (onProgress) =>
-    fetchFile(url, { signal: new AbortController().signal, max_bytes: Infinity, onProgress }).catch((error: unknown) => {
-      const { message, request_id } = toApiError(error)
-      useUi.getState().showToast({ kind: 'failed', text: message, request_id })
-      return null
-    })
+    fetchFile(url, { signal: new AbortController().signal, max_bytes: Infinity, onProgress }).catch(reportFailure)
+
+function reportFailure(error: unknown): null {
+  const { message, request_id } = toApiError(error)
+  useUi.getState().showToast({ kind: 'failed', text: message, request_id })
+  return null
+}

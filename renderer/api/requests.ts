@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ApiEvent } from '../../server/client/operation-types.ts'
-import type { RequestFilters } from '../../server/contract/requests.ts'
+import type { ApiEvent, CallOutput } from '../../server/client/operation-types.ts'
+import { limits } from '../../server/contract/limits.ts'
+import type { LoggedRequest, RequestFilters } from '../../server/contract/requests.ts'
 import { useCapabilities } from './capabilities.ts'
 import type { ApiClient } from './api-client.ts'
 import type { StreamHandlers } from './event-stream.ts'
@@ -25,6 +26,22 @@ export function useLoggedRequest(id: string) {
     staleTime: Infinity,
     queryFn: async ({ signal }) => (await client.call('getRequest', { params: { id }, signal })).request,
   })
+}
+
+/** At most this many requests are in a file. */
+const maxExported = 10_000
+
+/** Loads the newest requests that match, oldest first. */
+export async function loadRequests(client: ApiClient, slug: string, filters: RequestQuery): Promise<LoggedRequest[]> {
+  const found: LoggedRequest[] = []
+  let cursor: string | null = null
+  do {
+    const query = { ...filters, limit: String(limits.page.max), ...(cursor !== null && { cursor }) }
+    const page: CallOutput<'listRequests'> = await client.call('listRequests', { params: { slug }, query: query as never })
+    found.push(...page.requests)
+    cursor = page.next_cursor
+  } while (cursor !== null && found.length < maxExported)
+  return found.reverse()
 }
 
 /** Follows the requests after an event. Returns a function that stops it. */

@@ -9,10 +9,12 @@ export function DownloadButton({
   load,
   name,
   label,
+  text = 'Download',
 }: {
   load: (onProgress: (bytes: number) => void) => Promise<Blob | null>
   name: string
   label?: string
+  text?: string
 }) {
   const [received_bytes, setReceived] = useState<number>()
   const save = async () => {
@@ -23,7 +25,7 @@ export function DownloadButton({
   }
   return (
     <Button icon={Download} busy={received_bytes !== undefined} aria-label={label} onClick={() => void save()}>
-      {received_bytes ? formatBytes(received_bytes) : 'Download'}
+      {received_bytes ? formatBytes(received_bytes) : text}
     </Button>
   )
 }

@@ -1,5 +1,7 @@
 import type { LoggedRequest, RequestFilters } from '../contract/requests.ts'
 import { limits } from '../contract/limits.ts'
+import { version } from '../contract/index.ts'
+import { toHar } from '../contract/request-har.ts'
 import type { ApiClient } from './client.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError } from './command.ts'
 import { colorize, formatBytes, formatTable, sanitizeLine, type Terminal } from './terminal.ts'
@@ -9,7 +11,7 @@ const maxLimit = 10_000
 
 export const requests: CliCommand = {
   summary: 'Shows the requests that the apps of a project answered.',
-  usage: ['requests SLUG [--follow] [--status 5xx] [--method M] [--path GLOB] [--since 15m] [--limit N]', 'requests show ID'],
+  usage: ['requests SLUG [--follow] [--status 5xx] [--method M] [--path GLOB] [--since 15m] [--limit N] [--har]', 'requests show ID'],
   options: {
     follow: 'keep following until Ctrl-C',
     status: '=S a status such as 404, or a class such as 5xx',
@@ -21,13 +23,15 @@ export const requests: CliCommand = {
     slow: '=MS requests that took at least this many milliseconds',
     since: '=T only newer ones: 30s, 15m, 2h, 1d or a time such as 2026-05-01T12:00:00Z',
     until: '=T only older ones',
-    limit: `=N number of requests, up to ${maxLimit} (default ${defaultLimit}; with --follow none)`,
+    limit: `=N number of requests, up to ${maxLimit} (default ${defaultLimit}; with --follow none, with --har ${maxLimit})`,
+    har: 'one HAR 1.2 document, for the network panel of a browser',
   },
   details: 'The newest request is the last line. With --json each line is one request.',
   async run(context) {
     const [first = '', id] = context.positionals
     if (first === 'show' && id !== undefined) return show(context, id)
     const [slug = ''] = requirePositionals(context, 'SLUG')
+    if (context.flags.har === true && context.flags.follow === true) throw new UsageError('--har and --follow exclude each other.')
     const filters = readFilters(context)
     const client = context.connect()
     const lastEventId = await list(context, client, slug, filters)
@@ -93,13 +97,18 @@ async function list(context: CommandContext, client: ApiClient, slug: string, fi
     if (page.next_cursor === null || found.length >= wanted) break
     cursor = page.next_cursor
   }
-  for (const request of found.reverse()) print(context, request)
+  found.reverse()
+  if (context.flags.har === true) {
+    context.terminal.out(JSON.stringify(toHar(found, version), undefined, 2))
+    return lastEventId
+  }
+  for (const request of found) print(context, request)
   if (found.length === 0 && context.flags.follow !== true && !context.is_json) context.terminal.out('No requests.')
   return lastEventId
 }
 
 function readLimit({ flags }: CommandContext): number {
-  const text = stringFlag(flags, 'limit') ?? (flags.follow === true ? '0' : String(defaultLimit))
+  const text = stringFlag(flags, 'limit') ?? String(flags.follow === true ? 0 : flags.har === true ? maxLimit : defaultLimit)
   if (!/^\d+$/.test(text) || Number(text) > maxLimit) throw new UsageError(`--limit must be a whole number up to ${maxLimit}.`)
   return Number(text)
 }

@@ -52,6 +52,7 @@ const numberQuery = z
   .string()
   .regex(/^\d{1,9}$/, 'Use a whole number.')
   .transform(Number)
+  .pipe(z.number().int())
 
 const requestFilters = z.object({
   status: z

@@ -19,6 +19,8 @@ export const tools: readonly Tool[] = [
   buildLogTool,
   runtimeLogTool,
   operationTool('get_metrics', 'getMetrics', { select: withoutEmptyBuckets }),
+  operationTool('list_requests', 'listRequests'),
+  operationTool('get_request', 'getRequest'),
   operationTool('list_previews', 'listPreviews'),
   operationTool('list_variables', 'listEnvVarKeys'),
   setVariableTool,

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LoggedRequest } from '../../server/contract/requests.ts'
 import { loggedRequest } from '../../server/contract/requests.ts'
 import { readEventStream } from '../support/event-stream.ts'
+import { har } from '../support/har.ts'
 import { createTempFolder } from '../support/instance-process.ts'
-import { commandLine } from '../support/command.ts'
+import { commandLine, runCommand } from '../support/command.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 import { createApiContext, expectError, issuePaths, type ApiContext, type Caller } from './api-context.ts'
@@ -146,6 +147,40 @@ describe('homeport requests', () => {
     expect(await run('requests', 'logged', '--status', '9xx')).toMatchObject({ code: 2 })
     expect(await run('requests', 'logged', '--since', 'often')).toMatchObject({ code: 2 })
     expect((await run('requests', 'logged', '--status', '5xx')).out).toBe('No requests.\n')
+  })
+
+  test('--har writes the filtered requests as one HAR 1.2 document', async () => {
+    const run = commandLine(context.platform.handle.instance, folder.path)
+    const { code, out } = await run('requests', 'logged', '--har', '--path', '/3')
+    expect(code).toBe(0)
+    const { log } = har.parse(JSON.parse(out))
+    expect(log.entries).toMatchObject([
+      {
+        request: { method: 'GET', url: 'http://logged.localhost/3?token=***', queryString: [{ name: 'token', value: '***' }] },
+        response: { status: 404 },
+      },
+    ])
+    expect(har.parse(JSON.parse((await run('requests', 'logged', '--har', '--status', '5xx')).out)).log.entries).toEqual([])
+    expect(await run('requests', 'logged', '--har', '--follow')).toMatchObject({ code: 2 })
+  })
+
+  test('--follow prints each request that matches, until it is interrupted', async () => {
+    await fetchPath('/followed/1')
+    const controller = new AbortController()
+    const { code, out } = await runCommand(
+      context.platform.handle.instance,
+      folder.path,
+      ['requests', 'logged', '--follow', '--limit', '1', '--path', '/followed'],
+      {
+        signal: controller.signal,
+        onOutput(text) {
+          if (text.endsWith('/followed/1\n')) void fetchPath('/ignored').then(() => fetchPath('/followed/2'))
+          else controller.abort()
+        },
+      },
+    )
+    expect(code).toBe(0)
+    expect(out.match(/\S+$/gm)).toEqual(['/followed/1', '/followed/2'])
   })
 })
 

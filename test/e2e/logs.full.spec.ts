@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from '@playwright/test'
+import { har } from '../support/har.ts'
 import { greetingAppFiles, expect, test } from './fixtures.ts'
 
 const lines = (page: Page) => page.getByTestId('log-line')
@@ -38,6 +39,27 @@ test('the log of an app follows, holds its position on scroll, and never stops b
       .filter({ hasText: /line 40$/ })
       .last(),
   ).toBeInViewport()
+})
+
+test('a request ID in a line leads to the request, by keyboard', async ({ dashboard, platform, createRepository }) => {
+  const files = greetingAppFiles('linked')
+  const server = files['server.js']?.replace("' to ' + request.url", "' by \\x1b[31m' + request.headers['x-request-id']")
+  await platform.createProject({ slug: 'linked', name: 'Linked', repo_url: createRepository({ ...files, 'server.js': server ?? '' }).url })
+  await platform.waitForEnd('linked', (await platform.deploy('linked')).id)
+  const id = String((await platform.fetchEdge('linked.localhost', '/from-the-log')).headers['x-request-id'])
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/linked/logs`)
+  await lines(dashboard).getByRole('link', { name: id }).focus()
+  await dashboard.keyboard.press('Enter')
+  await expect(dashboard).toHaveURL(`${platform.handle.dashboard_url}projects/linked/logs/requests?request=${id}`)
+  const dialog = dashboard.getByRole('dialog', { name: 'GET /from-the-log' })
+  const download = dashboard.waitForEvent('download')
+  await dialog.getByRole('button', { name: 'Download HAR' }).click()
+  const { log } = har.parse(JSON.parse(readFileSync(await (await download).path(), 'utf8')))
+  expect(log.entries).toMatchObject([{ comment: id, response: { status: 200 } }])
+  await dashboard.keyboard.press('Escape')
+  const list = dashboard.waitForEvent('download')
+  await dashboard.getByRole('button', { name: 'Download HAR' }).click()
+  expect((await list).suggestedFilename()).toBe('linked-requests.har')
 })
 
 test('a hidden log pauses, and resumes without a gap or a repeat', async ({ dashboard, platform, createRepository }) => {

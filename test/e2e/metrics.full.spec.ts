@@ -34,6 +34,12 @@ test('requests are counted exactly, charted, and readable by keyboard', async ({
   await chart.press('Escape')
   await expect(requests.getByTestId('chart-tip')).toBeHidden()
 
+  await chart.press('End')
+  await chart.press('Enter')
+  await expect(dashboard).toHaveURL(/\/projects\/counted\/logs\/requests\?since=20\S+&until=20\S+$/)
+  await expect(dashboard.getByRole('button', { name: /^from .* until / })).toBeVisible()
+  await dashboard.goBack()
+
   await dashboard.getByText('Show as table').click()
   await expect(dashboard.getByRole('region', { name: 'Metrics as a table' }).getByRole('row').nth(1)).toContainText(/\d/)
 

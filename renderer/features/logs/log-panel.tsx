@@ -26,6 +26,8 @@ interface Props {
   startAtEnd?: boolean
   /** Loads the whole log; null where the instance cannot send it. */
   download?: ((format: LogFormat) => LoadFile) | null
+  /** The project whose request log the IDs of requests lead to; null where there is none. */
+  requestsOf?: string | null
 }
 
 const outputOptions = [
@@ -39,7 +41,18 @@ const wrapKey = 'homeport.logs.wrap'
 const timeKey = 'homeport.logs.time'
 
 /** A log with search, filter, follow, wrap, timestamps, copy and download. */
-export function LogPanel({ store, label, file, empty, state, groups = [], reveal = null, startAtEnd = true, download = null }: Props) {
+export function LogPanel({
+  store,
+  label,
+  file,
+  empty,
+  state,
+  groups = [],
+  reveal = null,
+  startAtEnd = true,
+  download = null,
+  requestsOf = null,
+}: Props) {
   const [query, setQuery] = useState('')
   const [output, setOutput] = useState<LogOutputFilter | null>(null)
   const [group, setGroup] = useState<string | null>(null)
@@ -152,6 +165,7 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
         <div className={`${styles.logEmpty} text-muted`}>{empty}</div>
       ) : (
         <LogView
+          requestsOf={requestsOf}
           store={store}
           filter={filter}
           wrap={wrap}

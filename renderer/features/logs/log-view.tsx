@@ -1,11 +1,13 @@
 import { ArrowDown } from 'lucide-react'
 import { type CSSProperties, memo, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { Link } from 'wouter'
 import { formatClockTime } from '../../lib/format.ts'
 import { lineLevel } from './log-level.ts'
 import { createLogRows, lineHeight } from './log-rows.ts'
 import { type LogFilter, type LogStore, maxShownColumns } from './log-store.ts'
 import type { LogLine } from './log-line.ts'
 import { parseAnsi } from '../../lib/ansi.ts'
+import { splitAtRequestIds } from './request-ids.ts'
 import { useFollowTail } from './use-follow-tail.ts'
 import './ansi.css'
 import styles from './log-panel.module.css'
@@ -22,12 +24,14 @@ interface Props {
   label: string
   /** A line to scroll to; a new object scrolls again. */
   reveal: { line: LogLine } | null
+  /** The project whose request log the IDs of requests lead to. */
+  requestsOf: string | null
 }
 
 const overscan = 12
 
 /** A virtualized log of any length. */
-export function LogView({ store, filter, wrap, showTime, follow, onFollowChange, onCount, label, reveal }: Props) {
+export function LogView({ store, filter, wrap, showTime, follow, onFollowChange, onCount, label, reveal, requestsOf }: Props) {
   const version = useSyncExternalStore(store.subscribe, store.version)
   const scroller = useRef<HTMLDivElement>(null)
   const probe = useRef<HTMLSpanElement>(null)
@@ -100,6 +104,7 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
                 showTime={showTime}
                 needle={filter.needle}
                 marked={line === reveal?.line}
+                requestsOf={requestsOf}
                 height={list.rowTop(first + index + 1) - list.rowTop(first + index)}
                 width={columns === null ? null : columns * size.character}
               />
@@ -123,11 +128,12 @@ interface RowProps {
   showTime: boolean
   needle: string
   marked: boolean
+  requestsOf: string | null
   height: number
   width: number | null
 }
 
-const LogRow = memo(function Row({ line, digits, showTime, needle, marked, height, width }: RowProps) {
+const LogRow = memo(function Row({ line, digits, showTime, needle, marked, requestsOf, height, width }: RowProps) {
   const style: CSSProperties = { height: Math.max(height, lineHeight) }
   return (
     <div
@@ -143,7 +149,11 @@ const LogRow = memo(function Row({ line, digits, showTime, needle, marked, heigh
       <span className={styles.logText} data-testid="log-text" style={width === null ? undefined : { width }}>
         {parseAnsi(line.text.slice(0, maxShownColumns)).map((span, index) => (
           <span key={index} className={span.look}>
-            {needle === '' ? span.text : <Highlighted text={span.text} needle={needle} />}
+            {requestsOf === null ? (
+              <Highlighted text={span.text} needle={needle} />
+            ) : (
+              <LinkedText text={span.text} needle={needle} slug={requestsOf} />
+            )}
           </span>
         ))}
       </span>
@@ -151,7 +161,21 @@ const LogRow = memo(function Row({ line, digits, showTime, needle, marked, heigh
   )
 })
 
+function LinkedText({ text, needle, slug }: { text: string; needle: string; slug: string }) {
+  return splitAtRequestIds(text).map((part, index) => {
+    const shown = <Highlighted key={index} text={part.text} needle={needle} />
+    return part.is_id ? (
+      <Link key={index} href={`/projects/${slug}/logs/requests?request=${part.text}`} className={styles.logLink}>
+        {shown}
+      </Link>
+    ) : (
+      shown
+    )
+  })
+}
+
 function Highlighted({ text, needle }: { text: string; needle: string }) {
+  if (needle === '') return text
   const parts: React.ReactNode[] = []
   const lower = text.toLowerCase()
   let at = 0

@@ -1,3 +1,4 @@
+import { useCapabilities } from '../../api/capabilities.ts'
 import { useRuntimeLogDownload } from '../../api/downloads.ts'
 import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
@@ -23,6 +24,7 @@ const stateLabels: Record<RuntimeState, string> = {
 
 export default function LogsPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
+  const { has_instance_api } = useCapabilities()
   useTitle(`Logs · ${project?.name ?? slug}`)
   const [params, setParams] = useSearchParams()
   const branch = params.get('branch')
@@ -49,6 +51,7 @@ export default function LogsPage({ slug }: { slug: string }) {
         label="Runtime log"
         file={`${[slug, branch?.replaceAll('/', '-'), service].filter(Boolean).join('-')}.log`}
         download={isDeployed ? download : null}
+        requestsOf={has_instance_api ? slug : null}
         empty={
           stream.name === 'connecting'
             ? 'Opening the log…'

@@ -4,10 +4,12 @@ import { Link, useSearchParams } from 'wouter'
 import { ApiError } from '../../../server/client/api-error.ts'
 import { limits } from '../../../server/contract/limits.ts'
 import { useCapabilities } from '../../api/capabilities.ts'
+import { useHarDownload } from '../../api/downloads.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import { useProject } from '../../api/projects.ts'
 import { type RequestQuery, useRequests } from '../../api/requests.ts'
 import { Button } from '../../components/button.tsx'
+import { DownloadButton } from '../../components/download-button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
 import { toApiError } from '../../lib/api-error.ts'
@@ -83,6 +85,7 @@ function Requests({ slug }: { slug: string }) {
   const loadMore = () => {
     if (hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
   }
+  const downloadHar = useHarDownload(slug)
   const selected = params.get('request')
   if (error instanceof ApiError && error.code === 'route_not_found')
     return <NoLog>This instance runs an older Homeport, which has no request log.</NoLog>
@@ -109,6 +112,11 @@ function Requests({ slug }: { slug: string }) {
             : `${requests.length.toLocaleString()} ${requests.length === 1 ? 'request' : 'requests'}${hasNextPage ? '; scroll to load more' : ''}`}
           <HelpLink topic="requests">What is logged</HelpLink>
         </p>
+      )}
+      {requests.length > 0 && (
+        <div>
+          <DownloadButton load={downloadHar(filters)} name={`${slug}-requests.har`} text="Download HAR" />
+        </div>
       )}
       {waiting > 0 && (
         <button type="button" className={styles.newer} onClick={() => window.scrollTo({ top: 0 })}>

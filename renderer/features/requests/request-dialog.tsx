@@ -1,10 +1,12 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { LoggedRequest } from '../../../server/contract/requests.ts'
+import { useHarDownload } from '../../api/downloads.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import { useLoggedRequest } from '../../api/requests.ts'
 import { CopyButton, CopyText } from '../../components/copy.tsx'
 import { Dialog } from '../../components/dialog.tsx'
+import { DownloadButton } from '../../components/download-button.tsx'
 import { DurationBar } from '../../components/duration-bar.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { toApiError } from '../../lib/api-error.ts'
@@ -29,6 +31,7 @@ export function RequestDialog({ slug, id, onClose }: { slug: string; id: string;
 function RequestDetails({ slug, request }: { slug: string; request: LoggedRequest }) {
   const instance = useInstanceSession().data?.instance
   const curl = toCurl(request, [instance?.edge_url ?? null, instance?.edge_https_url ?? null])
+  const downloadHar = useHarDownload(slug)
   const filterLink = (name: string, value: string) => `/projects/${slug}/logs/requests?${new URLSearchParams({ [name]: value })}`
   const { status, failure, query, cache, cache_status, deployment_id, user_agent } = request
   return (
@@ -73,6 +76,9 @@ function RequestDetails({ slug, request }: { slug: string; request: LoggedReques
       <div className={styles.curl}>
         <code>{sanitizeForDisplay(curl)}</code>
         <CopyButton text={curl} label="Copy as curl" />
+      </div>
+      <div>
+        <DownloadButton load={downloadHar(request)} name={`${request.id}.har`} text="Download HAR" />
       </div>
     </div>
   )

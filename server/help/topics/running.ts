@@ -81,6 +81,10 @@ export const runningTopics: HelpArticle[] = [
       'Every request to an app is on the project’s Logs page, under Requests, within a second: time, method, path, status, how long each part took, what the cache did, and which deployment answered. Select a request to see everything that is known of it. A bar of the requests chart under Metrics leads to the requests of that time.',
       { run: 'npx homeport requests my-app --status 5xx --since 15m' },
       { run: 'npx homeport requests my-app --follow --path /api' },
+      {
+        run: 'npx homeport requests my-app --since 1h --har > requests.har',
+        note: 'the same as Download HAR on the page: the network panel of a browser opens it',
+      },
       { run: 'npx homeport requests show req_01k…', note: 'the ID is in the response header X-Request-Id' },
       { h: 'Where the time went' },
       {
@@ -93,7 +97,7 @@ export const runningTopics: HelpArticle[] = [
       },
       'Status 499 means that the visitor left before the app answered. A WebSocket is logged when it opens, every other request when it ends.',
       { h: 'Find the request in your own logs' },
-      'An app receives the ID of a request as `X-Request-Id`. It also receives `traceparent`, the header of W3C Trace Context: a trace that the client began is continued, otherwise a new one starts.',
+      'An app receives the ID of a request as `X-Request-Id`. Where a line of its runtime log contains the ID, it is a link to the request. It also receives `traceparent`, the header of W3C Trace Context: a trace that the client began is continued, otherwise a new one starts.',
       { h: 'What is kept' },
       'The last 100,000 requests of a project, for three days, and at most 1,000 in a second: beyond it the log says how many requests it left out. The address of a visitor is shortened to its network. Headers other than User-Agent, cookies and bodies are not kept, and the values of query parameters that look like secrets, such as `token`, are replaced. The log is part of this instance only, and not of backups. To turn it off, use [[/instance|Instance, Settings]] or the command below.',
       { run: 'npx homeport settings set request_log false' },
