@@ -1,4 +1,5 @@
 import type { DatabaseDump } from '../../server/contract/databases.ts'
+import { limits } from '../../server/contract/limits.ts'
 import { toHar } from '../../server/contract/request-har.ts'
 import type { LoggedRequest } from '../../server/contract/requests.ts'
 import { toApiError } from '../lib/api-error.ts'
@@ -64,13 +65,27 @@ export function useBuildLogDownload(slug: string, id: string): ((format: LogForm
   return (format) => loadFile(client.urlOf('downloadBuildLog', { params: { slug, id }, query: { format } }))
 }
 
-/** Makes a HAR document of a request, or of the newest requests that match. */
-export function useHarDownload(slug: string): (requests: LoggedRequest | RequestQuery) => LoadFile {
+/** HAR documents of a request, and of the newest requests that match. */
+export function useHarDownload(slug: string): { ofRequest(request: LoggedRequest): LoadFile; ofList(filters: RequestQuery): LoadFile } {
+  const showToast = useUi((state) => state.showToast)
   const { client } = useConnection((state) => state.current)
   const version = useInstanceSession().data?.instance.version ?? ''
   const toFile = (requests: LoggedRequest[]) => new Blob([JSON.stringify(toHar(requests, version))], { type: 'application/json' })
-  return (requests) => () =>
-    ('span_id' in requests ? Promise.resolve([requests]) : loadRequests(client, slug, requests)).then(toFile).catch(reportFailure)
+  const loadList = async (filters: RequestQuery): Promise<LoggedRequest[]> => {
+    const found = await loadRequests(client, slug, filters)
+    const most = limits.request_log.exported
+    if (found.length >= most)
+      showToast({
+        kind: 'done',
+        text: `The file has the newest ${most.toLocaleString()} requests. Filter for fewer to export others.`,
+        request_id: null,
+      })
+    return found
+  }
+  return {
+    ofRequest: (request) => () => Promise.resolve(toFile([request])),
+    ofList: (filters) => () => loadList(filters).then(toFile).catch(reportFailure),
+  }
 }
 
 /** The page fetches the file, because a link cannot send the session header. The browser keeps large blobs on disk. */

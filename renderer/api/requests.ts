@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ApiEvent, CallOutput } from '../../server/client/operation-types.ts'
+import type { ApiEvent, CallInput, CallOutput } from '../../server/client/operation-types.ts'
 import { limits } from '../../server/contract/limits.ts'
-import type { LoggedRequest, RequestFilters } from '../../server/contract/requests.ts'
+import type { LoggedRequest } from '../../server/contract/requests.ts'
 import { useCapabilities } from './capabilities.ts'
 import type { ApiClient } from './api-client.ts'
 import type { StreamHandlers } from './event-stream.ts'
@@ -9,12 +9,12 @@ import { useClient, usePagedApiQuery } from './query.ts'
 import { queryKeys } from './query-keys.ts'
 
 /** Filters as the query of an address has them. */
-export type RequestQuery = { [Name in keyof RequestFilters]?: string }
+export type RequestQuery = Omit<NonNullable<CallInput<'listRequests'>['query']>, 'limit' | 'cursor'>
 
 /** The request log of a project, in pages. */
 export const useRequests = (slug: string, filters: RequestQuery) =>
   usePagedApiQuery(
-    (client, page, signal) => client.call('listRequests', { params: { slug }, query: { ...filters, limit: '100', ...page } as never, signal }),
+    (client, page, signal) => client.call('listRequests', { params: { slug }, query: { ...filters, limit: '100', ...page }, signal }),
     { queryKey: queryKeys.requests(slug, filters), enabled: useCapabilities().has_instance_api, gcTime: 0 },
   )
 
@@ -28,19 +28,16 @@ export function useLoggedRequest(id: string) {
   })
 }
 
-/** At most this many requests are in a file. */
-const maxExported = 10_000
-
-/** Loads the newest requests that match, oldest first. */
+/** Loads the newest requests that match, oldest first, up to the number that a file may have. */
 export async function loadRequests(client: ApiClient, slug: string, filters: RequestQuery): Promise<LoggedRequest[]> {
   const found: LoggedRequest[] = []
   let cursor: string | null = null
   do {
     const query = { ...filters, limit: String(limits.page.max), ...(cursor !== null && { cursor }) }
-    const page: CallOutput<'listRequests'> = await client.call('listRequests', { params: { slug }, query: query as never })
+    const page: CallOutput<'listRequests'> = await client.call('listRequests', { params: { slug }, query })
     found.push(...page.requests)
     cursor = page.next_cursor
-  } while (cursor !== null && found.length < maxExported)
+  } while (cursor !== null && found.length < limits.request_log.exported)
   return found.reverse()
 }
 
@@ -52,6 +49,6 @@ export function followRequests(
   handlers: StreamHandlers<ApiEvent<'streamRequests'>>,
 ): () => void {
   const controller = new AbortController()
-  client.follow('streamRequests', { params: { slug }, query: query as never }, handlers, { signal: controller.signal, pauses_when_hidden: true })
+  client.follow('streamRequests', { params: { slug }, query }, handlers, { signal: controller.signal, pauses_when_hidden: true })
   return () => controller.abort()
 }

@@ -7,7 +7,7 @@ import { type CliCommand, type CommandContext, exitCodes, requirePositionals, st
 import { colorize, formatBytes, formatTable, sanitizeLine, type Terminal } from './terminal.ts'
 
 const defaultLimit = 50
-const maxLimit = 10_000
+const maxLimit = limits.request_log.exported
 
 export const requests: CliCommand = {
   summary: 'Shows the requests that the apps of a project answered.',

@@ -70,7 +70,10 @@ export const limits = {
   /** One-off commands: `running` per account at a time, `ticket_ms` to connect with a ticket. */
   one_off_command: { argument: 8192, arguments: 200, running: 10, ticket_ms: 30_000 },
   terminal: { columns: { min: 1, max: 1000 }, rows: { min: 1, max: 1000 } },
-  /** Requests kept per project, and for how long. Above `per_second`, requests of a project are counted, but not stored. */
-  request_log: { rows: 100_000, days: 3, per_second: 1000, path: 2048, query: 2048, user_agent: 300 },
+  /**
+   * Requests kept per project, and for how long. Above `per_second`, requests of a project are counted, but not stored. `exported`: the most in a file or in
+   * the output of a command.
+   */
+  request_log: { rows: 100_000, days: 3, per_second: 1000, exported: 10_000, path: 2048, query: 2048, user_agent: 300 },
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
 } as const

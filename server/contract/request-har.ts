@@ -1,6 +1,6 @@
 import type { LoggedRequest } from './requests.ts'
 
-/** Requests of the request log as HAR 1.2, the first first. The log has no headers, cookies and bodies: their lists are empty, and sizes are -1. */
+/** Requests of the request log as HAR 1.2, in the given order. The log has no headers, cookies or bodies: their lists are empty, and unknown sizes are -1. */
 export function toHar(requests: readonly LoggedRequest[], version: string) {
   return { log: { version: '1.2', creator: { name: 'Homeport', version }, entries: requests.map(toEntry) } }
 }

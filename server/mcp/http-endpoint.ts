@@ -14,8 +14,7 @@ export interface McpRequest {
 }
 
 /**
- * Answers one message of an MCP client. There are no sessions: each message is authenticated by itself, so that a revoked token is refused at the next
- * message and no state remains. `api_url` is the address of this instance, which a tool calls like any other client.
+ * Handles one message of an MCP client. It is stateless: each message is authenticated, so a revoked token is rejected at the next message. `api_url` is the address of this instance, which a tool calls like any other client.
  */
 export async function answerMcpRequest(api_url: string, { authorization, headers, body }: McpRequest): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })

@@ -220,7 +220,7 @@ describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
     })
 
     test('an upgrade for a host without an app gets its page', async () => {
-      const req = openRequest({ headers: { host: 'nobody.localhost', connection: 'Upgrade', upgrade: 'websocket' } }).end()
+      const req = openRequest({ headers: { host: 'unknown.localhost', connection: 'Upgrade', upgrade: 'websocket' } }).end()
       const [response] = (await once(req, 'response')) as [IncomingMessage]
       response.resume()
       expect(response.statusCode).toBe(404)

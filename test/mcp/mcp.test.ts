@@ -117,10 +117,10 @@ describe.each(transports)('an agent over %s', (name, connectWith) => {
     expect((await callTool(agent, 'get_metrics', { slug })).data).toMatchObject({ range: '24h' })
 
     const listed = await until(
-      async () =>
-        ((answer) => ((answer.data.requests as LoggedRequest[]).length > 0 ? answer : undefined))(
-          await callTool(agent, 'list_requests', { slug, status: '2xx', path: '/', limit: 1 }),
-        ),
+      async () => {
+        const result = await callTool(agent, 'list_requests', { slug, status: '2xx', path: '/', limit: 1 })
+        return (result.data.requests as LoggedRequest[]).length > 0 ? result : undefined
+      },
       { what: 'the logged request' },
     )
     const [request] = listed.data.requests as [LoggedRequest]

@@ -1,12 +1,12 @@
 import { Pause, Play } from 'lucide-react'
 import type { RequestQuery } from '../../api/requests.ts'
 import { Button } from '../../components/button.tsx'
-import { cacheChoices, durationChoices, methodChoices, statusChoices } from './filters.ts'
+import { cacheChoices, durationChoices, methodChoices, statusChoices, type FilterChange } from './filters.ts'
 import styles from './requests.module.css'
 
 interface Props {
   filters: RequestQuery
-  onChange: (next: RequestQuery) => void
+  onChange: (next: FilterChange) => void
   isLive: boolean
   /** Null for a time in the past. */
   onToggleLive: (() => void) | null
@@ -22,6 +22,7 @@ export function FilterFields({ filters, onChange, isLive, onToggleLive }: Props)
         className={`input mono ${styles.pathFilter}`}
         type="search"
         aria-label="Path"
+        maxLength={200}
         placeholder="Path, such as /api or *.png"
         defaultValue={filters.path ?? ''}
         onBlur={({ target }) => target.value.trim() !== (filters.path ?? '') && onChange({ path: target.value.trim() })}

@@ -1,5 +1,8 @@
 import type { RequestQuery } from '../../api/requests.ts'
 
+/** A change of filters, as the address has them; an empty text removes one. */
+export type FilterChange = { [Name in keyof RequestQuery]?: string }
+
 export const statusChoices = [
   ['', 'Any status'],
   ['2xx', '2xx Success'],

@@ -17,7 +17,7 @@ import { formatDateTime } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { FilterFields } from './filter-fields.tsx'
-import { linkedFilters, parseRequestFilters } from './filters.ts'
+import { linkedFilters, parseRequestFilters, type FilterChange } from './filters.ts'
 import { RequestDialog } from './request-dialog.tsx'
 import { RequestList, requestRowHeight } from './request-list.tsx'
 import { useIsScrolled } from './use-is-scrolled.ts'
@@ -66,7 +66,7 @@ function Requests({ slug }: { slug: string }) {
   const waiting = isScrolled ? live.requests.length - shownLive.length : 0
   const requests = useMemo(() => [...shownLive, ...stored], [shownLive, stored])
 
-  const change = (next: RequestQuery & { request?: string | undefined }) =>
+  const change = (next: FilterChange & { request?: string | undefined }) =>
     setParams(
       (before) => {
         const changed = new URLSearchParams(before)
@@ -85,7 +85,7 @@ function Requests({ slug }: { slug: string }) {
   const loadMore = () => {
     if (hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
   }
-  const downloadHar = useHarDownload(slug)
+  const har = useHarDownload(slug)
   const selected = params.get('request')
   if (error instanceof ApiError && error.code === 'route_not_found')
     return <NoLog>This instance runs an older Homeport, which has no request log.</NoLog>
@@ -115,7 +115,7 @@ function Requests({ slug }: { slug: string }) {
       )}
       {requests.length > 0 && (
         <div>
-          <DownloadButton load={downloadHar(filters)} name={`${slug}-requests.har`} text="Download HAR" />
+          <DownloadButton load={har.ofList(filters)} name={`${slug}-requests.har`} text="Download HAR" />
         </div>
       )}
       {waiting > 0 && (
@@ -129,7 +129,7 @@ function Requests({ slug }: { slug: string }) {
   )
 }
 
-function LinkedFilters({ filters, onChange }: { filters: RequestQuery; onChange: (next: RequestQuery) => void }) {
+function LinkedFilters({ filters, onChange }: { filters: RequestQuery; onChange: (next: FilterChange) => void }) {
   const { since, until } = filters
   const names = (Object.keys(linkedFilters) as (keyof typeof linkedFilters)[]).filter((name) => filters[name] !== undefined)
   if (names.length === 0 && since === undefined && until === undefined) return null

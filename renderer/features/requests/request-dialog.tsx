@@ -31,7 +31,7 @@ export function RequestDialog({ slug, id, onClose }: { slug: string; id: string;
 function RequestDetails({ slug, request }: { slug: string; request: LoggedRequest }) {
   const instance = useInstanceSession().data?.instance
   const curl = toCurl(request, [instance?.edge_url ?? null, instance?.edge_https_url ?? null])
-  const downloadHar = useHarDownload(slug)
+  const har = useHarDownload(slug)
   const filterLink = (name: string, value: string) => `/projects/${slug}/logs/requests?${new URLSearchParams({ [name]: value })}`
   const { status, failure, query, cache, cache_status, deployment_id, user_agent } = request
   return (
@@ -78,7 +78,7 @@ function RequestDetails({ slug, request }: { slug: string; request: LoggedReques
         <CopyButton text={curl} label="Copy as curl" />
       </div>
       <div>
-        <DownloadButton load={downloadHar(request)} name={`${request.id}.har`} text="Download HAR" />
+        <DownloadButton load={har.ofRequest(request)} name={`${request.id}.har`} text="Download HAR" />
       </div>
     </div>
   )
