@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useState } from 'react'
 import { followRuntimeLog, type FollowedLog } from '../../api/runtime-log.ts'
 import { useClient } from '../../api/query.ts'
-import type { RuntimeStateEvent } from '../../../server/contract/deployments.ts'
+import type { RuntimeState, RuntimeStateEvent } from '../../../server/contract/deployments.ts'
 import type { StreamState } from '../../api/event-stream.ts'
+import { chooseAppState } from './app-state.ts'
 import { createLogStore } from './log-store.ts'
 import type { LogLine } from './log-line.ts'
 
@@ -11,12 +12,13 @@ export function useRuntimeLog(slug: string, { branch, service }: FollowedLog) {
   const client = useClient()
   const store = useMemo(() => createLogStore(), [client, slug, branch, service])
   const [stream, setStream] = useState<StreamState>({ name: 'connecting' })
-  const [state, setState] = useState<RuntimeStateEvent | null>(null)
+  const [state, setState] = useState<RuntimeState | null>(null)
   const [deployments, setDeployments] = useState<string[]>([])
 
   useEffect(() => {
-    // Tracks the state per deployment, to distinguish waking from starting.
-    const lastStates = new Map<string | null, RuntimeStateEvent['state']>()
+    const states = new Map<string | null, RuntimeState>()
+    // Without `starting`, to distinguish waking from starting.
+    const settledStates = new Map<string | null, RuntimeState>()
     store.clear()
     setState(null)
     setDeployments([])
@@ -35,14 +37,13 @@ export function useRuntimeLog(slug: string, { branch, service }: FollowedLog) {
               if (data.deployment_id !== null) ids.add(data.deployment_id)
             } else if (event === 'state') {
               lines.push({
-                text: stateMessage(data, lastStates.get(data.deployment_id) === 'cold'),
+                text: stateMessage(data, settledStates.get(data.deployment_id) === 'cold'),
                 source: 'system',
                 ts: data.ts,
                 group: data.deployment_id,
               })
-              if (data.state !== 'starting') lastStates.set(data.deployment_id, data.state)
-              // An old version that exits after the new one started says nothing about the app's state.
-              setState((before) => (before && (before.deployment_id ?? '') > (data.deployment_id ?? '') ? before : data))
+              states.set(data.deployment_id, data.state)
+              if (data.state !== 'starting') settledStates.set(data.deployment_id, data.state)
             } else if (event === 'lagged') {
               lines.push({
                 text: `${data.dropped} lines were skipped because they arrived faster than this page could show them`,
@@ -53,13 +54,14 @@ export function useRuntimeLog(slug: string, { branch, service }: FollowedLog) {
             }
           }
           if (ids.size > 0) setDeployments((before) => ([...ids].every((id) => before.includes(id)) ? before : [...new Set([...before, ...ids])]))
+          setState(chooseAppState(states))
           store.append(lines)
         },
       },
     )
   }, [client, slug, branch, service, store])
 
-  return { store, stream, state: state?.state ?? null, deployments }
+  return { store, stream, state, deployments }
 }
 
 function stateMessage({ state, exit_code, deployment_id }: RuntimeStateEvent, wasAsleep: boolean): string {
