@@ -13,12 +13,14 @@ export const dockerDriver: Driver = {
   create: (options) => createRuntimes(options).docker,
   has_own_grace: true,
   async leftovers(options, id) {
-    const label = id.startsWith('prj_') ? `label=homeport.project=${id}` : `label=homeport.deployment=${id}`
-    const ours = ['--filter', label, '--filter', `label=homeport.instance=${options.instance_id}`]
+    const isProject = id.startsWith('prj_')
+    const instance = ['--filter', `label=homeport.instance=${options.instance_id}`]
+    const ours = [...instance, '--filter', `label=homeport.${isProject ? 'project' : 'deployment'}=${id}`]
     const [containers, images, volumes, folders] = await Promise.all([
       dockerLines(['ps', '-aq', ...ours]),
-      dockerLines(['images', '-q', ...ours]),
-      id.startsWith('prj_') ? dockerLines(['volume', 'ls', '-q', ...ours]) : [],
+      // The tag of an image names its deployment.
+      isProject ? dockerLines(['images', '-q', ...ours]) : dockerLines(['images', '-q', ...instance, '--filter', `reference=*/*:${id}*`]),
+      isProject ? dockerLines(['volume', 'ls', '-q', ...ours]) : [],
       listEntries(join(options.data_dir, 'bundles')),
     ])
     return [...containers, ...images, ...volumes, ...folders.filter((name) => name.startsWith(id))]

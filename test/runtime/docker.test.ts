@@ -262,6 +262,22 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       expect(lines).toEqual(['other', '0'])
     })
 
+    test('is built by a second attempt of a deployment, which replaces the image of the first', async () => {
+      const ids = { project_id: newId('prj'), deployment_id: newId('dpl') }
+      const id = async (text: string) => {
+        const { artifact } = await build(`FROM node:24-bookworm-slim\nENV TEXT=${text}\nCOPY . .\n`, ids)
+        return (await runProgram('docker', ['inspect', '--format', '{{.Id}}', (artifact as { image: string }).image])).trim()
+      }
+      const first = await id('one')
+      expect(await dockerDriver.leftovers(suite.options, ids.deployment_id)).toHaveLength(1)
+      const second = await id('two')
+      const images = await dockerLines(['images', '--all', '--quiet', '--no-trunc'])
+      expect(images).toContain(second)
+      expect(images).not.toContain(first)
+      await suite.runtime.discard(ids.deployment_id, null)
+      expect(await dockerDriver.leftovers(suite.options, ids.deployment_id)).toEqual([])
+    })
+
     test('whose build is aborted leaves nothing', async () => {
       const abort = new AbortController()
       const begun = Promise.withResolvers<void>()

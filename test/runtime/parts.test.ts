@@ -13,7 +13,7 @@ import { connectToDocker, findDockerAddresses, rejectAfter } from '../../server/
 import { isConnectionError } from '../../server/runtime/docker/errors.ts'
 import { ensureLargeNetwork } from '../../server/runtime/docker/networks.ts'
 import { isOutsideLink } from '../../server/runtime/docker/build-context.ts'
-import { appendLabels, prepareDockerfile, needsBuildKit } from '../../server/runtime/docker/dockerfile.ts'
+import { addLabels, prepareDockerfile, needsBuildKit } from '../../server/runtime/docker/dockerfile.ts'
 import { createContainerOutput } from '../../server/runtime/docker/stream-demuxer.ts'
 import { createDockerIgnore } from '../../server/lib/docker-ignore.ts'
 import { streamBuildOutput } from '../../server/runtime/docker/build-progress.ts'
@@ -200,11 +200,22 @@ describe('a Dockerfile', () => {
     expect(needsBuildKit(text)).toBe(expected)
   })
 
+  test.each([
+    ['FROM a\nCOPY x .\nRUN b\nCOPY \\\n . .\nRUN c', 'FROM a\nCOPY x .\nRUN b\nLABEL l="1"\nCOPY \\\n . .\nRUN c'],
+    ['FROM a AS b\nCOPY . .\nFROM c\nADD --chown=1 x .', 'FROM a AS b\nCOPY . .\nFROM c\nLABEL l="1"\nADD --chown=1 x .'],
+    ['FROM a AS b\nCOPY . .\nFROM c', 'FROM a AS b\nCOPY . .\nFROM c\nLABEL l="1"\n'],
+    // A later LABEL of the same name would win.
+    ['FROM a\nCOPY . .\nLABEL l=2', 'FROM a\nCOPY . .\nLABEL l=2\nLABEL l="1"\n'],
+    ['FROM a\nRUN echo \\\nCOPY . .', 'FROM a\nRUN echo \\\nCOPY . .\nLABEL l="1"\n'],
+  ])('labels come before the last copy of the last stage: %j', (text, expected) => {
+    expect(addLabels(text, { l: '1' })).toBe(expected)
+  })
+
   test('labels are appended as an instruction, unless the last line continues', () => {
     const labels = { 'homeport.role': 'image', 'homeport.project': 'a"$b' }
-    expect(appendLabels('FROM a', labels)).toBe('FROM a\nLABEL homeport.role="image" homeport.project="a\\"\\$b"\n')
-    for (const text of ['FROM a\nRUN b \\', 'FROM a\nRUN b \\\n\n# c\n', 'FROM a\nRUN b `\r\n', '# Built by Homeport.\n'])
-      expect(appendLabels(text, labels)).toBeNull()
+    expect(addLabels('FROM a', labels)).toBe('FROM a\nLABEL homeport.role="image" homeport.project="a\\"\\$b"\n')
+    for (const text of ['FROM a\nRUN b \\', 'FROM a\nRUN b \\\n\n# c\n', '# escape=`\nFROM a\nRUN b `\r\n', '# Built by Homeport.\n'])
+      expect(addLabels(text, labels)).toBeNull()
   })
 })
 

@@ -7,7 +7,7 @@ export interface DockerView {
   docker: Docker
   /** Containers, including stopped ones. `role` is `app` or `build`. */
   containers(): Promise<{ id: string; role: string; deployment_id: string; running: boolean }[]>
-  /** Images by deployment label; '' for shared dependencies. */
+  /** Images by the deployment of their tag; '' for shared dependencies. */
   images(): Promise<{ id: string; role: string; deployment_id: string }[]>
   /** The address of a deployment's running app, and how often and when it was started; undefined if it is not running. */
   findApp(deploymentId: string): Promise<{ id: string; address: string; port: number; started_at: string; restarts: number } | undefined>
@@ -33,10 +33,10 @@ export function createDockerView(instanceId: string, socketPath = dockerSocket):
     docker,
     containers,
     async images() {
-      return (await docker.listImages({ filters })).map(({ Id, Labels }) => ({
+      return (await docker.listImages({ filters })).map(({ Id, RepoTags, Labels }) => ({
         id: Id,
         role: Labels?.['homeport.role'] ?? '',
-        deployment_id: Labels?.['homeport.deployment'] ?? '',
+        deployment_id: /:(dpl_\w+)/.exec(RepoTags?.[0] ?? '')?.[1] ?? '',
       }))
     },
     async findApp(deploymentId) {

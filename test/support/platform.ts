@@ -267,12 +267,12 @@ export function requestEdge(edgeUrl: string, host: string, path = '/'): Promise<
   })
 }
 
-/** Containers and images with a deployment's label. */
+/** The containers and images of a deployment. */
 export async function listDockerLeftovers(deploymentId: string): Promise<string[]> {
   const docker = new Docker({ socketPath: dockerSocket })
   const filters = { label: [`homeport.deployment=${deploymentId}`] }
   const containers = await docker.listContainers({ all: true, filters })
-  const images = await docker.listImages({ all: true, filters })
+  const images = await docker.listImages({ filters: { reference: [`*/*:${deploymentId}*`] } })
   return [...containers.map((one) => `container ${one.Id}`), ...images.map((one) => `image ${one.Id}`)]
 }
 

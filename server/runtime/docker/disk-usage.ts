@@ -88,9 +88,8 @@ export function createDockerDisk(engine: DockerEngine, clock: Pick<Clock, 'now'>
   const createRemovableCheck =
     (labels: Record<string, string>, names: string[]) =>
     (inUse: DockerResourcesInUse): boolean => {
-      const deployment = labels['homeport.deployment'] ?? ''
       if (labels['homeport.role'] !== 'image') return !inUse.busy.has(labels['homeport.project'] ?? '')
-      return !inUse.open.has(deployment) && !names.some((name) => inUse.images.has(name))
+      return !names.some((name) => inUse.images.has(name) || [...inUse.open].some((id) => engine.isImageOf(name, id)))
     }
 
   /** Containers, networks and volumes of this instance. */

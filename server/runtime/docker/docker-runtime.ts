@@ -147,9 +147,8 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
       const filters = JSON.stringify(engine.createOwnFilters({ 'homeport.deployment': deploymentId }))
       for (const container of await docker.listContainers({ all: true, filters }))
         if (engine.isOwnContainer(container.Labels)) await removeReplica(engine, docker, docker.getContainer(container.Id))
-      // A new attempt takes the tag from the image of the previous attempt.
-      const found = (await docker.listImages({ filters })).filter((image) => artifact === null || !engine.isPossiblyDerived(image))
-      const images = found.flatMap((image) => engine.getOwnImageNames(image))
+      const own = await docker.listImages({ filters: JSON.stringify(engine.createOwnFilters()) })
+      const images = own.flatMap((image) => engine.getOwnImageNames(image)).filter((name) => engine.isImageOf(name, deploymentId))
       // The image of a rollback has the tag of the deployment that built it.
       if (artifact?.kind === 'image' && engine.isOwnTag(artifact.image)) images.push(artifact.image)
       for (const name of images)

@@ -16,10 +16,10 @@ import { type BuildKitSession, openBuildKitSession } from './buildkit-session.ts
 import { toReadable, type DockerEngine } from './engine.ts'
 import { getStatusCode } from './errors.ts'
 import { BaseImageFailure, explainDockerfileFailure, LostLayerFailure } from './dockerfile-failure.ts'
-import { appendLabels, prepareDockerfile, needsBuildKit, type HostMounts } from './dockerfile.ts'
+import { addLabels, prepareDockerfile, needsBuildKit, type HostMounts } from './dockerfile.ts'
 import { addFilesToImage } from './added-files.ts'
 import { createDockerIgnore } from '../../lib/docker-ignore.ts'
-import { explainPullRefusal, listLocalTags } from './images.ts'
+import { explainPullRefusal, findImageId, listLocalTags, removeReplacedImage } from './images.ts'
 import { createRegistryConfig, findRegistryLogin } from './registry-access.ts'
 import { createBuildKitLog, streamBuildOutput, throwBuildFailure } from './build-progress.ts'
 import { readSecretFiles } from './build-runner.ts'
@@ -62,13 +62,12 @@ export async function buildDockerfile(
   for (const note of explainMissingSecrets(text, request)) log.note(note)
   try {
     signal.throwIfAborted()
-    const file = {
-      name: plan.text === null ? plan.dockerfile : null,
-      text,
-      built: prepareDockerfile(text, { mounts, generation: await readGeneration(request, generations) }),
-    }
-    const labels = engine.createLabels('image', { project_id: request.project_id, deployment_id: request.deployment_id })
-    const labelled = useBuildKit || plan.target !== null ? null : appendLabels(file.built, labels)
+    // The tag names the deployment. A label of it would be a step of its own in each build.
+    const labels = engine.createLabels('image', { project_id: request.project_id })
+    const prepared = prepareDockerfile(text, { mounts, generation: await readGeneration(request, generations) })
+    const labelled = useBuildKit || plan.target !== null ? null : addLabels(prepared, labels)
+    const file = { name: plan.text === null ? plan.dockerfile : null, text, built: labelled ?? prepared }
+    const earlier = await findImageId(docker, name)
     const bytes = request.memory_mb * 1024 * 1024
     const limits = { memory: bytes, memswap: bytes, cpuperiod: 100_000, cpuquota: Math.round(limitCpus(request.cpus) * 100_000) }
     const settings = {
@@ -100,7 +99,7 @@ export async function buildDockerfile(
         return null
       })
     const runBuild = async (): Promise<void> => {
-      const { archive, dockerfile } = await createBuildContext(request, plan, labelled ?? file.built)
+      const { archive, dockerfile } = await createBuildContext(request, plan, file.built)
       const contextFailed = new Promise<never>((_, reject) => archive.once('error', reject))
       if (session && cgroup) {
         context = archive
@@ -134,6 +133,7 @@ export async function buildDockerfile(
       return runBuild()
     })
     if (plan.added_files?.length) await addFilesToImage(docker, name, request, plan.added_files, labels, log)
+    await removeReplacedImage(docker, earlier, name)
     return await createArtifact(docker, name, plan)
   } catch (error) {
     if (signal.aborted)

@@ -33,23 +33,35 @@ export function prepareDockerfile(text: string, { mounts, generation }: Dockerfi
 }
 
 /**
- * A Dockerfile with these labels in one instruction, because the classic builder adds a step for each label of a request. null: nothing can be appended,
- * because the last instruction continues or there is none.
+ * A Dockerfile with these labels in one instruction, because the classic builder adds a step for each label of a request: before the last COPY or ADD of
+ * the last stage, so that the step comes from the cache when only the source has changed. At the end if the stage has none, or a LABEL after it, which
+ * could replace these. null: nothing can be appended, because the last instruction continues or there is none.
  */
-export function appendLabels(prepared: string, labels: Record<string, string>): string | null {
-  const last = prepared.split('\n').findLast((line) => !/^\s*(#|$)/.test(line)) ?? '\\'
-  if (/[\\`]\s*$/.test(last)) return null
-  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${JSON.stringify(value).replaceAll('$', '\\$')}`)
-  return `${prepared}\nLABEL ${pairs.join(' ')}\n`
+export function addLabels(prepared: string, labels: Record<string, string>): string | null {
+  const lines = prepared.split('\n')
+  const label = `LABEL ${Object.entries(labels)
+    .map(([key, value]) => `${key}=${JSON.stringify(value).replaceAll('$', '\\$')}`)
+    .join(' ')}`
+  let copy = -1
+  let isOpen = true
+  for (const { index, instruction, isStart, isEnd } of readInstructions(lines, parseEscape(lines))) {
+    if (isStart && (instruction === 'FROM' || instruction === 'LABEL')) copy = -1
+    if (isStart && (instruction === 'COPY' || instruction === 'ADD')) copy = index
+    if (instruction !== '') isOpen = !isEnd
+  }
+  if (isOpen) return null
+  return copy === -1 ? `${prepared}\n${label}\n` : lines.toSpliced(copy, 0, label).join('\n')
 }
 
-const addedArgument = new RegExp(`^ARG (?:(NODE_EXTRA_CA_CERTS|npm_config_userconfig)=${mountFolder}/|${generationArgument}=)`)
+const addedLine = new RegExp(
+  `^(?:ARG (?:(NODE_EXTRA_CA_CERTS|npm_config_userconfig)=${mountFolder}/|${generationArgument}=)|LABEL homeport\\.instance=)`,
+)
 
 /** The line of the user's file for a line of the built file. */
 export function toUserLine(built: string, line: number): number {
   const before = built.split('\n').slice(0, line)
   const head = before.indexOf(headerLine) + 1
-  return Math.max(1, line - head - before.filter((text) => addedArgument.test(text)).length)
+  return Math.max(1, line - head - before.filter((text) => addedLine.test(text)).length)
 }
 
 /** Whether a Dockerfile needs BuildKit. */
@@ -75,27 +87,43 @@ function addToStages(lines: string[], escape: string, mounts: HostMounts | null,
     ...(mounts?.npmrc ? [`ARG npm_config_userconfig=${mountFolder}/npmrc`] : []),
   ]
   const result: string[] = []
+  for (const { line, instruction, isStart, isEnd } of readInstructions(lines, escape)) {
+    result.push(isStart && instruction === 'RUN' ? line.replace(/^(\s*[A-Za-z]+)(\s|$)/, `$1${flags}$2`) : line)
+    if (instruction === 'FROM' && isEnd) result.push(...settings)
+  }
+  return result
+}
+
+/** A line of a Dockerfile; `instruction` is the upper-case name of the one that it belongs to, '' for a comment or an empty line outside of one. */
+interface DockerfileLine {
+  index: number
+  line: string
+  instruction: string
+  isStart: boolean
+  /** The instruction ends with this line. */
+  isEnd: boolean
+}
+
+function* readInstructions(lines: string[], escape: string): Generator<DockerfileLine> {
   let heredocs: string[] = []
   let isContinued = false
   let instruction = ''
-  for (const line of lines) {
+  for (const [index, line] of lines.entries()) {
     if (heredocs.length > 0) {
-      result.push(line)
       if (line.replace(/^\t+/, '').trimEnd() === heredocs[0]) heredocs.shift()
+      yield { index, line, instruction, isStart: false, isEnd: heredocs.length === 0 }
       continue
     }
     const isComment = /^\s*#/.test(line)
-    if (isComment || (isContinued && line.trim() === '')) {
-      result.push(line)
+    if (isComment || line.trim() === '') {
+      yield { index, line, instruction: isContinued ? instruction : '', isStart: false, isEnd: !isContinued }
       continue
     }
-    if (!isContinued) instruction = /^\s*([A-Za-z]+)/.exec(line)?.[1]?.toUpperCase() ?? ''
-    result.push(!isContinued && instruction === 'RUN' ? line.replace(/^(\s*[A-Za-z]+)(\s|$)/, `$1${flags}$2`) : line)
-    if (instruction === 'RUN' || instruction === 'COPY' || instruction === 'ADD') {
+    const isStart = !isContinued
+    if (isStart) instruction = /^\s*([A-Za-z]+)/.exec(line)?.[1]?.toUpperCase() ?? ''
+    if (instruction === 'RUN' || instruction === 'COPY' || instruction === 'ADD')
       heredocs = [...line.matchAll(/<<-?(["']?)([A-Za-z_]\w*)\1/g)].map((match) => match[2]!)
-    }
     isContinued = line.trimEnd().endsWith(escape)
-    if (instruction === 'FROM' && !isContinued) result.push(...settings)
+    yield { index, line, instruction, isStart, isEnd: !isContinued && heredocs.length === 0 }
   }
-  return result
 }

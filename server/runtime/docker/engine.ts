@@ -33,6 +33,8 @@ export interface DockerEngine {
   getImageName(projectId: string, deploymentId: string, service?: string | null): string
   /** Whether this instance created the tag. */
   isOwnTag(tag: string): boolean
+  /** Whether this is the image of a deployment, or of one of its services. */
+  isImageOf(name: string, deploymentId: string): boolean
   /** The names by which to remove an image with this instance's labels: its own tags, or its id when it has no tags. Tags of others are kept. */
   getOwnImageNames(image: { Id: string; RepoTags?: string[] | null }): string[]
   /** An image without a tag may have been built by others from an image of this instance, because it inherits all labels. */
@@ -153,6 +155,11 @@ export function createDockerEngine(options: RuntimeOptions): DockerEngine {
     getImageName: (projectId, deploymentId, service) =>
       `homeport-${shortId}/${sanitizeName(projectId)}:${sanitizeName(service ? `${deploymentId}-${service}` : deploymentId)}`,
     isOwnTag: (tag) => tag.startsWith(`homeport-${shortId}/`) || tag.startsWith(`homeport-${shortId}-host-files:`),
+    isImageOf(name, deploymentId) {
+      const tag = engine.isOwnTag(name) ? (name.split(':')[1] ?? '') : ''
+      const ofDeployment = sanitizeName(deploymentId)
+      return tag === ofDeployment || tag.startsWith(`${ofDeployment}-`)
+    },
     getOwnImageNames({ Id, RepoTags }) {
       const tags = (RepoTags ?? []).filter((tag) => tag !== '<none>:<none>')
       return tags.length === 0 ? [Id] : tags.filter(engine.isOwnTag)

@@ -168,6 +168,7 @@ export async function commitServerImage(
   plan: ServerPlan,
 ): Promise<Artifact> {
   const name = engine.getImageName(request.project_id, request.deployment_id, request.service)
+  const earlier = await findImageId(docker, name)
   const variables = { NODE_ENV: 'production', ...plan.variables, PATH: createSearchPath(plan) }
   const image = await commitContainer(container, name, {
     Cmd: plan.start_command,
@@ -176,7 +177,7 @@ export async function commitServerImage(
     OpenStdin: false,
     StdinOnce: false,
     AttachStdin: false,
-    Labels: engine.createLabels('image', { project_id: request.project_id, deployment_id: request.deployment_id }),
+    Labels: engine.createLabels('image', { project_id: request.project_id, deployment_id: '' }),
   })
   if (request.signal.aborted) {
     await docker
@@ -185,8 +186,18 @@ export async function commitServerImage(
       .catch(() => {})
     request.signal.throwIfAborted()
   }
+  await removeReplacedImage(docker, earlier, name)
   const { Size } = await docker.getImage(image).inspect()
   return { kind: 'image', image, port: null, bytes: Size }
+}
+
+/** Removes the image of an earlier attempt of the same deployment, which has lost its name to this one. */
+export async function removeReplacedImage(docker: Docker, id: string | undefined, name: string): Promise<void> {
+  if (id === undefined || (await findImageId(docker, name)) === id) return
+  await docker
+    .getImage(id)
+    .remove()
+    .catch(() => {})
 }
 
 /** Sets of dependencies to keep per project; the oldest is removed. */
