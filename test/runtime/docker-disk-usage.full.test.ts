@@ -77,6 +77,7 @@ describe.skipIf(!requires('docker').ok)('disk usage of Homeport’s objects in a
       ['images', 0, 0, 0],
       ['build_cache', 0, 0, 0],
       ['volumes', 0, 0, 0],
+      ['app_volumes', 0, 0, 0],
       ['databases', 0, 0, 0],
       ['other', 0, 0, 0],
     ]
