@@ -81,6 +81,7 @@ export const errorHelpTopics: Record<ErrorCode, HelpTopic | null> = {
   user_not_found: null,
   message_not_found: 'managed-services',
   request_not_found: 'requests',
+  trace_not_found: 'traces',
   dump_not_found: null,
   backup_not_found: null,
   invitation_not_found: 'people',
