@@ -45,8 +45,10 @@ export function readAttributes(list: unknown, mask: MaskText, count: number = tr
 
 type Plain = string | number | boolean | Plain[] | { [key: string]: Plain }
 
-function readValue(value: OtlpValue | null | undefined, mask: MaskText, depth: number): Plain | undefined {
-  if (typeof value !== 'object' || value === null || depth > maxDepth) return undefined
+function readValue(sent: OtlpValue | null | undefined, mask: MaskText, depth: number): Plain | undefined {
+  if (typeof sent !== 'object' || sent === null || depth > maxDepth) return undefined
+  // A message of protobufjs inherits the defaults of the fields that it does not have.
+  const value: OtlpValue = { ...sent }
   if (typeof value.stringValue === 'string') return cutText(value.stringValue, mask, tracing.value)
   if (typeof value.boolValue === 'boolean') return value.boolValue
   if (value.intValue !== undefined && value.intValue !== null) return readInteger(value.intValue)
@@ -54,7 +56,7 @@ function readValue(value: OtlpValue | null | undefined, mask: MaskText, depth: n
   if (value.bytesValue instanceof Uint8Array) return Buffer.from(value.bytesValue.subarray(0, tracing.value)).toString('base64')
   if (typeof value.bytesValue === 'string') return cutText(value.bytesValue, mask, tracing.value)
   const items: unknown = value.arrayValue?.values
-  if (Array.isArray(items)) return (items as OtlpValue[]).slice(0, maxItems).flatMap((item) => readValue(item, mask, depth + 1) ?? [])
+  if (Array.isArray(items)) return (items as OtlpValue[]).slice(0, maxItems).map((item) => readValue(item, mask, depth + 1) ?? '')
   const entries: unknown = value.kvlistValue?.values
   if (!Array.isArray(entries)) return undefined
   return Object.fromEntries(

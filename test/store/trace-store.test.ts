@@ -111,7 +111,7 @@ describe('stored spans', () => {
   })
 
   test('above the bytes that a project keeps replace its oldest ones', () => {
-    const bytes = limits.tracing.bytes / 1000
+    const bytes = Math.floor(limits.tracing.bytes / 1000)
     for (let at = 0; at < 3; at++)
       store.traces.add(
         'prj_a',
