@@ -6,7 +6,7 @@ import { createHealthRequest } from './health-request.ts'
 import { updateManagedServices } from './managed-services.ts'
 import { createServiceSpecs } from './service-spec.ts'
 import { type AppSpec, getEnvironmentId } from './supervised-app.ts'
-import { addTraceVariables } from './trace-variables.ts'
+import { addTraceVariables, describeResource } from './trace-variables.ts'
 import { createAppVariables } from './variables.ts'
 import type { Version } from './version.ts'
 
@@ -21,7 +21,7 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
   const cpus = Math.min(version.main?.config?.cpus ?? project.cpu_limit ?? limits.cpu.default, context.cpus)
   const variables = createAppVariables(secrets.variables, { url: context.urlOf(context.routes.getHost(deployment)), deployment })
   const withTracing = (given: Record<string, string>, service: string) =>
-    addTraceVariables(given, { exporter: secrets.trace_exporter, service, deployment })
+    addTraceVariables(given, { exporter: secrets.trace_exporter, service, resource: describeResource(deployment) })
   const { main, services } = createServiceSpecs(version, {
     environment_id,
     deployment_id: deployment.id,

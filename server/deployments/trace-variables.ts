@@ -5,21 +5,16 @@ interface TraceFacts {
   /** The address and token of the trace receiver; empty while tracing is off. */
   exporter: Record<string, string>
   service: string
-  deployment: Pick<DeploymentRow, 'id' | 'target' | 'commit_sha'>
+  resource: Record<string, string>
 }
 
 /**
  * Adds the variables of the OpenTelemetry SDKs to the variables of a service. An app with its own exporter gets none, because its exporter would send
  * the token to another server. The receiver takes traces only, so that SDKs are told to export nothing else.
  */
-export function addTraceVariables(variables: Record<string, string>, { exporter, service, deployment }: TraceFacts): Record<string, string> {
+export function addTraceVariables(variables: Record<string, string>, { exporter, service, resource }: TraceFacts): Record<string, string> {
   const hasOwnExporter = Object.keys(variables).some((name) => /^OTEL_(?:EXPORTER_|TRACES_EXPORTER$)/.test(name))
   if (Object.keys(exporter).length === 0 || hasOwnExporter) return variables
-  const resource = {
-    'deployment.environment.name': deployment.target,
-    'service.version': deployment.commit_sha ?? deployment.id,
-    'homeport.deployment.id': deployment.id,
-  }
   return {
     OTEL_SERVICE_NAME: service,
     OTEL_RESOURCE_ATTRIBUTES: Object.entries(resource)
@@ -31,3 +26,9 @@ export function addTraceVariables(variables: Record<string, string>, { exporter,
     ...variables,
   }
 }
+
+export const describeResource = ({ id, target, commit_sha }: Pick<DeploymentRow, 'id' | 'target' | 'commit_sha'>): Record<string, string> => ({
+  'deployment.environment.name': target,
+  'service.version': commit_sha ?? id,
+  'homeport.deployment.id': id,
+})
