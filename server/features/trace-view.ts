@@ -1,13 +1,15 @@
 import type { TraceLogLine, TraceSpan, TraceSummary } from '../contract/traces.ts'
 import type { LoggedRequest } from '../contract/requests.ts'
 import { isoTime } from '../lib/clock.ts'
-import type { SpanRow } from '../store/trace-tables.ts'
-import type { StoredTrace } from '../store/trace-store.ts'
+import type { SpanOutline, StoredTrace } from '../store/trace-store.ts'
 
 const kindNames = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'] as const
 
 /** Requests of the edge and spans of the app as one list: parents before their children, siblings by their start. */
-export function joinSpans(requests: readonly LoggedRequest[], rows: readonly SpanRow[]): { start_us: number; end_us: number; spans: TraceSpan[] } {
+export function joinSpans(
+  requests: readonly LoggedRequest[],
+  rows: readonly SpanOutline[],
+): { start_us: number; end_us: number; spans: TraceSpan[] } {
   const edge = requests.map(toEdgeSpan)
   const start_us = Math.min(...edge.map(({ start_us }) => start_us), ...minOf(rows.map((row) => row.start_us)))
   const end_us = edge.map(({ start_us, span }) => start_us + span.duration_ms * 1000).concat(rows.map((row) => row.start_us + row.duration_us))
@@ -21,7 +23,7 @@ export function joinSpans(requests: readonly LoggedRequest[], rows: readonly Spa
 /** At most one value, because a call takes only so many arguments. */
 const minOf = (values: readonly number[]): number[] => (values.length === 0 ? [] : [values.reduce((a, b) => Math.min(a, b))])
 
-export const presentSpan = (row: SpanRow, start_us: number): TraceSpan => ({
+export const presentSpan = (row: SpanOutline, start_us: number): TraceSpan => ({
   span_id: row.span_id,
   parent_id: row.parent_id,
   name: row.name,

@@ -10,6 +10,8 @@ export type NewSpan = Omit<SpanRow, 'seq' | 'project'> & { entry: Pick<TraceRow,
 /** `number`: of the first span of the trace in its project. */
 export type StoredTrace = Omit<TraceRow, 'seq' | 'project' | 'last_span' | 'entry_rank' | 'entry_us'> & { number: number }
 
+export type SpanOutline = Omit<SpanRow, 'details'>
+
 /** The spans of each project's last traces, in the order in which they arrived. */
 export interface TraceStore {
   /** Adds spans of a project in one transaction and deletes its oldest ones above the limits. A span that is stored already is ignored. */
@@ -20,7 +22,7 @@ export interface TraceStore {
   listTraces(projectId: string, filters: TraceFilters, range: { from: number; to: number; limit: number }): StoredTrace[]
   findTrace(projectId: string, traceId: string): StoredTrace | undefined
   /** The spans of a trace by their start. */
-  listSpans(projectId: string, traceId: string, limit: number): SpanRow[]
+  listSpans(projectId: string, traceId: string, limit: number): SpanOutline[]
   findSpan(projectId: string, traceId: string, spanId: string): SpanRow | undefined
   countDropped(projectId: string): number
   /** Deletes spans of one project that arrived before a time, at most `rows`. `after` is 0, then what the previous call returned, until it is undefined. */
@@ -69,32 +71,29 @@ const deleteTraces = run((from: number, to: number) => traceTables.deleteFrom('t
 const findStoredSpan = first((project: number, traceId: string, spanId: string) =>
   traceTables.selectFrom('spans').selectAll().where('project', '=', project).where('trace_id', '=', traceId).where('span_id', '=', spanId),
 )
+const outline = [
+  'seq',
+  'project',
+  'trace_id',
+  'span_id',
+  'parent_id',
+  'name',
+  'kind',
+  'service',
+  'start_us',
+  'duration_us',
+  'is_error',
+  'summary',
+  'received_at',
+  'bytes',
+] as const
 const listStoredSpans = all((project: number, traceId: string, limit: number) =>
-  traceTables.selectFrom('spans').selectAll().where('project', '=', project).where('trace_id', '=', traceId).orderBy('start_us').limit(limit),
+  traceTables.selectFrom('spans').select(outline).where('project', '=', project).where('trace_id', '=', traceId).orderBy('start_us').limit(limit),
 )
 const findStoredTrace = first((project: number, traceId: string) =>
   traceTables.selectFrom('traces').selectAll().where('project', '=', project).where('trace_id', '=', traceId),
 )
-const insertSpan = insert<SpanRow>(
-  [
-    'seq',
-    'project',
-    'trace_id',
-    'span_id',
-    'parent_id',
-    'name',
-    'kind',
-    'service',
-    'start_us',
-    'duration_us',
-    'is_error',
-    'summary',
-    'details',
-    'received_at',
-    'bytes',
-  ],
-  (row) => traceTables.insertInto('spans').values(row),
-)
+const insertSpan = insert<SpanRow>([...outline, 'details'], (row) => traceTables.insertInto('spans').values(row))
 const replaceTrace = insert<TraceRow>(
   [
     'seq',
@@ -165,7 +164,7 @@ export function createTraceStore(db: SqliteDatabase): TraceStore {
         return row && toStoredTrace(row)
       }),
 
-    listSpans: (projectId, traceId, limit) => read<SpanRow[]>(projectId, [], (tx, { key }) => listStoredSpans(tx, key, traceId, limit)),
+    listSpans: (projectId, traceId, limit) => read<SpanOutline[]>(projectId, [], (tx, { key }) => listStoredSpans(tx, key, traceId, limit)),
     findSpan: (projectId, traceId, spanId) => read(projectId, undefined, (tx, { key }) => findStoredSpan(tx, key, traceId, spanId)),
     countDropped: (projectId) => read(projectId, 0, (_tx, { dropped }) => dropped),
 
