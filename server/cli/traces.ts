@@ -21,8 +21,7 @@ export const traces: CliCommand = {
   details:
     'ID is a trace ID, or the ID of a request. A trace is printed as a waterfall: the request at the edge, the spans of the app, and the log lines with its ID. The newest trace is the last line of a list. With --json each line of a list is one trace.',
   async run(context) {
-    const [slug = ''] = requirePositionals(context, 'SLUG')
-    const id = context.positionals[1]
+    const [slug = '', id] = requirePositionals(context, 'SLUG', '[ID]')
     return id === undefined ? list(context, slug) : show(context, slug, id)
   },
 }

@@ -74,7 +74,7 @@ function orderSpans(spans: readonly TraceSpan[]): TraceSpan[] {
   for (const siblings of children.values()) siblings.sort((a, b) => a.start_ms - b.start_ms)
   const ordered: TraceSpan[] = []
   const seen = new Set<TraceSpan>()
-  const visit = (start: TraceSpan): void => {
+  const addTree = (start: TraceSpan): void => {
     const stack = [start]
     for (let span = stack.pop(); span; span = stack.pop()) {
       if (seen.has(span)) continue
@@ -83,8 +83,8 @@ function orderSpans(spans: readonly TraceSpan[]): TraceSpan[] {
       stack.push(...(children.get(span.span_id) ?? []).toReversed())
     }
   }
-  for (const root of children.get(null) ?? []) visit(root)
-  for (const span of spans) if (!seen.has(span)) visit(span)
+  for (const root of children.get(null) ?? []) addTree(root)
+  for (const span of spans) if (!seen.has(span)) addTree(span)
   return ordered
 }
 

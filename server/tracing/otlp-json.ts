@@ -1,7 +1,7 @@
 import type { OtlpSpan, ReceivedSpan } from './otlp-schema.ts'
 
 /** The spans of an ExportTraceServiceRequest in OTLP/JSON. Throws for a text that is no JSON object. */
-export function* readJson(body: Uint8Array): Generator<ReceivedSpan> {
+export function* readJsonSpans(body: Uint8Array): Generator<ReceivedSpan> {
   const request: unknown = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'))
   if (!isObject(request)) throw new TypeError('The body is not a JSON object.')
   for (const resourceSpans of objectsOf(request.resourceSpans)) {

@@ -13,7 +13,7 @@ const lengthDelimited = 2
  * The spans of an ExportTraceServiceRequest, decoded one at a time, so that a body of many tiny messages costs neither memory nor a long block of the
  * event loop. Throws for bytes that are no such message.
  */
-export function* readProtobuf(body: Uint8Array): Generator<ReceivedSpan> {
+export function* readProtobufSpans(body: Uint8Array): Generator<ReceivedSpan> {
   for (const resourceSpans of readMessages(body, 1)) {
     let resource: unknown
     for (const message of readMessages(resourceSpans, 1)) resource = (resourceType.decode(message) as { attributes?: unknown }).attributes

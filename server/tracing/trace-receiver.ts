@@ -10,7 +10,7 @@ import { findProject } from '../store/projects.ts'
 import type { Store } from '../store/store.ts'
 import type { NewSpan } from '../store/trace-store.ts'
 import { normalizeSpan } from './normalize-span.ts'
-import { readJson } from './otlp-json.ts'
+import { readJsonSpans } from './otlp-json.ts'
 import { listenForOtlp, OtlpError, type OtlpRequest, type OtlpResult } from './otlp-listener.ts'
 import type { MaskText } from './span-values.ts'
 import { createTraceRecorder } from './trace-recorder.ts'
@@ -141,7 +141,7 @@ async function readSpans(
   context: Parameters<typeof normalizeSpan>[1],
 ): Promise<{ spans: NewSpan[]; invalid: number }> {
   // Loaded with the first request, because few apps send spans.
-  const read = isJson ? readJson : (await import('./otlp-protobuf.ts')).readProtobuf
+  const read = isJson ? readJsonSpans : (await import('./otlp-protobuf.ts')).readProtobufSpans
   const spans: NewSpan[] = []
   let invalid = 0
   try {

@@ -14,7 +14,6 @@ import type { Screen } from './screen.ts'
 import type { SeededIds } from './seeded-platform.ts'
 import { promotionScreens } from './promotion-screens.ts'
 import { requestScreens } from './request-screens.ts'
-import { traceScreens } from './trace-screens.ts'
 import { serviceScreens } from './service-screens.ts'
 import { terminalScreens } from './terminal-screens.ts'
 import { volumeScreens } from './volume-screens.ts'
@@ -61,7 +60,6 @@ export const screens = (ids: SeededIds): Screen[] => [
   { name: 'previews', path: 'projects/harbour-shop/previews' },
   { name: 'previews-none', path: 'projects/lighthouse/previews' },
   ...requestScreens,
-  ...traceScreens,
   ...serviceScreens,
   ...devScreens,
   ...planScreens,

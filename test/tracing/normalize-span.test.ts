@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { createSecretMask } from '../../server/deployments/secret-mask.ts'
 import { limits } from '../../server/contract/limits.ts'
 import { normalizeSpan, type SpanDetails } from '../../server/tracing/normalize-span.ts'
-import { readJson } from '../../server/tracing/otlp-json.ts'
-import { readProtobuf } from '../../server/tracing/otlp-protobuf.ts'
+import { readJsonSpans } from '../../server/tracing/otlp-json.ts'
+import { readProtobufSpans } from '../../server/tracing/otlp-protobuf.ts'
 import { jsonBody, protobufBody, type SentSpan, sentSpan, text } from './otlp-body.ts'
 
 const context = { mask: createSecretMask(['s3cret-value']), branch: null, now: 1 }
-const asJson = (spans: readonly SentSpan[]) => [...readJson(Buffer.from(JSON.stringify(jsonBody(spans))))]
+const asJson = (spans: readonly SentSpan[]) => [...readJsonSpans(Buffer.from(JSON.stringify(jsonBody(spans))))]
 const normalize = (span: Partial<SentSpan>) => {
   const [received] = asJson([sentSpan(1, span)])
   return received && normalizeSpan(received, context)
@@ -34,7 +34,7 @@ describe('a received span', () => {
 
   test('is the same from JSON and from Protobuf', () => {
     const [fromJson] = asJson([sent]).map((one) => normalizeSpan(one, context))
-    const [fromProtobuf] = [...readProtobuf(protobufBody([sent]))].map((one) => normalizeSpan(one, context))
+    const [fromProtobuf] = [...readProtobufSpans(protobufBody([sent]))].map((one) => normalizeSpan(one, context))
     expect(fromProtobuf).toEqual(fromJson)
     expect(fromJson).toMatchObject({
       trace_id: 'a'.repeat(32),
@@ -113,6 +113,6 @@ describe('a received span', () => {
       { resourceSpans: 3 },
       { resourceSpans: [null, { scopeSpans: [{ spans: [null, 1, { attributes: {}, events: [null] }] }] }] },
     ])
-      expect(() => [...readJson(Buffer.from(JSON.stringify(body)))].map((one) => normalizeSpan(one, context))).not.toThrow(RangeError)
+      expect(() => [...readJsonSpans(Buffer.from(JSON.stringify(body)))].map((one) => normalizeSpan(one, context))).not.toThrow(RangeError)
   })
 })
