@@ -1,7 +1,7 @@
 import type { TraceLogLine, TraceSpan } from '../../../server/contract/traces.ts'
 
 export type WaterfallRow =
-  | { kind: 'span'; key: string; span: TraceSpan; depth: number; hidden: number; has_children: boolean }
+  | { kind: 'span'; key: string; span: TraceSpan; depth: number; is_collapsed: boolean; hidden: number; has_children: boolean }
   | { kind: 'log'; key: string; log: TraceLogLine; depth: number }
 
 /** Spans with their depth and the number of spans below them, in the order of the trace. */
@@ -37,10 +37,10 @@ export function listRows(nodes: readonly SpanNode[], collapsed: ReadonlySet<stri
     const node = nodes[i]
     if (!node) continue
     const { span, depth, descendants, logs } = node
-    const isCollapsed = collapsed.has(span.span_id)
+    const is_collapsed = collapsed.has(span.span_id)
     const has_children = descendants > 0 || logs.length > 0
-    rows.push({ kind: 'span', key: span.span_id, span, depth, has_children, hidden: isCollapsed ? descendants : 0 })
-    if (isCollapsed) i += descendants
+    rows.push({ kind: 'span', key: span.span_id, span, depth, has_children, is_collapsed, hidden: is_collapsed ? descendants + logs.length : 0 })
+    if (is_collapsed) i += descendants
     else logs.forEach((log, at) => rows.push({ kind: 'log', key: `${span.span_id} ${at}`, log, depth: depth + 1 }))
   }
   return rows

@@ -93,7 +93,7 @@ interface RowProps {
 const Row = memo(function Row({ row, duration_ms, onToggle, onSelect }: RowProps) {
   const style = { '--indent': Math.min(row.depth, maxIndent) } as CSSProperties
   if (row.kind === 'log') return <LogRow log={row.log} duration_ms={duration_ms} style={style} />
-  const { span, hidden, has_children } = row
+  const { span, is_collapsed, hidden, has_children } = row
   const label = sanitizeForDisplay(span.name)
   return (
     <div className={styles.row} style={style}>
@@ -101,11 +101,11 @@ const Row = memo(function Row({ row, duration_ms, onToggle, onSelect }: RowProps
         <button
           type="button"
           className={styles.toggle}
-          aria-expanded={hidden === 0}
-          aria-label={`${hidden === 0 ? 'Collapse' : 'Expand'} ${label}`}
+          aria-expanded={!is_collapsed}
+          aria-label={`${is_collapsed ? 'Expand' : 'Collapse'} ${label}`}
           onClick={() => onToggle(span.span_id)}
         >
-          {hidden === 0 ? <ChevronDown size={14} aria-hidden /> : <ChevronRight size={14} aria-hidden />}
+          {is_collapsed ? <ChevronRight size={14} aria-hidden /> : <ChevronDown size={14} aria-hidden />}
         </button>
       ) : (
         <span className={styles.toggle} />
