@@ -39,3 +39,39 @@ process.on('SIGTERM', () => process.exit(0))
     'pg',
   ]),
 })
+
+/** Sends a span for each request, with the parent that the edge gave it, as an SDK does. */
+const handTracedServer = `
+const { randomBytes } = require('node:crypto')
+const [header, token] = (process.env.OTEL_EXPORTER_OTLP_HEADERS ?? '').split(/=(.*)/s)
+const span = (traceId, parentSpanId, spanId, name, kind, more = {}) => {
+  const now = BigInt(Date.now()) * 1000000n
+  return { traceId, spanId, parentSpanId, name, kind, startTimeUnixNano: String(now), endTimeUnixNano: String(now + 4000000n), ...more }
+}
+require('node:http').createServer(async (request, response) => {
+  const [, traceId, parentId] = (request.headers.traceparent ?? '').split('-')
+  if (traceId && request.url.startsWith('/orders')) {
+    const id = randomBytes(8).toString('hex')
+    const text = (key, stringValue) => ({ key, value: { stringValue } })
+    const spans = [
+      span(traceId, parentId, id, 'GET /orders/:id', 2, { attributes: [text('http.request.method', 'GET'), text('http.route', '/orders/:id')] }),
+      span(traceId, id, randomBytes(8).toString('hex'), 'SELECT shop', 3, {
+        attributes: [text('db.query.text', 'SELECT * FROM orders WHERE id = $1')],
+        status: { code: 2, message: 'relation "orders" does not exist' },
+      }),
+    ]
+    const body = { resourceSpans: [{ resource: { attributes: [text('service.name', process.env.OTEL_SERVICE_NAME)] }, scopeSpans: [{ scope: { name: 'hand' }, spans }] }] }
+    const headers = { 'content-type': 'application/json', [header]: token }
+    await fetch(process.env.OTEL_EXPORTER_OTLP_ENDPOINT + '/v1/traces', { method: 'POST', headers, body: JSON.stringify(body) })
+    console.log('order loaded, trace_id=' + traceId)
+    response.setHeader('x-trace-id', traceId)
+  }
+  response.end('ok')
+}).listen(process.env.PORT, process.env.HOST)
+process.on('SIGTERM', () => process.exit(0))
+`
+/** An app without dependencies. */
+export const handTracedApp = {
+  'package.json': JSON.stringify({ name: 'orders', private: true, scripts: { start: 'node server.js' } }),
+  'server.js': handTracedServer,
+}
