@@ -44,6 +44,8 @@ export type TraceReceiver = ReturnType<typeof createTraceReceiver>
 
 /** Requests of one project that are received at once. */
 const requestsAtOnce = 4
+/** A deployment may read its variables more than once. */
+const masksKept = 4
 /** Spans that are read before other work may run. */
 const spansPerTurn = 100
 const noVariables: TraceVariables = { variables: {}, secrets: [], note: null }
@@ -52,8 +54,8 @@ const noVariables: TraceVariables = { variables: {}, secrets: [], note: null }
 export function createTraceReceiver(options: TraceReceiverOptions) {
   const { store, clock, log } = options
   const recorder = createTraceRecorder({ store: store.traces, clock, log })
-  /** Environments of this run with the mask of their secrets. */
-  const environments = new Map<string, TraceEnvironment & { mask: MaskText }>()
+  /** Environments of this run with the last masks of their secrets. */
+  const environments = new Map<string, TraceEnvironment & { masks: MaskText[] }>()
   const receiving = new Map<string, number>()
 
   const createToken = (environmentId: string): string =>
@@ -77,7 +79,11 @@ export function createTraceReceiver(options: TraceReceiverOptions) {
     try {
       const body = await request.readBody()
       if (!recorder.takeBytes(project_id, body.length)) throw new OtlpError(429, 'The project sends too much. Try again.')
-      const { spans, invalid } = await readSpans(body, request.is_json, { ...environment, now: clock.now() })
+      const { spans, invalid } = await readSpans(body, request.is_json, {
+        mask: (text) => environment.masks.reduce((masked, mask) => mask(masked), text),
+        branch: environment.branch,
+        now: clock.now(),
+      })
       if (!isEnabled(project_id)) return { rejected: spans.length + invalid, reason: 'Tracing is off for this project.' }
       const dropped = recorder.add(project_id, spans, invalid)
       return { rejected: dropped, reason: `Spans were not valid, or more than ${limits.tracing.per_second} in a second.` }
@@ -115,9 +121,13 @@ export function createTraceReceiver(options: TraceReceiverOptions) {
       return { variables, secrets: [token, token.slice(environment.id.length + 1)], note }
     },
 
-    /** Spans of an environment are accepted once the mask of its secrets is known. */
+    /**
+     * Spans of an environment are accepted once the mask of its secrets is known. The masks before remain, because the app that a deployment replaces
+     * still has its own secrets.
+     */
     setMask(environment: TraceEnvironment, mask: MaskText): void {
-      environments.set(environment.id, { ...environment, mask })
+      const before = environments.get(environment.id)?.masks ?? []
+      environments.set(environment.id, { ...environment, masks: [mask, ...before].slice(0, masksKept) })
     },
 
     flush: recorder.flush,

@@ -189,11 +189,16 @@ test('spans that are not valid are counted in the answer, and the others stored'
   expect(store.traces.countDropped('prj_a') - before).toBe(2)
 })
 
-test('secrets of the project are masked', async () => {
+test('secrets of the project are masked, also those of the app that a deployment replaces', async () => {
+  receiver.setMask(environmentOf('prj_a'), (line) => line.replaceAll('n3w-value', '•'))
   const trace = { traceId: 'd'.repeat(32) }
-  await send(protobufBody([sentSpan(1, { ...trace, name: 'SELECT s3cret-value', attributes: [text('db.query.text', "SELECT 's3cret-value'")] })]))
+  await send(
+    protobufBody([sentSpan(1, { ...trace, name: 'SELECT s3cret-value n3w-value', attributes: [text('db.query.text', "SELECT 's3cret-value'")] })]),
+  )
   expect(await countSpans('prj_a', trace.traceId)).toBe(1)
-  expect(readFileSync(join(folder, 'traces.db'), 'latin1') + readFileSync(join(folder, 'traces.db-wal'), 'latin1')).not.toContain('s3cret-value')
+  expect(readFileSync(join(folder, 'traces.db'), 'latin1') + readFileSync(join(folder, 'traces.db-wal'), 'latin1')).not.toMatch(
+    /s3cret-value|n3w-value/,
+  )
 })
 
 test('while tracing is off, apps get no variables and nothing is stored', async () => {
