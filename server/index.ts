@@ -6,6 +6,7 @@ import { createFeatureDeps } from './bootstrap/create-feature-deps.ts'
 import { createPlatformLan } from './bootstrap/create-lan.ts'
 import { createPlatformMailCatcher } from './bootstrap/create-mail-catcher.ts'
 import { createPlatformMaintenance } from './bootstrap/create-maintenance.ts'
+import { createPlatformTraceReceiver } from './bootstrap/create-trace-receiver.ts'
 import { createPlatformScreenshots } from './bootstrap/create-screenshots.ts'
 import { recordLastRequests } from './bootstrap/record-last-requests.ts'
 import { startApi } from './bootstrap/start-api.ts'
@@ -45,7 +46,17 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     openEdgeToContainers(context, runtimes, edge)
     const { databases, dumps } = await startDatabases(context, runtimes)
     const mailCatcher = createPlatformMailCatcher(context, runtimes)
-    const { deployments, watcher, sourcePlanner } = createDeployments(context, { runtimes, edge, databases, mailCatcher, source, screenshots, purge })
+    const traces = await createPlatformTraceReceiver(context, runtimes)
+    const { deployments, watcher, sourcePlanner } = createDeployments(context, {
+      runtimes,
+      edge,
+      databases,
+      mailCatcher,
+      traces,
+      source,
+      screenshots,
+      purge,
+    })
     const maintenance = await createPlatformMaintenance(context, { runtimes, databases, deployments })
     const billing = await startBilling(context, maintenance.jobs)
     maintenance.jobs.add('mail_catcher', () => mailCatcher.listen())
@@ -57,12 +68,13 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const idempotencyStore = createIdempotencyStore({ db, sealer, clock })
     maintenance.jobs.add('kept_answers', idempotencyStore.deleteExpired)
     const lan = createPlatformLan(context)
-    const parts = { authenticator, billing, databases, deployments, domainSales, domainVerifier, dumps, edge, lan, mailCatcher, maintenance }
+    const parts = { authenticator, billing, databases, deployments, domainSales, domainVerifier, dumps, edge, lan, mailCatcher, maintenance, traces }
     const features = await createFeatureDeps(context, { ...parts, purge, runtimes, screenshots, source, sourcePlanner, watcher })
     const api = await startApi(context, { features, authenticator, idempotencyStore, lan, runtime: runtimes.runtime })
 
     await maintenance.restoreDatabases()
     await mailCatcher.start()
+    await traces.start()
     await deployments.start()
     watcher.start()
     const restoreNotices = await maintenance.start(({ id, project_id }) => deployments.enqueue({ project_id, trigger: 'retry', source: { of: id } }))

@@ -11,6 +11,7 @@ import type { MailCatcher } from '../mail-catcher/mail-catcher.ts'
 import type { ScreenshotService } from '../screenshots/screenshot-service.ts'
 import { type SourceFetcher, watchRepository } from '../source/index.ts'
 import { findAccount } from '../store/users.ts'
+import type { TraceReceiver } from '../tracing/trace-receiver.ts'
 import type { PlatformContext } from './context.ts'
 import type { PlatformEdge } from './start-edge.ts'
 import type { PlatformRuntimes } from './start-runtimes.ts'
@@ -20,19 +21,24 @@ interface DeploymentParts {
   edge: PlatformEdge
   databases: DatabaseService
   mailCatcher: MailCatcher
+  traces: TraceReceiver
   source: SourceFetcher
   screenshots: ScreenshotService
   purge: CachePurger
 }
 
 /** Creates the deployment service, and the watcher that deploys what is pushed to linked repositories. */
-export function createDeployments(context: PlatformContext, { runtimes, edge, databases, mailCatcher, source, screenshots, purge }: DeploymentParts) {
+export function createDeployments(
+  context: PlatformContext,
+  { runtimes, edge, databases, mailCatcher, traces, source, screenshots, purge }: DeploymentParts,
+) {
   const { options, data_dir, store, sealer, events, settings, urls, clock, log, onClose } = context
   const deployments = createDeploymentService({
     store,
     edge: edge.edge,
     databases,
     mailCatcher,
+    traces,
     runtimes: runtimes.runtimes,
     default_runtime: runtimes.runtime.name,
     fetchSource: source.fetchSource,

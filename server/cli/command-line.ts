@@ -36,6 +36,7 @@ import { volumes } from './volumes.ts'
 import { projects } from './projects.ts'
 import { registries } from './registries.ts'
 import { requests } from './requests.ts'
+import { traces } from './traces.ts'
 import { restore } from './restore.ts'
 import { run, shell } from './run.ts'
 import { samples } from './samples.ts'
@@ -66,6 +67,7 @@ export const clientCommands = {
   mail,
   logs,
   requests,
+  traces,
   env,
   domains,
   db,

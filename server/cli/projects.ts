@@ -176,6 +176,7 @@ const formatMoreSettings = ({ settings, watching }: MoreSettings): [string, stri
   ['pushes', watching.deploys_pushes ? 'deployed' : 'not deployed'],
   ['watch paths', settings.watch_paths.length === 0 ? null : settings.watch_paths.join(', ')],
   ['apps', settings.apps.length === 0 ? null : settings.apps.join(', ')],
+  ['traces', settings.tracing ? 'on' : 'off'],
   ['previews', watching.previews ? (watching.preview_databases ? 'on, with a database each' : 'on') : 'off'],
   ['pull requests', watching.pull_requests ? `previews ${watching.pull_request_secrets ? 'with' : 'without'} secrets` : 'no previews'],
   ['preview volumes', settings.preview_volumes === 'snapshot' ? 'a snapshot of production' : 'empty'],

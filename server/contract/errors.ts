@@ -32,6 +32,7 @@ export const errorStatus = {
   user_not_found: 404,
   message_not_found: 404,
   request_not_found: 404,
+  trace_not_found: 404,
   dump_not_found: 404,
   backup_not_found: 404,
   invitation_not_found: 404,

@@ -16,6 +16,7 @@ import { managedServiceOperations } from './managed-services.ts'
 import { metricsOperations, sparklineOperations } from './metrics.ts'
 import { networkOperations } from './network.ts'
 import type { HandlersOf, OperationSpec, ResourceKind } from './operation.ts'
+import { traceOperations } from './traces.ts'
 import { teamOperations } from './teams.ts'
 import { previewOperations, screenshotOperations, watchOperations } from './previews.ts'
 import { projectOperations, projectSearchOperations } from './projects.ts'
@@ -75,6 +76,7 @@ export const allOperations = {
   ...registryOperations,
   ...mailOperations,
   ...requestOperations,
+  ...traceOperations,
   ...volumeOperations,
   ...unsavedFilesOperations,
   ...devOperations,

@@ -75,5 +75,27 @@ export const limits = {
    * the output of a command.
    */
   request_log: { rows: 100_000, days: 3, per_second: 1000, exported: 10_000, path: 2048, query: 2048, user_agent: 300 },
+  /**
+   * Traces: spans and their bytes kept per project, and for how long; spans that a project may send in a second and at once. The other limits are those of
+   * a request with spans, and of what is kept of a span. `spans_shown`: the most of a trace that are shown.
+   */
+  tracing: {
+    spans: 100_000,
+    bytes: 200 * 2 ** 20,
+    days: 3,
+    per_second: 2_000,
+    burst: 20_000,
+    body_bytes: 4 * 2 ** 20,
+    body_bytes_per_second: 8 * 2 ** 20,
+    spans_shown: 10_000,
+    log_lines: 1_000,
+    name: 300,
+    summary: 300,
+    attributes: 64,
+    key: 200,
+    value: 8_192,
+    events: 32,
+    span_bytes: 64 * 1024,
+  },
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
 } as const

@@ -54,6 +54,12 @@ const apps = z
     'Folders of apps that are deployed together, each as a service named like its folder. Used when the root of the source has no configuration file and `root_directory` is the root. Empty: the source is one app.',
   )
 
+const tracing = z
+  .boolean()
+  .describe(
+    'Whether apps get the variables with which OpenTelemetry SDKs send their traces to Homeport, and whether those are stored (default true).',
+  )
+
 /** Settings of a project beyond the fields of the /v1 API. */
 export const projectSettings = z.object({
   health_path: healthPath,
@@ -63,6 +69,7 @@ export const projectSettings = z.object({
   watch_paths: watchPaths,
   public_ports: publicPorts,
   apps,
+  tracing,
 })
 export type ProjectSettings = z.output<typeof projectSettings>
 

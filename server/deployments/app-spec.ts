@@ -6,6 +6,7 @@ import { createHealthRequest } from './health-request.ts'
 import { updateManagedServices } from './managed-services.ts'
 import { createServiceSpecs } from './service-spec.ts'
 import { type AppSpec, getEnvironmentId } from './supervised-app.ts'
+import { addTraceVariables, describeResource } from './trace-variables.ts'
 import { createAppVariables } from './variables.ts'
 import type { Version } from './version.ts'
 
@@ -19,6 +20,8 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
   const memory_mb = Math.min(version.main?.config?.memory_mb ?? project.memory_limit_mb, plan.memory_mb)
   const cpus = Math.min(version.main?.config?.cpus ?? project.cpu_limit ?? limits.cpu.default, context.cpus)
   const variables = createAppVariables(secrets.variables, { url: context.urlOf(context.routes.getHost(deployment)), deployment })
+  const withTracing = (given: Record<string, string>, service: string) =>
+    addTraceVariables(given, { exporter: secrets.trace_exporter, service, resource: describeResource(deployment) })
   const { main, services } = createServiceSpecs(version, {
     environment_id,
     deployment_id: deployment.id,
@@ -27,6 +30,7 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
     memory_mb,
     cpus,
     health_timeout_s: project.health_timeout_s,
+    withTracing,
   })
   return {
     project_id: project.id,
@@ -47,7 +51,7 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
     cpus,
     health: createHealthRequest(version.main?.config?.health_check ?? null, project),
     always_warm: project.always_warm === 1 && plan.always_warm && deployment.target === 'production',
-    variables: { ...variables, ...main?.variables },
+    variables: withTracing({ ...variables, ...main?.variables }, version.main?.config?.name ?? project.slug),
     mask: secrets.mask,
   }
 }

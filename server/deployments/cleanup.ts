@@ -101,6 +101,7 @@ async function cleanUpProject(context: DeploymentContext, projectId: string): Pr
   await context.edge.cache.removeProject(projectId)
   await context.databases.forgetProject(projectId)
   await context.mailCatcher.forgetProject(projectId)
+  await context.traces.forgetProject(projectId)
   await context.store.db.write((tx) => deleteProjectRows(tx, projectId))
 }
 

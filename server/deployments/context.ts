@@ -14,6 +14,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import type { SourceFetchOptions, FetchedSource } from '../source/source.ts'
 import type { Sealer } from '../store/sealer.ts'
 import type { Store, Tx } from '../store/store.ts'
+import type { TraceReceiver } from '../tracing/trace-receiver.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 import type { ProjectRoutes } from './project-routes.ts'
 
@@ -23,6 +24,7 @@ export interface DeploymentServiceOptions {
   edge: Edge
   databases: DatabaseService
   mailCatcher: Pick<MailCatcher, 'variablesFor' | 'forgetProject' | 'setEnabled' | 'status'>
+  traces: Pick<TraceReceiver, 'variablesFor' | 'setMask' | 'forgetProject'>
   runtimes: Record<RuntimeName, Runtime>
   /** The runtime of new deployments. */
   default_runtime: RuntimeName

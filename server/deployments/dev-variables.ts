@@ -6,8 +6,10 @@ import { listManagedServices } from '../store/managed-services.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentContext } from './context.ts'
 import { readServicePassword } from './managed-services.ts'
+import { createSecretMask } from './secret-mask.ts'
 import { type AppSpec, nameEnvironment } from './supervised-app.ts'
 import type { EnvironmentState, Supervisor } from './supervisor.ts'
+import { addTraceVariables } from './trace-variables.ts'
 import { getServiceUrl } from './variables.ts'
 
 export interface DevVariables {
@@ -61,6 +63,7 @@ export async function readDevVariables(
   const database = await context.databases.variablesForMachine(project.id, branch)
   const mail = await context.mailCatcher.variablesFor(project.id, null)
   const managed: Record<string, string> = {}
+  const passwords: string[] = []
   for (const row of await db.read((tx) => listManagedServices(tx, project.id))) {
     const { name } = row
     if (row.removed_at !== null || !isPresetName(name)) continue
@@ -68,6 +71,7 @@ export async function readDevVariables(
     const { label, is_public, variables } = getPreset(name)
     if (endpoint && state) {
       const password = readServicePassword(row, state.spec, context.sealer)
+      passwords.push(password)
       const getUrl = () =>
         fork ? context.urlOf(getForkServiceHost(context, project.slug, host, name) ?? host) : getServiceUrl(context, state.spec, name)
       const public_url = is_public ? getUrl() : ''
@@ -93,8 +97,12 @@ export async function readDevVariables(
     HOMEPORT_URL: context.urlOf(host),
     HOMEPORT_ENVIRONMENT: 'development',
   }
+  const development = { id: `${nameEnvironment({ project_id: project.id, branch: branch ?? undefined })}_dev`, project_id: project.id, branch }
+  const traces = await context.traces.variablesFor(development, null)
+  context.traces.setMask(development, createSecretMask([...Object.values({ ...own, ...database }), ...passwords, ...mail.secrets, ...traces.secrets]))
+  const resource = { 'deployment.environment.name': 'development' }
   return {
-    variables,
+    variables: addTraceVariables(variables, { exporter: traces.variables, service: project.slug, resource }),
     left_out: [...writeOnly].filter((name) => !Object.hasOwn(variables, name)).sort(),
     notes: [...notes, ...(mail.note === null ? [] : [mail.note])],
     environment: endpoints.length > 0 ? state?.spec : undefined,

@@ -26,6 +26,8 @@ export interface ProjectServices {
   ): AsyncIterable<StreamEvent>
   /** The name of the log of a service, or of the environment's main one. Throws `service_not_found`. */
   findLog(environment: EnvironmentName, name?: string): string
+  /** The logs of an environment: of its main service (null), and of the others of its live version. */
+  listLogs(environment: EnvironmentName): { service: string | null; stream: string }[]
   /** Runs a command in a running service: standard input, and output. Throws `service_not_found` or `service_not_started`. */
   runCommand(
     environment: EnvironmentName,
@@ -59,6 +61,11 @@ export function createProjectServices(
 
   return {
     findLog,
+    listLogs(environment) {
+      const id = nameEnvironment(environment)
+      const services = supervisor.findEnvironment(id)?.spec.services ?? []
+      return [{ service: null, stream: id }, ...services.map(({ config: { name } }) => ({ service: name, stream: getServiceLogName(id, name) }))]
+    },
     async list(environment) {
       const state = supervisor.findEnvironment(nameEnvironment(environment))
       if (!state) return { services: [], release_command: null, deployment_id: null }

@@ -31,6 +31,8 @@ export interface ServiceOptions {
   memory_mb: number
   cpus: number
   health_timeout_s: number
+  /** Adds the variables of the OpenTelemetry SDKs. */
+  withTracing(variables: Record<string, string>, service: string): Record<string, string>
 }
 
 /** How the services of a version start: the main one, and the others. */
@@ -67,7 +69,7 @@ export function createServiceSpecs(version: Version, options: ServiceOptions): {
         artifact,
         owner_id: environmentNames.has(config.name) ? options.environment_id : options.deployment_id,
         // A prebuilt image gets only the variables of the file, and nothing of the project.
-        variables: config.source.kind === 'image' ? own : { ...options.variables, ...own },
+        variables: config.source.kind === 'image' ? own : options.withTracing({ ...options.variables, ...own }, config.name),
         memory_mb: Math.min(config.memory_mb ?? options.memory_mb, options.memory_mb),
         cpus: Math.min(config.cpus ?? options.cpus, options.cpus),
         health_timeout_s: options.health_timeout_s,

@@ -6,6 +6,7 @@ import { createSecretMask, type SecretMask } from './secret-mask.ts'
 import { type ManagedServices, readManagedServices } from './managed-services.ts'
 import type { DeploymentContext } from './context.ts'
 import type { RegistryAccess } from '../runtime/registries.ts'
+import { getEnvironmentId } from './supervised-app.ts'
 import { readRegistryAccess } from './registry-access.ts'
 
 /** The secrets of a deployment, held in memory while the deployment runs. */
@@ -15,6 +16,8 @@ export interface DeploymentSecrets {
   /** Variables that are mounted into builds of a Dockerfile. */
   build_secrets: Record<string, string>
   mask: SecretMask
+  /** The address of the trace receiver and the token of the environment, for running apps only. */
+  trace_exporter: Record<string, string>
   /** Services that the project has without a configuration file. */
   managed_services: ManagedServices['names']
   /** The registry credentials for pulling images. */
@@ -52,11 +55,22 @@ export async function readSecrets(
   )
   const registries = restricted ? { logins: [], uses_docker_login: false } : await readRegistryAccess(context, project)
   const mail = await context.mailCatcher.variablesFor(project.id, runtime)
+  const environment = { id: getEnvironmentId(deployment), project_id: project.id, branch: target === 'preview' ? branch : null }
+  const traces = await context.traces.variablesFor(environment, runtime)
   const given = { ...database.variables, ...managed.variables, ...mail.variables }
   const replaced = Object.keys({ ...managed.variables, ...mail.variables }).filter((name) => Object.hasOwn(variables, name))
   // Host names and ports of managed services are no secrets.
   const secretValues = [...Object.values(variables), ...Object.values(database.variables), ...database.secrets]
   Object.assign(variables, given)
+  const mask = createSecretMask([
+    ...secretValues,
+    ...managed.secrets,
+    ...mail.secrets,
+    ...traces.secrets,
+    ...listCredentialSecrets(credentials),
+    ...registries.logins.map(({ password }) => password),
+  ])
+  context.traces.setMask(environment, mask)
   return {
     variables,
     build_secrets: Object.fromEntries(Object.entries(variables).filter(([key]) => isBuildSecret.get(key) === true)),
@@ -64,16 +78,11 @@ export async function readSecrets(
     registries,
     notes: [
       ...(restricted ? [restrictionNote] : []),
-      ...[database.note, mail.note].filter((note) => note !== null),
+      ...[database.note, mail.note, traces.note].filter((note) => note !== null),
       ...(replaced.length === 0 ? [] : [`Managed services set ${replaced.join(', ')} instead of the project’s own values.`]),
     ],
-    mask: createSecretMask([
-      ...secretValues,
-      ...managed.secrets,
-      ...mail.secrets,
-      ...listCredentialSecrets(credentials),
-      ...registries.logins.map(({ password }) => password),
-    ]),
+    mask,
+    trace_exporter: traces.variables,
     getRepositoryCredentials: (current, url) =>
       credentials && current.repo_url !== null && isSameOrigin(current.repo_url, url) ? credentials : null,
   }

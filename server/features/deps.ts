@@ -19,6 +19,7 @@ import type { LocalHttps } from '../tls/local-https.ts'
 import type { Store } from '../store/store.ts'
 import type { Backups } from '../maintenance/backup/backups.ts'
 import type { DiskManager } from '../maintenance/disk-usage.ts'
+import type { TraceReceiver } from '../tracing/trace-receiver.ts'
 import type { DomainVerifier } from './domain-verifier.ts'
 import type { DomainOrders } from '../optional/domain-sales/orders.ts'
 import type { MetricsRecorder } from './metrics-recorder.ts'
@@ -83,6 +84,8 @@ export interface FeatureDeps {
   mail: EmailSender
   /** The mail that apps of this instance send. */
   mailCatcher: MailCatcher
+  /** The spans that apps of this instance send. */
+  traces: Pick<TraceReceiver, 'flush'>
   /** Screenshots of deployments. */
   screenshots: { read(of: { id: string; project_id: string }, variant: ScreenshotVariant): Promise<Uint8Array | undefined> }
   /** Verifies custom domains. */

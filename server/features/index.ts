@@ -37,6 +37,7 @@ import { createSourcePlanHandlers } from './source-plans.ts'
 import { createScreenshotHandlers } from './screenshots.ts'
 import { createRequestHandlers } from './requests.ts'
 import { createTokenHandlers } from './tokens.ts'
+import { createTraceHandlers } from './traces.ts'
 import { createTeamHandlers } from './team.ts'
 import { createUploadHandlers } from './uploads.ts'
 
@@ -76,6 +77,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createRegistryHandlers(deps),
     ...createRemoteHandlers(deps),
     ...createRequestHandlers(deps),
+    ...createTraceHandlers(deps),
     ...createServiceHandlers(deps),
     ...createSourcePlanHandlers(deps),
     ...createScreenshotHandlers(deps),

@@ -18,12 +18,13 @@ export function createProjectSettingsHandlers(deps: FeatureDeps): ProjectSetting
     },
 
     async updateProjectSettings({ project }, { body }) {
-      const { cpu_limit, watch_paths, public_ports, apps, ...plain } = body
+      const { cpu_limit, watch_paths, public_ports, apps, tracing, ...plain } = body
       return deps.store.db.write((tx) => {
         updateProject(tx, project.id, {
           ...plain,
           ...(watch_paths && { watch_paths: formatWatchPaths(watch_paths) }),
           ...(public_ports && { public_ports: formatPublicPorts(public_ports) }),
+          ...(tracing === undefined ? {} : { tracing: tracing ? (1 as const) : (0 as const) }),
           ...(apps && { apps: JSON.stringify([...new Set(apps)]) }),
           ...(cpu_limit === undefined ? {} : { cpu_limit: cpu_limit === null ? null : Math.min(cpu_limit, deps.cpus) }),
           updated_at: isoTime(deps.clock.now()),
@@ -43,6 +44,7 @@ const presentProjectSettings = ({
   watch_paths,
   public_ports,
   apps,
+  tracing,
 }: ProjectRow): ProjectSettings => ({
   health_path,
   health_timeout_s,
@@ -51,4 +53,5 @@ const presentProjectSettings = ({
   watch_paths: parseWatchPaths(watch_paths),
   public_ports: parsePublicPorts(public_ports),
   apps: parseApps(apps),
+  tracing: tracing === 1,
 })

@@ -103,7 +103,7 @@ const toRowFilters = ({ client_ip, ...filters }: RowFilters): RowFilters => ({
   client_ip: client_ip === undefined ? undefined : truncateClientIp(client_ip),
 })
 
-function presentRequest(row: StoredRequest): LoggedRequest {
+export function presentRequest(row: StoredRequest): LoggedRequest {
   return {
     id: row.id,
     time: isoTime(row.time),

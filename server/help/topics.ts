@@ -8,12 +8,13 @@ import { instanceTopics } from './topics/instance.ts'
 import { projectSettingsTopics } from './topics/project-settings.ts'
 import { networkingTopics } from './topics/networking.ts'
 import { runningTopics } from './topics/running.ts'
+import { tracingTopics } from './topics/tracing.ts'
 import { serviceTopics } from './topics/services.ts'
 
 const topicsByGroup: Record<keyof typeof topicGroups, HelpArticle[]> = {
   begin: gettingStartedTopics,
   deploy: [...deployingTopics, ...projectSettingsTopics, ...serviceTopics, ...configurationTopics],
-  run: [...developmentTopics, ...runningTopics],
+  run: [...developmentTopics, ...runningTopics, ...tracingTopics],
   names: networkingTopics,
   keep: instanceTopics,
 }

@@ -10,6 +10,17 @@ export function traceIdOf(requestId: string): string {
   return toHex(readDigits(requestId, 4, 2), 2) + text
 }
 
+/** The ID of the request whose trace ID this is, unless its client sent a trace ID. */
+export function requestIdOf(traceId: string): string | undefined {
+  if (!isTraceId(traceId)) return undefined
+  let text = ''
+  for (let rest = BigInt(`0x${traceId}`), i = 0; i < 26; i++, rest >>= 5n) text = alphabet.charAt(Number(rest & 31n)) + text
+  return `req_${text}`
+}
+
+export const isTraceId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text) && !/^0+$/.test(text)
+export const isSpanId = (text: string): boolean => /^[0-9a-f]{16}$/.test(text) && !/^0+$/.test(text)
+
 /** The ID of the edge's own span in the trace of a request. */
 export const spanIdOf = (requestId: string): string => traceIdOf(requestId).slice(16)
 

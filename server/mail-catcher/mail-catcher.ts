@@ -20,9 +20,10 @@ import {
 import type { Sealer } from '../store/sealer.ts'
 import type { Db, Tx } from '../store/store.ts'
 import type { MailMessageRow } from '../store/managed-tables.ts'
-import { createListeners, type FindHostAddress } from './listeners.ts'
+import { createAppListeners, type FindHostAddress } from '../network/app-listeners.ts'
 import { createMessageFiles } from './message-files.ts'
 import { parseMessage, presentMessage, readAttachment, summarize } from './read-message.ts'
+import { listenForMail, type SmtpHandlers } from './smtp-listener.ts'
 
 export interface MailCatcherOptions {
   db: Db
@@ -31,10 +32,6 @@ export interface MailCatcherOptions {
   log: Log
   data_dir: string
   instance_id: string
-  /**
-   * How apps on a runtime reach this machine: the host for their variables, and the address to listen on, null if that is loopback. Rejects
-   * while the runtime is not available. Undefined if `isNeeded` is false and the runtime has no network yet, and so no apps.
-   */
   findHostAddress: FindHostAddress
   runtimes: readonly RuntimeName[]
 }
@@ -54,34 +51,40 @@ export function createMailCatcher(options: MailCatcherOptions) {
   const unsealPassword = ({ project_id, sealed_password }: { project_id: string; sealed_password: Uint8Array }): string =>
     sealer.unseal(sealedColumnOf(project_id), sealed_password)
 
-  const listeners = createListeners({
+  const handlers: SmtpHandlers = {
+    async authenticate(user, password) {
+      const row = await db.read((tx) => findMailbox(tx, user))
+      return row?.is_enabled === 1 && isSameSecret(unsealPassword(row), password) ? user : undefined
+    },
+    async receive({ project_id, recipients, content }) {
+      const id = newId('msg')
+      const bytes = await files.write(project_id, id, content)
+      try {
+        const source = await files.read(project_id, id)
+        const summary = summarize(await parse(source ?? Buffer.alloc(0)))
+        const row = { ...summary, id, project_id, bytes, recipients: JSON.stringify(recipients.slice(0, 100)), received_at: isoTime(clock.now()) }
+        const dropped = await db.write((tx) => {
+          insertMailMessage(tx, row)
+          const old = listExcess(listMailMessages(tx, project_id))
+          deleteMailMessages(tx, old)
+          tx.publish({ type: 'project_changed', id: project_id })
+          return old
+        })
+        for (const old of dropped) await files.remove(project_id, old)
+      } catch (error) {
+        log.warn('mail_store_failed', { project: project_id, error })
+        await files.remove(project_id, id)
+        throw error
+      }
+    },
+  }
+  const listeners = createAppListeners({
     ...options,
-    handlers: {
-      async authenticate(user, password) {
-        const row = await db.read((tx) => findMailbox(tx, user))
-        return row?.is_enabled === 1 && isSameSecret(unsealPassword(row), password) ? user : undefined
-      },
-      async receive({ project_id, recipients, content }) {
-        const id = newId('msg')
-        const bytes = await files.write(project_id, id, content)
-        try {
-          const source = await files.read(project_id, id)
-          const summary = summarize(await parse(source ?? Buffer.alloc(0)))
-          const row = { ...summary, id, project_id, bytes, recipients: JSON.stringify(recipients.slice(0, 100)), received_at: isoTime(clock.now()) }
-          const dropped = await db.write((tx) => {
-            insertMailMessage(tx, row)
-            const old = listExcess(listMailMessages(tx, project_id))
-            deleteMailMessages(tx, old)
-            tx.publish({ type: 'project_changed', id: project_id })
-            return old
-          })
-          for (const old of dropped) await files.remove(project_id, old)
-        } catch (error) {
-          log.warn('mail_store_failed', { project: project_id, error })
-          await files.remove(project_id, id)
-          throw error
-        }
-      },
+    name: 'mail',
+    listen: (host, port) => listenForMail(host, port, handlers),
+    notes: {
+      unavailable: 'The mail catcher is not available, so this app cannot send mail.',
+      cannotListen: (address) => `The mail catcher cannot listen on ${address}, so this app cannot send mail. Free the port, then deploy again.`,
     },
   })
 

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { callbackify } from 'node:util'
 import type { SMTPServer, SMTPServerAuthentication, SMTPServerOptions } from 'smtp-server'
 import { mailLimits } from '../contract/mail.ts'
+import type { AppListener } from '../network/app-listeners.ts'
 
 export interface SmtpHandlers {
   /** The project of a user; undefined for a wrong user or password. */
@@ -19,13 +20,7 @@ export class ReceiveError extends Error {
   }
 }
 
-export interface SmtpListener {
-  port: number
-  close(): Promise<void>
-}
-
-/** Listens on one address. Rejects when the port is taken or the address is not one of this machine. */
-export async function listenForMail(host: string, port: number, handlers: SmtpHandlers): Promise<SmtpListener> {
+export async function listenForMail(host: string, port: number, handlers: SmtpHandlers): Promise<AppListener> {
   // Loaded when the first project uses the catcher.
   const { SMTPServer: Server } = await import('smtp-server')
   const server = new Server(createServerOptions(handlers))

@@ -59,7 +59,7 @@ export async function listDataFolderUnits(data_dir: string, now: number, isKnown
 /** Files of a database start with its name: `logs.db-wal`, `logs.db.damaged`. */
 function classifyFile(name: string): DiskKind {
   if (name.startsWith('homeport.db')) return 'instance_database'
-  if (name === 'logs' || name.startsWith('logs.db') || name.startsWith('requests.db')) return 'logs'
+  if (name === 'logs' || name.startsWith('logs.db') || name.startsWith('requests.db') || name.startsWith('traces.db')) return 'logs'
   if (name.startsWith('metrics.db')) return 'metrics'
   if (name === 'postgres' || name.startsWith('postgres-')) return 'databases'
   if (name === 'volumes') return 'app_volumes'

@@ -21,6 +21,8 @@ export const tools: readonly Tool[] = [
   operationTool('get_metrics', 'getMetrics', { select: withoutEmptyBuckets }),
   operationTool('list_requests', 'listRequests'),
   operationTool('get_request', 'getRequest'),
+  operationTool('list_traces', 'listTraces'),
+  operationTool('get_trace', 'getTrace', { select: withFirstSpans }),
   operationTool('list_previews', 'listPreviews'),
   operationTool('list_variables', 'listEnvVarKeys'),
   setVariableTool,
@@ -46,6 +48,12 @@ export const tools: readonly Tool[] = [
 function withoutLog({ deployment }: CallOutput<'getDeployment'>) {
   const { build_log: _, build_log_truncated: __, ...rest } = deployment
   return { deployment: rest }
+}
+
+/** A trace may have thousands of spans. */
+const maxSpans = 300
+function withFirstSpans({ spans, is_truncated, ...rest }: CallOutput<'getTrace'>) {
+  return { ...rest, spans: spans.slice(0, maxSpans), is_truncated: is_truncated || spans.length > maxSpans }
 }
 
 function withoutEmptyBuckets({ buckets, ...rest }: CallOutput<'getMetrics'>) {

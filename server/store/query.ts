@@ -11,13 +11,15 @@ import {
 import type { SqliteTransaction } from './sqlite.ts'
 import type { LogTables, MetricsTables } from './log-tables.ts'
 import type { RequestTables } from './request-tables.ts'
+import type { TraceTables } from './trace-tables.ts'
 import type { Tables } from './tables.ts'
 
-/** Builders of queries, which run nothing: of the main database, of the logs, of the metrics, of the request log. */
+/** Builders of queries, which run nothing: of the main database, of the logs, of the metrics, of the request log, of the traces. */
 export const tables = createBuilder<Tables>()
 export const logTables = createBuilder<LogTables>()
 export const metricsTables = createBuilder<MetricsTables>()
 export const requestTables = createBuilder<RequestTables>()
+export const traceTables = createBuilder<TraceTables>()
 
 type Transaction = Pick<SqliteTransaction, 'statement'>
 type Query<Row> = Compilable<Row> & { toOperationNode(): RootOperationNode }

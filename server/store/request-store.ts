@@ -1,5 +1,6 @@
 import type { RequestFilters } from '../contract/requests.ts'
 import { limits } from '../contract/limits.ts'
+import { toGlob } from './glob.ts'
 import { first, insert, requestTables, run } from './query.ts'
 import type { RequestRow } from './request-tables.ts'
 import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
@@ -20,6 +21,8 @@ export interface RequestStore {
   readRange(projectId: string, since_ms?: number, until_ms?: number): { from: number; to: number; last: number }
   /** Requests from a number up to another, which is not included; the newest first, or the oldest. */
   list(projectId: string, filters: RowFilters, range: { from: number; to: number; limit: number; order: 'asc' | 'desc' }): StoredRequest[]
+  /** The requests of a project within a trace, oldest first. `ids`: requests whose own ID gave the trace its ID. */
+  listOfTrace(projectId: string, traceId: string, ids: readonly string[], limit: number): StoredRequest[]
   /** A request of any project. */
   find(id: string): (StoredRequest & { project_id: string }) | undefined
   /**
@@ -150,6 +153,23 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
         return tx.all<RequestRow>(query.orderBy('seq', order).limit(limit)).map(toStoredRequest)
       }),
 
+    listOfTrace: (projectId, traceId, ids, limit) =>
+      db.readSync((tx) => {
+        const project = findProject(tx, projectId)
+        if (!project) return []
+        const own = ids.flatMap((id) => findById(tx, id) ?? []).filter((row) => row.project === project.key && row.trace_id === null)
+        const continued = tx.all<RequestRow>(
+          requestTables
+            .selectFrom('requests')
+            .selectAll()
+            .where('trace_id', '=', traceId)
+            .where('project', '=', project.key)
+            .orderBy('seq')
+            .limit(limit),
+        )
+        return [...own, ...continued].slice(0, limit).map(toStoredRequest)
+      }),
+
     find(id) {
       const row = db.readSync((tx) => findById(tx, id))
       return row && { ...toStoredRequest(row), project_id: row.project_id }
@@ -225,10 +245,4 @@ function filterRequests(project: number, { status, method, path, host, deploymen
   if (min_duration_ms !== undefined) query = query.where('duration_ms', '>=', min_duration_ms)
   if (id !== undefined) query = query.where('id', '=', id)
   return query
-}
-
-/** Without `*`, the start of a path. SQLite's other wildcards are taken literally. */
-function toGlob(pattern: string): string {
-  const escaped = pattern.replace(/[?[]/g, '[$&]')
-  return pattern.includes('*') ? escaped : `${escaped}*`
 }

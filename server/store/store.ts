@@ -8,7 +8,8 @@ import { createLogStore, type LogStore } from './log-store.ts'
 import { createMetricsStore, type MetricsStore } from './metrics-store.ts'
 import { migrate } from './migrate.ts'
 import { createRequestStore, type RequestStore } from './request-store.ts'
-import { logMigrations, metricsMigrations, migrations, requestMigrations } from './migrations/index.ts'
+import { createTraceStore, type TraceStore } from './trace-store.ts'
+import { logMigrations, metricsMigrations, migrations, requestMigrations, traceMigrations } from './migrations/index.ts'
 import { tables } from './query.ts'
 import { hasDatabaseCopies, type DatabaseRecovery, recoverDatabase } from './recovery.ts'
 import { writeSetting } from './settings.ts'
@@ -21,6 +22,7 @@ export interface Store {
   logs: LogStore
   metrics: MetricsStore
   requests: RequestStore
+  traces: TraceStore
   /** Events of committed transactions, and those that their subscribers publish. */
   events: EventBus<DomainEvent>
   /** Set if this start found the main database damaged. */
@@ -38,7 +40,7 @@ interface StoreFileOptions {
 const alwaysCheckedLimit_bytes = 32 * 2 ** 20
 
 /**
- * Opens the four files of a data folder. The caller holds the folder's lock. A main database that is damaged, or missing although copies exist, is
+ * Opens the five files of a data folder. The caller holds the folder's lock. A main database that is damaged, or missing although copies exist, is
  * replaced with the newest intact copy; `recovery` describes it. Without an intact copy the start fails and nothing is changed. `after_crash`: the
  * previous run did not exit properly.
  */
@@ -67,6 +69,7 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
   const logs = await openAuxiliaryDatabase({ path: join(data_dir, 'logs.db'), clock }, logMigrations)
   const metrics = await openAuxiliaryDatabase({ path: join(data_dir, 'metrics.db'), clock }, metricsMigrations)
   const requests = await openAuxiliaryDatabase({ path: join(data_dir, 'requests.db'), clock }, requestMigrations)
+  const traces = await openAuxiliaryDatabase({ path: join(data_dir, 'traces.db'), clock }, traceMigrations)
   const mainDatabase = db
 
   return {
@@ -74,6 +77,7 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
     logs: createLogStore(logs),
     metrics: createMetricsStore(metrics),
     requests: createRequestStore(requests),
+    traces: createTraceStore(traces),
     events,
     recovery,
     async close() {
@@ -81,6 +85,7 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
       await logs.close()
       await metrics.close()
       await requests.close()
+      await traces.close()
     },
   }
 }
@@ -121,7 +126,7 @@ async function openMainDatabase(
 
 class DamagedAuxiliaryDatabaseError extends Error {}
 
-/** Damaged logs, metrics or request logs must not prevent the start: the file is renamed and a new one is created. */
+/** Damaged logs, metrics, request logs or traces must not prevent the start: the file is renamed and a new one is created. */
 async function openAuxiliaryDatabase({ path, clock }: StoreFileOptions, steps: readonly { name: string; sql: string }[]): Promise<SqliteDatabase> {
   let db: SqliteDatabase | undefined
   try {

@@ -253,7 +253,7 @@ export interface TokenRow {
 /** Columns that have defaults for new projects. */
 interface ProjectTable extends Omit<
   ProjectRow,
-  'seq' | 'health_path' | 'health_timeout_s' | 'cpu_limit' | 'preview_volumes' | 'watch_paths' | 'public_ports' | 'apps'
+  'seq' | 'health_path' | 'health_timeout_s' | 'cpu_limit' | 'preview_volumes' | 'watch_paths' | 'public_ports' | 'apps' | 'tracing'
 > {
   seq: Generated<number>
   health_path: Generated<string>
@@ -263,6 +263,7 @@ interface ProjectTable extends Omit<
   watch_paths: Generated<string>
   public_ports: Generated<string>
   apps: Generated<string>
+  tracing: Generated<0 | 1>
 }
 
 export interface ProjectRow {
@@ -293,6 +294,7 @@ export interface ProjectRow {
   public_ports: string
   /** Folders as a JSON list. */
   apps: string
+  tracing: 0 | 1
   port: number | null
   status: ProjectStatus
   always_warm: 0 | 1

@@ -23,7 +23,16 @@ test('settings have defaults, and a change applies to its project only', async (
   expect([status, body]).toEqual([
     200,
     {
-      settings: { health_path: '/', health_timeout_s: 60, cpu_limit: null, preview_volumes: 'empty', watch_paths: [], public_ports: [], apps: [] },
+      settings: {
+        health_path: '/',
+        health_timeout_s: 60,
+        cpu_limit: null,
+        preview_volumes: 'empty',
+        watch_paths: [],
+        public_ports: [],
+        apps: [],
+        tracing: true,
+      },
       cpus: expect.any(Number),
     },
   ])
@@ -36,6 +45,7 @@ test('settings have defaults, and a change applies to its project only', async (
     watch_paths: [' apps/web/** ', '!**/*.md'],
     public_ports: [9090, 9091, 9090],
     apps: ['apps/web', 'apps/api', 'apps/web'],
+    tracing: false,
   })
   expect(changed.body.settings).toEqual({
     health_path: '/healthz?full=1',
@@ -45,11 +55,22 @@ test('settings have defaults, and a change applies to its project only', async (
     watch_paths: ['apps/web/**', '!**/*.md'],
     public_ports: [9090, 9091],
     apps: ['apps/web', 'apps/api'],
+    tracing: false,
   })
   expect((await change({ cpu_limit: 256 })).body).toMatchObject({ settings: { cpu_limit: body.cpus } })
   expect(
-    (await change({ cpu_limit: null, health_timeout_s: 60, health_path: '/', preview_volumes: 'empty', watch_paths: [], public_ports: [], apps: [] }))
-      .body,
+    (
+      await change({
+        cpu_limit: null,
+        health_timeout_s: 60,
+        health_path: '/',
+        preview_volumes: 'empty',
+        watch_paths: [],
+        public_ports: [],
+        apps: [],
+        tracing: true,
+      })
+    ).body,
   ).toEqual(body)
 })
 

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
-import { root } from '../support/instance-process.ts'
+import { packModules } from '../support/packed-modules.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import type { PlatformSettings } from '../support/platform-process.ts'
 
@@ -49,21 +49,11 @@ process.on('SIGTERM', () => process.exit(0))
 `
 
 /** A guest book that stores its names in the database, with its dependencies included, so that nothing is downloaded. */
-export function guestBookFiles(): Record<string, string> {
-  const files: Record<string, string> = {
-    'package.json': JSON.stringify({ name: 'guest-book', private: true, scripts: { start: 'node server.js' } }),
-    'server.js': server,
-  }
-  const pack = (name: string): void => {
-    const folder = join(root, 'node_modules', name)
-    const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { dependencies?: Record<string, string> }
-    for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
-      if (/\.(js|mjs|json)$/.test(file)) files[join('node_modules', name, file)] ??= readFileSync(join(folder, file), 'utf8')
-    for (const one of Object.keys(dependencies)) if (!files[join('node_modules', one, 'package.json')]) pack(one)
-  }
-  pack('pg')
-  return files
-}
+export const guestBookFiles = (): Record<string, string> => ({
+  'package.json': JSON.stringify({ name: 'guest-book', private: true, scripts: { start: 'node server.js' } }),
+  'server.js': server,
+  ...packModules(['pg']),
+})
 
 /** Rows of one statement, by a connection string. */
 export const queryDatabase = async (connectionString: string, sql: string) => {

@@ -96,6 +96,7 @@ describe('the image services of an environment', () => {
       memory_mb: 256,
       cpus: 1,
       health_timeout_s: 60,
+      withTracing: (variables: Record<string, string>) => variables,
     }
     return {
       project_id: 'prj_1',

@@ -1,6 +1,7 @@
 import { expect, type Page } from '@playwright/test'
 import type { LoggedRequest } from '../../server/contract/requests.ts'
 import type { Screen } from './screen.ts'
+import { traceScreens } from './trace-screens.ts'
 
 /** Requests of the last minutes, newest first. The times are those of the page, so that screenshots of two runs differ in them alone. */
 const kinds: Partial<LoggedRequest>[] = [
@@ -74,6 +75,7 @@ const withRequests =
 const path = 'projects/harbour-shop/logs/requests'
 
 export const requestScreens: Screen[] = [
+  ...traceScreens,
   { name: 'requests', path, before: withRequests(60), act: (page) => expect(page.getByRole('list', { name: 'Requests' })).toBeVisible() },
   { name: 'requests-empty', path, before: withRequests(0), act: (page) => expect(page.getByText('No requests yet')).toBeVisible() },
   {

@@ -27,6 +27,7 @@ test('settings of both operations are saved together, errors appear at their fie
     watch_paths: [],
     public_ports: [],
     apps: [],
+    tracing: true,
   })
   expect(await platform.getProject('tuned')).toMatchObject({ name: 'Finely tuned' })
 

@@ -12,6 +12,7 @@ const readTools = [
   'list_volumes',
   'list_database_dumps',
   'list_deployments',
+  'list_traces',
 ]
 
 /** Reads all that an agent can read of a project, and sets a variable that exists. Returns the responses. */
@@ -28,6 +29,7 @@ export async function readAsAgent(send: Fetch, slug: string, deploymentIds: read
   await callTool('list_projects', {})
   for (const id of deploymentIds) for (const name of ['get_deployment', 'get_failure', 'get_build_log']) await callTool(name, { slug, id })
   for (const name of readTools) await callTool(name, { slug })
+  await callTool('get_trace', { slug, trace_id: 'ab'.repeat(16) })
   await callTool('set_variable', { slug, ...variable })
   return responses.join('\n')
 }

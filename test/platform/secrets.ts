@@ -251,6 +251,13 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       for (const path of ['/healthz', '/openapi.json', '/docs']) await ask('GET', path)
     })
 
+    test('it receives a span that contains them everywhere', async () => {
+      const path = `/instance/projects/teller/traces/${'ab'.repeat(16)}`
+      await until(async () => (await ask('GET', path)).status === 200 || undefined, { what: 'the trace' })
+      expect(JSON.stringify(await ask('GET', `${path}/spans/${'cd'.repeat(8)}`)).split('••••••').length).toBeGreaterThan(20)
+      await ask('GET', '/instance/projects/teller/traces')
+      await until(() => sinks.get('the runtime log')?.includes('sent with x-homeport-token ••••••') || undefined, { what: 'the token' })
+    })
     test('an agent reads everything that it can', async () => {
       const { body } = await ask<{ deployments: { id: string }[] }>('GET', '/v1/projects/teller/deployments')
       const variable = { key: 'SECRET', value: secrets.get('preview variable'), environment: 'preview' }

@@ -14,9 +14,10 @@ import type { Platform } from '../../server/platform.ts'
 import { openSqlite } from '../../server/store/sqlite.ts'
 import { createLogStore } from '../../server/store/log-store.ts'
 import { createRequestStore } from '../../server/store/request-store.ts'
+import { createTraceStore } from '../../server/store/trace-store.ts'
 import { createMetricsStore } from '../../server/store/metrics-store.ts'
 import { migrate } from '../../server/store/migrate.ts'
-import { logMigrations, metricsMigrations, migrations, requestMigrations } from '../../server/store/migrations/index.ts'
+import { logMigrations, metricsMigrations, migrations, requestMigrations, traceMigrations } from '../../server/store/migrations/index.ts'
 import type { Store } from '../../server/store/store.ts'
 import { createTestClock, type TestClock } from './test-clock.ts'
 
@@ -163,24 +164,26 @@ export const failOnProjectName =
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** The four databases of a platform, in memory. */
+/** The five databases of a platform, in memory. */
 export async function openMemoryStore(clock: Clock, onStatement?: (sql: string) => void): Promise<Store> {
   const events = createEventBus<DomainEvent>()
   const open = () => openSqlite({ path: ':memory:', durable: false, clock, onEvent: events.publish, ...(onStatement && { onStatement }) })
-  const [db, logs, metrics, requests] = [open(), open(), open(), open()]
+  const [db, logs, metrics, requests, traces] = [open(), open(), open(), open(), open()]
   await migrate(db, migrations)
   await migrate(logs, logMigrations)
   await migrate(metrics, metricsMigrations)
   await migrate(requests, requestMigrations)
+  await migrate(traces, traceMigrations)
   return {
     db,
     logs: createLogStore(logs),
     metrics: createMetricsStore(metrics),
     requests: createRequestStore(requests),
+    traces: createTraceStore(traces),
     events,
     recovery: undefined,
     async close() {
-      await Promise.all([db.close(), logs.close(), metrics.close(), requests.close()])
+      await Promise.all([db.close(), logs.close(), metrics.close(), requests.close(), traces.close()])
     },
   }
 }

@@ -22,6 +22,7 @@ export const projectRow = (
   watch_paths: '[]',
   public_ports: '[]',
   apps: '[]',
+  tracing: 1,
   port: null,
   status: 'created',
   always_warm: 0,

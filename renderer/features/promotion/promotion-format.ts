@@ -21,6 +21,7 @@ export const settingLabels: Record<SettingName, string> = {
   watch_paths: 'Watch paths',
   public_ports: 'Additional ports',
   apps: 'Apps',
+  tracing: 'Traces',
   deploys_pushes: 'Deploy pushes',
   previews: 'Previews of branches',
   preview_databases: 'Databases of previews',

@@ -70,7 +70,7 @@ function RequestDetails({ slug, request }: { slug: string; request: LoggedReques
           <CopyText text={request.id} />
         </Detail>
         <Detail name="Trace ID">
-          <CopyText text={request.trace_id} />
+          <CopyText text={request.trace_id} /> <Link href={`/projects/${slug}/logs/traces/${request.trace_id}`}>Show trace</Link>
         </Detail>
       </dl>
       <div className={styles.curl}>

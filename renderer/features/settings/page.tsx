@@ -43,13 +43,14 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
   const updateSettings = useUpdateProjectSettings({ hidesErrorToast: true })
   const save = async () => {
     const params = { slug: project.slug }
-    const { health_path, health_timeout_s, cpu_limit, watch_paths, public_ports, apps, preview_volumes, ...body } = form.changes
+    const { health_path, health_timeout_s, cpu_limit, watch_paths, public_ports, apps, preview_volumes, tracing, ...body } = form.changes
     const watchPaths = watch_paths === undefined ? undefined : toLines(watch_paths)
     const moreChanges = pickDefined({
       health_path,
       health_timeout_s,
       cpu_limit,
       preview_volumes,
+      tracing,
       watch_paths: watchPaths,
       public_ports: public_ports === undefined ? undefined : toNumbers(public_ports),
       apps: apps === undefined ? undefined : toLines(apps),
@@ -164,6 +165,13 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
             {...form.toggle('always_warm')}
           />
           <SwitchField label="Edge cache" hint="Caches responses that the app marks as cacheable." {...form.toggle('caching_enabled')} />
+          {more && (
+            <SwitchField
+              label="Traces"
+              hint="Apps that use an OpenTelemetry SDK send their traces to Homeport, unless they have an exporter of their own."
+              {...form.toggle('tracing')}
+            />
+          )}
         </Section>
         {more && (
           <Section title="Health check" about="A new version gets traffic once it responds with a status below 500.">
@@ -224,6 +232,7 @@ const noMoreSettings: ProjectSettings = {
   watch_paths: [],
   public_ports: [],
   apps: [],
+  tracing: true,
 }
 
 const editableMoreSettings = ({ watch_paths, public_ports, apps, ...plain }: ProjectSettings) => ({

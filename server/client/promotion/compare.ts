@@ -12,7 +12,7 @@ export type Difference = 'same' | 'differs' | 'only_here' | 'only_there'
 /** The settings that a promotion copies, by the operation that changes them. The repository stays that of each project. */
 const settingNames = {
   updateProject: ['name', 'root_directory', 'node_version', 'install_command', 'build_command', 'memory_limit_mb', 'always_warm', 'caching_enabled'],
-  updateProjectSettings: ['health_path', 'health_timeout_s', 'cpu_limit', 'preview_volumes', 'watch_paths', 'public_ports', 'apps'],
+  updateProjectSettings: ['health_path', 'health_timeout_s', 'cpu_limit', 'preview_volumes', 'watch_paths', 'public_ports', 'apps', 'tracing'],
   updateWatching: ['deploys_pushes', 'previews', 'preview_databases', 'pull_requests', 'pull_request_secrets'],
 } as const
 type SettingOperation = keyof typeof settingNames
@@ -46,6 +46,7 @@ const defaults: Required<Omit<PromotedSettings, 'name'>> = {
   watch_paths: [],
   public_ports: [],
   apps: [],
+  tracing: true,
   deploys_pushes: true,
   previews: true,
   preview_databases: false,

@@ -36,6 +36,7 @@ export const projectSettingsTopics: HelpArticle[] = [
           '`public_ports` lists additional ports for HTTP, such as `9090,9091`, each with its own address: `web-9090--my-app.localhost`. The app finds the port to listen on in `PORT_9090` ([[services]]).',
           '`always_warm` keeps an idle app awake. Otherwise it sleeps after some time and wakes with the next request ([[sleep]]).',
           '`caching_enabled` lets the edge cache responses that the app marks as public. When it is off, every request reaches the app ([[cache]]).',
+          '`tracing` gives apps the variables with which OpenTelemetry SDKs send their traces to Homeport. It is on by default ([[traces]]).',
         ],
       },
       { h: 'Health check' },

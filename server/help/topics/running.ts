@@ -97,7 +97,7 @@ export const runningTopics: HelpArticle[] = [
       },
       'Status 499 means that the visitor left before the app answered. A WebSocket is logged when it opens, every other request when it ends.',
       { h: 'Find the request in your own logs' },
-      'An app receives the ID of a request as `X-Request-Id`. Where a line of its runtime log contains the ID, it is a link to the request. It also receives `traceparent`, the header of W3C Trace Context: a trace that the client began is continued, otherwise a new one starts.',
+      'An app receives the ID of a request as `X-Request-Id`. Where a line of its runtime log contains the ID, it is a link to the request. It also receives `traceparent`, the header of W3C Trace Context: a trace that the client began is continued, otherwise a new one starts. Select Show trace in a request for what the app did meanwhile ([[traces]]).',
       { h: 'What is kept' },
       'The last 100,000 requests of a project, for three days, and at most 1,000 in a second: beyond it the log says how many requests it left out. The address of a visitor is shortened to its network. Headers other than User-Agent, cookies and bodies are not kept, and the values of query parameters that look like secrets, such as `token`, are replaced. The log is part of this instance only, and not of backups. To turn it off, use [[/instance|Instance, Settings]] or the command below.',
       { run: 'npx homeport settings set request_log false' },

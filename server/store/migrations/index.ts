@@ -19,6 +19,7 @@ import { pullRequestsSql } from './0019-pull-requests.ts'
 import { publicPortsSql } from './0020-public-ports.ts'
 import { projectAppsSql } from './0023-project-apps.ts'
 import { tokenScopesSql } from './0024-token-scopes.ts'
+import { tracingSql } from './0029-tracing.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -43,6 +44,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'public-ports', sql: publicPortsSql },
   { name: 'project-apps', sql: projectAppsSql },
   { name: 'token-scopes', sql: tokenScopesSql },
+  { name: 'tracing', sql: tracingSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
@@ -131,6 +133,65 @@ CREATE TABLE requests (
 ) STRICT;
 CREATE INDEX requests_status ON requests (project, status_class, seq, status, path);
 CREATE INDEX requests_id ON requests (id);
+`,
+  },
+  {
+    name: 'trace-index',
+    sql: `
+CREATE INDEX requests_trace ON requests (trace_id) WHERE trace_id IS NOT NULL;
+`,
+  },
+]
+
+export const traceMigrations: readonly { name: string; sql: string }[] = [
+  {
+    name: 'traces',
+    sql: `
+CREATE TABLE projects (
+  key INTEGER PRIMARY KEY,
+  project_id TEXT NOT NULL UNIQUE,
+  last INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  dropped INTEGER NOT NULL
+) STRICT;
+CREATE TABLE spans (
+  seq INTEGER PRIMARY KEY,
+  project INTEGER NOT NULL,
+  trace_id TEXT NOT NULL,
+  span_id TEXT NOT NULL,
+  parent_id TEXT,
+  name TEXT NOT NULL,
+  kind INTEGER NOT NULL,
+  service TEXT NOT NULL,
+  start_us INTEGER NOT NULL,
+  duration_us INTEGER NOT NULL,
+  is_error INTEGER NOT NULL,
+  summary TEXT,
+  details TEXT NOT NULL,
+  received_at INTEGER NOT NULL,
+  bytes INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX spans_trace ON spans (project, trace_id, span_id);
+CREATE TABLE traces (
+  seq INTEGER PRIMARY KEY,
+  project INTEGER NOT NULL,
+  trace_id TEXT NOT NULL,
+  last_span INTEGER NOT NULL,
+  start_us INTEGER NOT NULL,
+  end_us INTEGER NOT NULL,
+  spans INTEGER NOT NULL,
+  errors INTEGER NOT NULL,
+  entry_rank INTEGER NOT NULL,
+  entry_us INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  service TEXT NOT NULL,
+  method TEXT,
+  route TEXT,
+  status INTEGER,
+  branch TEXT
+) STRICT;
+CREATE UNIQUE INDEX traces_id ON traces (project, trace_id);
+CREATE INDEX traces_last_span ON traces (last_span);
 `,
   },
 ]

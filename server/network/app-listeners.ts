@@ -3,17 +3,30 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import type { Log } from '../lib/log.ts'
-import { listenForMail, type SmtpHandlers, type SmtpListener } from './smtp-listener.ts'
 
 export type FindHostAddress = (runtime: RuntimeName, isNeeded: boolean) => Promise<{ host: string; bind: string | null } | undefined>
 
-interface ListenerOptions {
+export interface AppListener {
+  port: number
+  close(): Promise<void>
+}
+
+interface AppListenerOptions {
+  /** Of its folder in the data folder, and in log entries. */
+  name: 'mail' | 'traces'
   data_dir: string
   instance_id: string
   log: Log
   runtimes: readonly RuntimeName[]
+  /**
+   * How apps on a runtime reach this machine: the host for their variables, and the address to listen on, null if that is loopback. Rejects
+   * while the runtime is not available. Undefined if `isNeeded` is false and the runtime has no network yet, and so no apps.
+   */
   findHostAddress: FindHostAddress
-  handlers: SmtpHandlers
+  /** Listens on one address. Rejects when the port is taken or the address is not one of this machine. */
+  listen(host: string, port: number): Promise<AppListener>
+  /** Notes for the log of a deployment whose apps cannot reach the service. */
+  notes: { unavailable: string; cannotListen(address: string): string }
 }
 
 const loopback = '127.0.0.1'
@@ -21,12 +34,12 @@ const loopback = '127.0.0.1'
 const unusedPort = 9
 
 /**
- * The addresses on which the mail catcher listens: loopback, and this machine's address in the network of the containers. All have the same port, which
- * the same over restarts, because containers that keep running have it in their variables.
+ * The addresses on which a service for apps listens: loopback, and this machine's address in the network of the containers. All have the same port, which
+ * is the same over restarts, because containers that keep running have it in their variables.
  */
-export function createListeners({ data_dir, instance_id, log, runtimes, findHostAddress, handlers }: ListenerOptions) {
-  const portFile = join(data_dir, 'mail', 'port.json')
-  const open = new Map<string, SmtpListener>()
+export function createAppListeners({ name, data_dir, instance_id, log, runtimes, findHostAddress, notes, ...options }: AppListenerOptions) {
+  const portFile = join(data_dir, name, 'port.json')
+  const open = new Map<string, AppListener>()
   let failure: string | null = null
   let isClosed = false
   /** One at a time. */
@@ -35,7 +48,7 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
   const listen = async (host: string, port: number): Promise<number> => {
     const opened = open.get(host)
     if (opened) return opened.port
-    const listener = await listenForMail(host, port, handlers)
+    const listener = await options.listen(host, port)
     if (isClosed) await listener.close()
     else open.set(host, listener)
     return listener.port
@@ -46,10 +59,10 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
     if (opened) return opened.port
     const saved = await readPort(portFile)
     // The range is used neither by other services nor for client ports.
-    const derived = 10_000 + (createHash('sha256').update(`mail ${instance_id}`).digest().readUInt16BE(0) % 10_000)
+    const derived = 10_000 + (createHash('sha256').update(`${name} ${instance_id}`).digest().readUInt16BE(0) % 10_000)
     const port = await listen(loopback, saved ?? derived).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') throw error
-      if (saved !== undefined) log.warn('mail_port_in_use', { port: saved, hint: 'Apps get the new port with their next deployment.' })
+      if (saved !== undefined) log.warn('app_port_in_use', { service: name, port: saved, hint: 'Apps get the new port with their next deployment.' })
       return listen(loopback, 0)
     })
     if (port !== saved) await savePort(portFile, port)
@@ -64,11 +77,11 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
       await listen(bind, port)
       return { host, port, note: null }
     } catch (error) {
-      log.warn('mail_listen_failed', { address: bind, port, error })
+      log.warn('app_listen_failed', { service: name, address: bind, port, error })
       return {
         host,
         port,
-        note: `The mail catcher cannot listen on ${bind}:${port}, so this app cannot send mail. Free the port, then deploy again.`,
+        note: notes.cannotListen(`${bind}:${port}`),
       }
     }
   }
@@ -80,14 +93,14 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
   }
 
   return {
-    /** For the apps of a runtime, or null for programs of this machine. Never rejects: an app whose mail cannot be caught gets an address where nothing listens, so that it does not use its own server. */
+    /** For the apps of a runtime, or null for programs of this machine. Never rejects: an app that cannot reach the service gets an address where nothing listens. */
     ensure: (runtime: RuntimeName | null): Promise<{ host: string; port: number; note: string | null }> =>
       inOrder(() => ensure(runtime, true)).catch((error: unknown) => {
-        log.warn('mail_catcher_start_failed', { error })
+        log.warn('app_listener_start_failed', { service: name, error })
         return {
           host: loopback,
           port: open.get(loopback)?.port ?? unusedPort,
-          note: 'The mail catcher is not available, so this app cannot send mail.',
+          note: notes.unavailable,
         }
       }),
 
@@ -96,13 +109,16 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
       failure = await inOrder(listenOnLoopback).then(
         () => null,
         (error: unknown) => {
-          log.warn('mail_catcher_start_failed', { error })
-          return 'The mail catcher cannot open a port on this machine. The log of the instance has the reason.'
+          log.warn('app_listener_start_failed', { service: name, error })
+          return 'No port could be opened on this machine. The log of the instance has the reason.'
         },
       )
-      // A runtime that is not available, or has no network, has no apps that could send mail.
+      // A runtime that is not available, or has no network, has no running apps.
       for (const runtime of runtimes) await inOrder(() => ensure(runtime, false)).catch(() => {})
     },
+
+    /** Whether apps of an earlier run may have its address. */
+    wasUsed: async (): Promise<boolean> => (await readPort(portFile)) !== undefined,
 
     port: (): number | null => open.get(loopback)?.port ?? null,
     failure: (): string | null => failure,

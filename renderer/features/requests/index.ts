@@ -1,0 +1,3 @@
+/** The parts that other features may use. */
+export { durationChoices, statusChoices } from './filters.ts'
+export { statusTone } from './labels.ts'
