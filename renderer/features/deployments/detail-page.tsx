@@ -82,6 +82,7 @@ function DeploymentReport({ slug, deployment }: { slug: string; deployment: Depl
       {deployment.error && (
         <FailureReport
           slug={slug}
+          deployment={deployment}
           failure={deployment.error}
           errorLine={errorLine}
           onShow={errorLine ? () => setReveal({ line: errorLine.line }) : undefined}
