@@ -48,6 +48,7 @@ async function list(context: CommandContext): Promise<number> {
   else if (results.length === 0) context.terminal.out('No deployments yet.')
   else {
     const rows = results.map((one) => [
+      one.number === undefined ? '-' : `#${one.number}`,
       one.id,
       one.is_current ? `${deploymentStatusLabels[one.status]}, ${currentLabel.toLowerCase()}` : deploymentStatusLabels[one.status],
       triggerLabels[one.trigger],
@@ -56,7 +57,7 @@ async function list(context: CommandContext): Promise<number> {
       one.build_ms === null ? '-' : `${(one.build_ms / 1000).toFixed(1)} s`,
       formatRelativeTime(one.created_at, context.clock.now()),
     ])
-    for (const line of formatTable(context.terminal, ['ID', 'STATUS', 'TRIGGER', 'TARGET', 'COMMIT', 'BUILD', 'CREATED'], rows))
+    for (const line of formatTable(context.terminal, ['NUMBER', 'ID', 'STATUS', 'TRIGGER', 'TARGET', 'COMMIT', 'BUILD', 'CREATED'], rows))
       context.terminal.out(line)
   }
   return exitCodes.success

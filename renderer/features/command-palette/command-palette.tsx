@@ -40,7 +40,7 @@ import {
 } from 'lucide-react'
 import { type ReactNode, useMemo, useRef, useState } from 'react'
 import { useLocation, useRoute } from 'wouter'
-import { useRestart, useServingDeployment } from '../../api/deployments.ts'
+import { useDeployments, useRestart, useServingDeployment } from '../../api/deployments.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import { useCheckRepository } from '../../api/previews.ts'
 import { useProjectSearch } from '../../api/project-search.ts'
@@ -51,7 +51,8 @@ import { useCapabilities, usePromotionTargets } from '../../api/capabilities.ts'
 import { basePath, hostLabel } from '../../lib/instance-path.ts'
 import { useConnection, switchInstance } from '../../stores/connection.ts'
 import { useUi } from '../../stores/ui.ts'
-import { StatusIcon, projectBadge } from '../../components/status.tsx'
+import { deploymentTitle } from '../../components/deployment-line.tsx'
+import { StatusIcon, deploymentBadge, projectBadge } from '../../components/status.tsx'
 import { useRestoreFocus } from '../../lib/use-restore-focus.ts'
 import { KeyCaps } from '../../components/key-caps.tsx'
 import { InstanceIcon } from '../../components/instance-icon.tsx'
@@ -115,6 +116,7 @@ export default function CommandPalette() {
       <Command.List className={styles.paletteList}>
         <Command.Empty className={`${styles.paletteEmpty} text-muted`}>No results for “{query}”.</Command.Empty>
         {params?.slug && <ProjectCommands slug={params.slug} {...group} />}
+        {params?.slug && !isBlank && <DeploymentResults slug={params.slug} matchesQuery={matchesQuery} run={run} />}
         <ProjectResults terms={terms} {...group} />
         <ProjectLinkResults terms={terms} run={run} />
         <GlobalCommands {...group} />
@@ -345,6 +347,36 @@ function ProjectResults({ terms, run, isBlank, recent }: GroupProps & { terms: s
           </span>
           <span className="truncate">{project.name}</span>
           <span className={`text-subtle ${styles.paletteWord}`}>{projectBadge(project).label}</span>
+        </Command.Item>
+      ))}
+    </Command.Group>
+  )
+}
+
+const maxDeployments = 4
+
+/** Deployments of the current project by number, title or commit, among those that are loaded. */
+function DeploymentResults({ slug, matchesQuery, run }: Pick<GroupProps, 'matchesQuery' | 'run'> & { slug: string }) {
+  const [, navigate] = useLocation()
+  const { data } = useDeployments(slug, {})
+  const matches = (data?.pages ?? [])
+    .flatMap((page) => page.deployments)
+    .filter((one) => matchesQuery(`${one.number === undefined ? '' : `#${one.number}`} ${deploymentTitle(one)} ${one.commit_sha ?? ''}`))
+  if (matches.length === 0) return null
+  return (
+    <Command.Group heading="Deployments">
+      {matches.slice(0, maxDeployments).map((deployment) => (
+        <Command.Item
+          key={deployment.id}
+          value={deployment.id}
+          onSelect={() => run(() => navigate(`/projects/${slug}/deployments/${deployment.id}`), deployment.id)}
+          className={styles.paletteItem}
+        >
+          <span className={styles.paletteMark}>
+            <StatusIcon badge={deploymentBadge(deployment.status)} size={11} />
+          </span>
+          <span className="truncate">{deploymentTitle(deployment)}</span>
+          {deployment.number !== undefined && <span className={`text-subtle ${styles.paletteWord}`}>#{deployment.number}</span>}
         </Command.Item>
       ))}
     </Command.Group>

@@ -6,7 +6,7 @@ import { frameworkName } from '../../lib/frameworks.ts'
 
 /** A failure as Markdown for an issue: what failed, where, and the lines of the log. The log has no values of variables. */
 export function formatIssue(deployment: DeploymentDetail, excerpt: readonly { number: number; text: string }[]): string {
-  const { error, steps, framework, runtime, commit_sha, branch, id } = deployment
+  const { error, steps, framework, runtime, commit_sha, branch, id, number } = deployment
   if (error === null) return ''
   const failedStep = steps.find(({ status }) => status === 'failed')?.name
   const facts = [
@@ -15,7 +15,7 @@ export function formatIssue(deployment: DeploymentDetail, excerpt: readonly { nu
     ['Framework', framework && frameworkName(framework)],
     ['Runtime', findRuntimeTraits(runtime)?.label ?? runtime],
     ['Commit', commit_sha && `${commit_sha}${branch === null ? '' : ` (${branch})`}`],
-    ['Deployment', id],
+    ['Deployment', number === undefined ? id : `#${number} (${id})`],
   ].flatMap(([name, value]) => (value ? [`- ${name}: ${value}`] : []))
   const lines = excerpt.map(({ number, text }) => `${number}  ${stripAnsi(text)}`)
   // A longer fence than any in the log.
