@@ -89,7 +89,15 @@ function ProjectCard({ project, address, requests, isFavorite, settled }: CardPr
   const shown = serving ?? latest
   return (
     <div className={`card ${styles.projectCard}`} data-testid="project-card">
-      <span className={styles.projectCardImage}>{serving && <Thumbnail slug={project.slug} deployment={serving} />}</span>
+      <span className={styles.projectCardImage}>
+        {serving?.screenshots.desktop ? (
+          <Thumbnail slug={project.slug} deployment={serving} />
+        ) : (
+          <span className={styles.projectCardInitial} aria-hidden>
+            {project.name.slice(0, 1)}
+          </span>
+        )}
+      </span>
       <div className={styles.projectCardBody}>
         <div className={styles.projectCardHead}>
           <Link href={`/projects/${project.slug}`} className={`${styles.projectLink} truncate`} data-testid="project-link">
