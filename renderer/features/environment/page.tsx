@@ -199,7 +199,10 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
         onDiscard={() => stage(() => noChanges)}
         onSaved={(deploymentId) => {
           const keys = data.filter(({ id, environment }) => changes.delete.includes(id) && environment !== 'preview').map(({ key }) => key)
-          rememberDeletions(serving?.id ?? null, deploymentId === null ? [...(deletions?.keys ?? []), ...keys] : [])
+          rememberDeletions(
+            serving?.id ?? null,
+            deploymentId === null ? [...(deletions && deletions.serving_id === serving?.id ? deletions.keys : []), ...keys] : [],
+          )
           stage(() => noChanges)
           if (deploymentId !== null) setStartedId(deploymentId)
         }}
