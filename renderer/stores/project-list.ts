@@ -1,7 +1,7 @@
 import { create } from 'zustand'
 import { readPreference, writePreference } from './ui.ts'
 
-export type ProjectView = 'list' | 'grid'
+type ProjectView = 'list' | 'grid'
 
 interface ProjectListStore {
   view: ProjectView

@@ -13,8 +13,15 @@ import {
 import { formatVariables, hiddenValue, planTextEdit } from '../../renderer/features/environment/text-edit.ts'
 
 const variable = (key: string, change: Partial<ProjectEnvVar> = {}): ProjectEnvVar => ({
-  ...{ id: `env_${key}`, key, value: key.toLowerCase(), environment: null, is_sensitive: false, is_write_only: false, is_build_secret: false },
-  ...{ created_at: '2026', updated_at: '2026' },
+  id: `env_${key}`,
+  key,
+  value: key.toLowerCase(),
+  environment: null,
+  is_sensitive: false,
+  is_write_only: false,
+  is_build_secret: false,
+  created_at: '2026',
+  updated_at: '2026',
   ...change,
 })
 const variables = [

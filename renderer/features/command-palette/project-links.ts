@@ -2,7 +2,7 @@ import type { LucideIcon } from 'lucide-react'
 import { Braces, ChartColumn, Database, FileArchive, Globe, History, ScrollText, Settings2, Square, Trash2, Waypoints } from 'lucide-react'
 
 /** Pages and dialogs of any project, for queries such as “shop logs”. */
-export interface ProjectLink {
+interface ProjectLink {
   text: string
   /** Other words for it. */
   synonyms: string

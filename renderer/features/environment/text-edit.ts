@@ -7,7 +7,7 @@ import { type ChangeSet, isSecretName, type StagedVariable } from './change-set.
 /** Stands for a value that is not shown and stays as it is. */
 export const hiddenValue = '<hidden>'
 
-export interface TextEdit extends ChangeSet {
+interface TextEdit extends ChangeSet {
   /** Sentences, each with its line. */
   problems: string[]
 }

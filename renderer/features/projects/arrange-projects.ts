@@ -17,7 +17,7 @@ export const projectStates = {
 } as const satisfies Record<string, string>
 export type ProjectState = keyof typeof projectStates
 
-export interface Arrangement {
+interface Arrangement {
   order: ProjectOrder
   state: ProjectState | null
   favorites: readonly string[]

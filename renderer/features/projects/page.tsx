@@ -18,7 +18,7 @@ import { arrangeProjects } from './arrange-projects.ts'
 import { useFavorites } from './favorite-button.tsx'
 import { ProjectGrid } from './project-grid.tsx'
 import { ProjectList, projectRowHeight } from './project-list.tsx'
-import { ProjectToolbar, parseProjectView } from './project-toolbar.tsx'
+import { ProjectToolbar, parseProjectFilter } from './project-toolbar.tsx'
 import { Welcome } from './welcome.tsx'
 import styles from './page.module.css'
 
@@ -30,7 +30,7 @@ export function ProjectsPage() {
   const query = params.get('q') ?? ''
   const words = useDeferredValue(query.trim().toLowerCase())
   const [shouldPrefetch, setShouldPrefetch] = useState(false)
-  const { order, state } = parseProjectView(params)
+  const { order, state } = parseProjectFilter(params)
   // Another order, or one state, needs all projects.
   const search = useProjectSearch(words, shouldPrefetch, order !== 'created' || state !== null)
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, all, matches } = search

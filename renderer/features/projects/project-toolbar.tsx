@@ -4,13 +4,13 @@ import { useProjectList } from '../../stores/project-list.ts'
 import { type ProjectOrder, type ProjectState, projectOrders, projectStates } from './arrange-projects.ts'
 import styles from './page.module.css'
 
-export interface ProjectView {
+interface ProjectFilter {
   order: ProjectOrder
   state: ProjectState | null
 }
 
 /** State filter, order, and list or grid. */
-export function ProjectToolbar({ order, state, onChange }: ProjectView & { onChange: (name: 'sort' | 'status', value: string) => void }) {
+export function ProjectToolbar({ order, state, onChange }: ProjectFilter & { onChange: (name: 'sort' | 'status', value: string) => void }) {
   const view = useProjectList((store) => store.view)
   const setView = useProjectList((store) => store.setView)
   return (
@@ -44,7 +44,7 @@ export function ProjectToolbar({ order, state, onChange }: ProjectView & { onCha
 }
 
 /** Ignores unknown values from the URL. */
-export function parseProjectView(params: URLSearchParams): ProjectView {
+export function parseProjectFilter(params: URLSearchParams): ProjectFilter {
   const order = params.get('sort')
   const state = params.get('status')
   return { order: isKey(projectOrders, order) ? order : 'created', state: isKey(projectStates, state) ? state : null }
