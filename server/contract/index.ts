@@ -10,6 +10,7 @@ import { domainSalesOperations, domainOperations } from './domains.ts'
 import { forkOperations } from './forks.ts'
 import { envVarOperations, projectEnvVarOperations } from './env-vars.ts'
 import { instanceOperations } from './instance.ts'
+import { instanceUsageOperations } from './instance-usage.ts'
 import { logDownloadOperations } from './log-downloads.ts'
 import { mailOperations } from './mail.ts'
 import { managedServiceOperations } from './managed-services.ts'
@@ -25,6 +26,7 @@ import { serviceOperations } from './services.ts'
 import { sourcePlanOperations } from './source-plans.ts'
 import { sourceOperations } from './sources.ts'
 import { requestOperations } from './requests.ts'
+import { rollbackPlanOperations } from './rollbacks.ts'
 import { registryOperations } from './registries.ts'
 import { remoteOperations } from './remotes.ts'
 import { scopedTokenOperations, tokenOperations } from './tokens.ts'
@@ -54,7 +56,9 @@ export const operations = {
 export const allOperations = {
   ...operations,
   ...instanceOperations,
+  ...instanceUsageOperations,
   ...teamOperations,
+  ...rollbackPlanOperations,
   ...databaseDumpOperations,
   ...databaseUpgradeOperations,
   ...databaseLookupOperations,

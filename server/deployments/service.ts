@@ -1,4 +1,5 @@
 import type { SourceKind } from '../contract/deployments.ts'
+import type { RollbackPlan } from '../contract/rollbacks.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import { Problem } from '../contract/errors.ts'
 import type { StreamEvent } from '../contract/operation.ts'
@@ -21,7 +22,7 @@ import {
 import { listProjectIdsWithHostnames, deleteDomainsOfProject } from '../store/domains.ts'
 import type { Tx } from '../store/store.ts'
 import { findProject, recomputeProjectStatus, updateProject } from '../store/projects.ts'
-import type { ProjectRow } from '../store/tables.ts'
+import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 import { deleteSkippedPushes, resetPreviews, listOpenPreviews, upsertPreview, deletePreview } from '../store/previews.ts'
 import { deleteTokensOfProject } from '../store/tokens.ts'
 import { getEnvironmentId } from './supervised-app.ts'
@@ -44,6 +45,7 @@ import { pruneAllProjects, runCleanups } from './cleanup.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 import { recoverInterrupted, recoverWhenAvailable } from './recovery.ts'
 import { createProjectRoutes } from './project-routes.ts'
+import { planRollback } from './rollback-plan.ts'
 import { steps } from './pipeline.ts'
 import { isTerminal } from './status-transitions.ts'
 import type { AppUsage } from './usage.ts'
@@ -83,6 +85,9 @@ export interface DeploymentService {
 
   /** Removes the preview of a branch from the edge immediately, and frees its resources. */
   closePreview(projectId: string, branch: string): Promise<void>
+
+  /** What a rollback to this deployment would do. */
+  planRollback(deployment: DeploymentRow): Promise<RollbackPlan>
 
   /** Stops the running work and frees the slot. Returns `terminal` when the deployment had ended already. */
   cancel(deploymentId: string): Promise<'canceled' | 'terminal'>
@@ -303,6 +308,8 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     enqueueInTransaction: (tx, request) => insertQueued(tx, request, newId('dpl')).id,
 
     requireIsolation: (tx, project) => requireIsolation(tx, project, options.default_runtime),
+
+    planRollback: (deployment) => planRollback(context, deployment, options.default_runtime),
 
     cancel,
 

@@ -10,8 +10,8 @@ const words = (text: string): string[] => text.trim().split(/\s+/)
 /** The scope that each operation needs, written by hand: a new operation fails until it is listed here. */
 const expectedScopes: Record<TokenScope, string[]> = {
   read: words(`
-    listProjects getProject findProjects getProjectSettings listGlances listSparklines getMetrics getSession listEnvVarKeys
-    followInstance listCacheEvents listDeployments getDeployment streamBuildLog streamRuntimeLog downloadRuntimeLog downloadBuildLog
+    listProjects getProject findProjects getProjectSettings listGlances listSparklines getInstanceUsage getMetrics getSession listEnvVarKeys
+    followInstance listCacheEvents listDeployments getDeployment planRollback streamBuildLog streamRuntimeLog downloadRuntimeLog downloadBuildLog
     getScreenshot listPreviews getWatching listForks listDevSessions planProject getBillingStatus listDomains getDomain
     listProjectDomains searchDomains listDatabaseDumps getDatabaseUpgrade listServices streamServiceLog listCronRuns
     listManagedServices listRegistries getMail listVolumes listVolumeFiles listUnsavedFiles listRequests streamRequests getRequest
@@ -26,7 +26,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
   `),
   admin: words(`
     updateProject deleteProject updateProjectSettings updateWatching removeFork createPurgeToken downloadSource listEnvVars
-    listProjectEnvVars deleteEnvVar addRegistry removeRegistry createDatabase getDatabase findDatabase deleteDatabase
+    listProjectEnvVars deleteEnvVar changeProjectEnvVars addRegistry removeRegistry createDatabase getDatabase findDatabase deleteDatabase
     downloadDatabaseDump restoreDatabase importDatabase deleteDatabaseDump listEveryDatabaseDump upgradeDatabase revertDatabaseUpgrade
     finishDatabaseUpgrade createSetupIntent confirmBilling cancelBilling addDomain deleteDomain purchaseDomain transferDomain
     createToken listTokens revokeToken createScopedToken listScopedTokens createSignInLink signOut sendVerification doctor getSettings

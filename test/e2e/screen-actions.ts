@@ -62,3 +62,14 @@ export async function dragFileOver(page: Page) {
   for (const type of ['dragEnter', 'dragOver'] as const)
     await cdp.send('Input.dispatchDragEvent', { type, x: (page.viewportSize()?.width ?? 0) * 0.7, y: 400, data })
 }
+
+export async function addFavorite(page: Page): Promise<void> {
+  // The window may have shown the grid before.
+  await page.getByRole('button', { name: 'Show as list' }).click()
+  await page.getByTestId('project-row').last().hover()
+  await page
+    .getByRole('button', { name: / to favorites$/ })
+    .last()
+    .click()
+  await page.getByRole('button', { name: / from favorites$/ }).waitFor()
+}
