@@ -23,6 +23,7 @@ import { projectSettingsOperations } from './project-settings.ts'
 import { serviceOperations } from './services.ts'
 import { sourcePlanOperations } from './source-plans.ts'
 import { sourceOperations } from './sources.ts'
+import { requestCaptureOperations } from './request-captures.ts'
 import { requestOperations } from './requests.ts'
 import { registryOperations } from './registries.ts'
 import { remoteOperations } from './remotes.ts'
@@ -75,6 +76,7 @@ export const allOperations = {
   ...registryOperations,
   ...mailOperations,
   ...requestOperations,
+  ...requestCaptureOperations,
   ...volumeOperations,
   ...unsavedFilesOperations,
   ...devOperations,

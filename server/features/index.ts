@@ -35,6 +35,7 @@ import { createRemoteHandlers } from './remotes.ts'
 import { createServiceHandlers } from './services.ts'
 import { createSourcePlanHandlers } from './source-plans.ts'
 import { createScreenshotHandlers } from './screenshots.ts'
+import { createRequestCaptureHandlers } from './request-captures.ts'
 import { createRequestHandlers } from './requests.ts'
 import { createTokenHandlers } from './tokens.ts'
 import { createTeamHandlers } from './team.ts'
@@ -76,6 +77,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createRegistryHandlers(deps),
     ...createRemoteHandlers(deps),
     ...createRequestHandlers(deps),
+    ...createRequestCaptureHandlers(deps),
     ...createServiceHandlers(deps),
     ...createSourcePlanHandlers(deps),
     ...createScreenshotHandlers(deps),

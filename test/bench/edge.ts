@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { createEdge, type Edge } from '../../server/edge/server.ts'
 import { createRequestRecorder } from '../../server/features/request-recorder.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { silentLog } from '../../server/lib/log.ts'
+import { createSealer } from '../../server/store/sealer.ts'
 import { openStore } from '../../server/store/store.ts'
 import { upstreamRoute } from '../support/edge.ts'
 import { compare, pinToOneCore, printRows, measureRequests, runWrk, type Measure } from './compare.ts'
@@ -103,7 +105,7 @@ export const benchRequestLog = ({ seconds = 30 }: EdgeBenchOptions = {}): Promis
     let measured = () => false
     const edge = createEdge({ log: silentLog, isMetricsEnabled: () => true, isRequestLogEnabled: () => measured(), cache: memoryCache })
     const store = await openStore({ data_dir: join(folder, 'data'), after_crash: false })
-    const recorder = createRequestRecorder({ edge: edge.requests, store: store.requests, clock: systemClock, log: silentLog })
+    const recorder = createRequestRecorder({ edge: edge.requests, store: store.requests, sealer: createSealer(randomBytes(32)), clock: systemClock, log: silentLog })
     const rows = await compareSwitched({ name: 'request log on, cache hit 1 kB', most: 1.05, edge, upstream: files.port, seconds }, (isOn) => {
       measured = () => isOn(1)
       return () => recorder.flush()

@@ -46,6 +46,7 @@ function createRequest(index: number): LoggedRequest {
     deployment_id: 'dpl_01m84kvc1a6jds9qv8r0rb8g9k',
     replica: null,
     client_ip: '192.168.2.0',
+    is_captured: index === 0,
     user_agent: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
     trace_id: '01a2140b1f0c67ebb5e1b58dce803056',
     span_id: 'b5e1b58dce803056',

@@ -19,6 +19,7 @@ import { pullRequestsSql } from './0019-pull-requests.ts'
 import { publicPortsSql } from './0020-public-ports.ts'
 import { projectAppsSql } from './0023-project-apps.ts'
 import { tokenScopesSql } from './0024-token-scopes.ts'
+import { requestCapturesSql } from './0026-request-captures.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -43,6 +44,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'public-ports', sql: publicPortsSql },
   { name: 'project-apps', sql: projectAppsSql },
   { name: 'token-scopes', sql: tokenScopesSql },
+  { name: 'request-captures', sql: requestCapturesSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
@@ -131,6 +133,17 @@ CREATE TABLE requests (
 ) STRICT;
 CREATE INDEX requests_status ON requests (project, status_class, seq, status, path);
 CREATE INDEX requests_id ON requests (id);
+`,
+  },
+  {
+    name: 'captures',
+    sql: `
+CREATE TABLE captures (
+  seq INTEGER PRIMARY KEY,
+  bytes INTEGER NOT NULL,
+  sealed_exchange BLOB NOT NULL
+) STRICT;
+ALTER TABLE projects ADD COLUMN captured_bytes INTEGER NOT NULL DEFAULT 0;
 `,
   },
 ]
