@@ -24,6 +24,9 @@ export const queryKeys = {
   metrics: (slug: string, range: MetricsRange) => ['metrics', slug, range],
   requests: (slug: string, filters: object) => ['requests', slug, filters],
   request: (id: string) => ['request', id],
+  requestCapture: (slug: string) => ['request-capture', slug],
+  /** Followed by the ID of a request. */
+  capturedRequests: (slug: string) => ['captured-request', slug],
   sparklines: ['sparklines'],
   cacheEvents: (slug: string) => ['cache-events', slug],
   envVars: (slug: string) => ['env-vars', slug],

@@ -87,6 +87,8 @@ export const limits = {
     hours: 24,
     masked_fields: 50,
     field_name: 100,
+    /** Captures in one HAR file, each of which is a request to the API. */
+    exported: 100,
   },
   /** A replayed request: how long it may take, and what may be set. */
   replay: { ms: 60_000, headers: 100, header_value: 8192, path: 8192, body_characters: 256 * 1024 },
