@@ -68,7 +68,10 @@ export function useBuildLogDownload(slug: string, id: string): ((format: LogForm
 }
 
 /** HAR documents of a request, and of the newest requests that match. */
-export function useHarDownload(slug: string): { ofRequest(request: LoggedRequest, captured: CapturedExchange | null): LoadFile; ofList(filters: RequestQuery): LoadFile } {
+export function useHarDownload(slug: string): {
+  ofRequest(request: LoggedRequest, captured: CapturedExchange | null): LoadFile
+  ofList(filters: RequestQuery): LoadFile
+} {
   const showToast = useUi((state) => state.showToast)
   const { client } = useConnection((state) => state.current)
   const version = useInstanceSession().data?.instance.version ?? ''

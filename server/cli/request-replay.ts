@@ -19,7 +19,12 @@ export async function captureCommand(context: CommandContext, slug: string, stat
       path: stringFlag(flags, 'path') ?? null,
       method: stringFlag(flags, 'method') ?? null,
       status: stringFlag(flags, 'status') ?? null,
-      ...(mask !== undefined && { masked_fields: mask.split(',').map((name) => name.trim()).filter(Boolean) }),
+      ...(mask !== undefined && {
+        masked_fields: mask
+          .split(',')
+          .map((name) => name.trim())
+          .filter(Boolean),
+      }),
     }
     return (await client.call('startRequestCapture', { params, body })).capture
   }
@@ -92,7 +97,8 @@ function describeComparison(terminal: Terminal, { is_same, headers, body }: Repl
   ]
 }
 
-const describeJsonChange = (terminal: Terminal, { path, before, after }: JsonChange): string => describeChange(terminal, path || '(all)', before, after)
+const describeJsonChange = (terminal: Terminal, { path, before, after }: JsonChange): string =>
+  describeChange(terminal, path || '(all)', before, after)
 
 function describeChange(terminal: Terminal, name: string, before: string | null, after: string | null): string {
   const line = (sign: string, text: string) => sanitizeLine(terminal, `  ${sign} ${name}: ${text}`)

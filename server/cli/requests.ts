@@ -13,7 +13,12 @@ const maxLimit = limits.request_log.exported
 
 export const requests: CliCommand = {
   summary: 'Shows the requests that the apps of a project answered.',
-  usage: ['requests SLUG [--follow] [--status 5xx] [--method M] [--path GLOB] [--since 15m] [--limit N] [--har]', 'requests show ID', 'requests capture SLUG [on|off] [--for 1h] [--path GLOB] [--mask FIELD,FIELD]', 'requests replay ID [--to production|preview:BRANCH]'],
+  usage: [
+    'requests SLUG [--follow] [--status 5xx] [--method M] [--path GLOB] [--since 15m] [--limit N] [--har]',
+    'requests show ID',
+    'requests capture SLUG [on|off] [--for 1h] [--path GLOB] [--mask FIELD,FIELD]',
+    'requests replay ID [--to production|preview:BRANCH]',
+  ],
   options: {
     follow: 'keep following until Ctrl-C',
     status: '=S a status such as 404, or a class such as 5xx',

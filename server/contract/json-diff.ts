@@ -52,7 +52,13 @@ function compare(before: unknown, after: unknown, path: string, depth: number, c
   if (depth < maxDepth && isContainer(before) && isContainer(after) && Array.isArray(before) === Array.isArray(after)) {
     const isList = Array.isArray(before)
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      const inner = isList ? `${path}[${key}]` : /^[A-Za-z_$][\w$]*$/.test(key) ? (path === '' ? key : `${path}.${key}`) : `${path}[${JSON.stringify(key)}]`
+      const inner = isList
+        ? `${path}[${key}]`
+        : /^[A-Za-z_$][\w$]*$/.test(key)
+          ? path === ''
+            ? key
+            : `${path}.${key}`
+          : `${path}[${JSON.stringify(key)}]`
       if (!Object.hasOwn(before, key)) changes.push({ path: inner, kind: 'added', before: null, after: JSON.stringify(read(after, key)) })
       else if (!Object.hasOwn(after, key)) changes.push({ path: inner, kind: 'removed', before: JSON.stringify(read(before, key)), after: null })
       else compare(read(before, key), read(after, key), inner, depth + 1, changes)
@@ -73,7 +79,17 @@ export interface HeaderChange {
 }
 
 /** Headers that differ between any two responses. */
-const volatileHeaders = new Set(['date', 'x-request-id', 'age', 'cache-status', 'x-cache', 'connection', 'keep-alive', 'transfer-encoding', 'content-length'])
+const volatileHeaders = new Set([
+  'date',
+  'x-request-id',
+  'age',
+  'cache-status',
+  'x-cache',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'content-length',
+])
 
 /** The headers that differ, without those that always do. Names in lower case. */
 export function diffHeaders(before: readonly (readonly [string, string])[], after: readonly (readonly [string, string])[]): HeaderChange[] {

@@ -162,7 +162,10 @@ export const requestCaptureOperations = {
       target: replayTarget,
       method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).optional(),
       path: path.optional().describe('With the query. Its host is that of the target.'),
-      headers: z.array(z.tuple([headerName, headerValue])).max(replay.headers).optional(),
+      headers: z
+        .array(z.tuple([headerName, headerValue]))
+        .max(replay.headers)
+        .optional(),
       body: z.string().max(replay.body_characters).nullable().optional(),
     }),
     success: { status: 200, json: z.object({ original: originalResponse, replayed: replayedResponse }) },

@@ -27,7 +27,8 @@ export async function resolveReplayHost(
   })
   const branch = environment.preview
   const mainHost = branch === undefined ? `${project.slug}.localhost` : (await deps.store.db.read((tx) => findPreview(tx, project.id, branch)))?.host
-  if (mainHost === undefined) throw new Problem('replay_not_possible', `The branch ${branch} has no preview. Push it, or deploy it, then replay the request.`)
+  if (mainHost === undefined)
+    throw new Problem('replay_not_possible', `The branch ${branch} has no preview. Push it, or deploy it, then replay the request.`)
   const route = deps.findRoute(request.host)
   const isSameEnvironment = route?.project_id === project.id && route.visited_as === (branch === undefined ? undefined : mainHost)
   return isSameEnvironment ? request.host : mainHost

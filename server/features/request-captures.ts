@@ -77,7 +77,8 @@ const createRow = (project_id: string): RequestCaptureRow => ({ project_id, unti
 async function findProjectRequest(deps: FeatureDeps, projectId: string, id: string): Promise<StoredRequest> {
   await deps.requests.flush()
   const found = /^req_[0-9a-z]{26}$/.test(id) ? deps.store.requests.find(id) : undefined
-  if (found?.project_id !== projectId) throw new Problem('request_not_found', 'There is no such request in the request log of this project. Check the ID.')
+  if (found?.project_id !== projectId)
+    throw new Problem('request_not_found', 'There is no such request in the request log of this project. Check the ID.')
   return found
 }
 

@@ -117,7 +117,9 @@ async function send(
     return { response, read: await readResponseBody(response) }
   } catch (cause) {
     if (signal.aborted) throw cause
-    throw new Problem('replay_failed', `The app did not answer within ${limits.replay.ms / 1000} s, or its connection failed. Read its log.`, { cause })
+    throw new Problem('replay_failed', `The app did not answer within ${limits.replay.ms / 1000} s, or its connection failed. Read its log.`, {
+      cause,
+    })
   }
 }
 

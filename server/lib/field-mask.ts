@@ -31,8 +31,7 @@ const maskParameter = (isMasked: FieldMask) => (whole: string, before: string, n
   isMaskedName(decodeComponent(name), isMasked) ? `${before}${name}=${maskedValue}` : whole
 
 /** Also the last part of `user[name]` and `user.name`. */
-const isMaskedName = (name: string, isMasked: FieldMask): boolean =>
-  isMasked(name) || isMasked(/([^[\].]+)\]*$/.exec(name)?.[1] ?? name)
+const isMaskedName = (name: string, isMasked: FieldMask): boolean => isMasked(name) || isMasked(/([^[\].]+)\]*$/.exec(name)?.[1] ?? name)
 
 function decodeComponent(text: string): string {
   try {

@@ -49,7 +49,9 @@ const findProject = first((projectId: string) => requestTables.selectFrom('proje
 const findNextProject = first((after: number) =>
   requestTables.selectFrom('projects').select(['key', 'last']).where('key', '>', after).orderBy('key').limit(1),
 )
-const insertProject = run((projectId: string) => requestTables.insertInto('projects').values({ project_id: projectId, last: 0, captured_bytes: 0 } as never))
+const insertProject = run((projectId: string) =>
+  requestTables.insertInto('projects').values({ project_id: projectId, last: 0, captured_bytes: 0 } as never),
+)
 const updateLast = run((key: number, last: number) => requestTables.updateTable('projects').set({ last }).where('key', '=', key))
 const deleteProject = run((key: number) => requestTables.deleteFrom('projects').where('key', '=', key))
 const findOldest = first((from: number, to: number) =>

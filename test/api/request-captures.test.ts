@@ -232,7 +232,10 @@ describe('homeport requests', () => {
     const { log } = har.parse(JSON.parse((await run('hooks', '--har', '--path', '/hook')).out))
     const entry = log.entries.find(({ comment }) => comment === webhook.id)
     expect(entry).toMatchObject({
-      request: { postData: { mimeType: 'application/json', text: expect.stringContaining('"id":7') }, headers: expect.arrayContaining([{ name: expect.stringMatching(/^x-event$/i), value: 'paid' }]) },
+      request: {
+        postData: { mimeType: 'application/json', text: expect.stringContaining('"id":7') },
+        headers: expect.arrayContaining([{ name: expect.stringMatching(/^x-event$/i), value: 'paid' }]),
+      },
       response: { content: { mimeType: 'application/json', text: expect.stringContaining('"fee":1') } },
     })
   })

@@ -26,7 +26,9 @@ const edge = createEdge({
 })
 const folder = flags.includes('requests') ? mkdtempSync(join(tmpdir(), 'homeport-bench-requests-')) : null
 const store = folder === null ? undefined : await openStore({ data_dir: folder, after_crash: false })
-const recorder = store && createRequestRecorder({ edge: edge.requests, store: store.requests, sealer: createSealer(randomBytes(32)), clock: systemClock, log: silentLog })
+const recorder =
+  store &&
+  createRequestRecorder({ edge: edge.requests, store: store.requests, sealer: createSealer(randomBytes(32)), clock: systemClock, log: silentLog })
 const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
 await edge.setRoute('app.localhost', {
   kind: 'upstream',

@@ -106,7 +106,13 @@ export const benchRequestLog = ({ seconds = 30 }: EdgeBenchOptions = {}): Promis
     let measured = () => false
     const edge = createEdge({ log: silentLog, isMetricsEnabled: () => true, isRequestLogEnabled: () => measured(), cache: memoryCache })
     const store = await openStore({ data_dir: join(folder, 'data'), after_crash: false })
-    const recorder = createRequestRecorder({ edge: edge.requests, store: store.requests, sealer: createSealer(randomBytes(32)), clock: systemClock, log: silentLog })
+    const recorder = createRequestRecorder({
+      edge: edge.requests,
+      store: store.requests,
+      sealer: createSealer(randomBytes(32)),
+      clock: systemClock,
+      log: silentLog,
+    })
     const rows = await compareSwitched({ name: 'request log on, cache hit 1 kB', most: 1.05, edge, upstream: files.port, seconds }, (isOn) => {
       measured = () => isOn(1)
       return () => recorder.flush()
@@ -182,7 +188,14 @@ async function compareSwitched(
   })
   const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
   await edge.setRoute('app.localhost', upstreamRoute(options.upstream))
-  const load = run('wrk', ['-t1', '-c64', `-d${seconds + 2 + Math.ceil(turn_ms / 250)}s`, '-H', 'Host: app.localhost', `http://127.0.0.1:${port}/1k.json`])
+  const load = run('wrk', [
+    '-t1',
+    '-c64',
+    `-d${seconds + 2 + Math.ceil(turn_ms / 250)}s`,
+    '-H',
+    'Host: app.localhost',
+    `http://127.0.0.1:${port}/1k.json`,
+  ])
   await delay(1_000)
   /** Microseconds of processor time per request over a turn. */
   const cost = async (on: boolean) => {

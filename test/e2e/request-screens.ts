@@ -24,7 +24,7 @@ const kinds: Partial<LoggedRequest>[] = [
   { path: '/', wake_ms: 361.4, duration_ms: 398.9, app_ms: 35.2, skipped_before: 2318 },
 ]
 
-function createRequest(index: number): LoggedRequest {
+export function createLoggedRequest(index: number): LoggedRequest {
   return {
     id: `req_01m84kvc1a6jds9qv8r0rb${String(index).padStart(4, '0')}`,
     time: new Date(Date.now() - 3_000 - index * 7_300).toISOString(),
@@ -56,10 +56,10 @@ function createRequest(index: number): LoggedRequest {
   }
 }
 
-const withRequests =
+export const withRequests =
   (count: number, more: { is_recording?: boolean } = {}) =>
   async (page: Page): Promise<void> => {
-    const requests = Array.from({ length: count }, (_, index) => createRequest(index))
+    const requests = Array.from({ length: count }, (_, index) => createLoggedRequest(index))
     await page.route('**/instance/projects/*/requests?*', (route) =>
       route.fulfill({ json: { requests, next_cursor: null, last_event_id: 'czA', is_recording: true, ...more } }),
     )
@@ -85,13 +85,13 @@ export const requestScreens: Screen[] = [
   },
   {
     name: 'requests-details',
-    path: `${path}?request=${createRequest(3).id}`,
+    path: `${path}?request=${createLoggedRequest(3).id}`,
     before: withRequests(12),
     act: (page) => expect(page.getByRole('dialog').getByText('Trace ID')).toBeVisible(),
   },
   {
     name: 'requests-details-failed',
-    path: `${path}?request=${createRequest(6).id}`,
+    path: `${path}?request=${createLoggedRequest(6).id}`,
     before: withRequests(12),
     act: (page) => expect(page.getByRole('dialog').getByText('did not accept the connection')).toBeVisible(),
   },

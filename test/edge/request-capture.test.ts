@@ -93,7 +93,8 @@ describe.each(edgePaths)('captured requests, $name', ({ fast_path }) => {
       }),
     )
   }
-  const headersOf = (pairs: readonly (readonly [string, string])[] = []) => Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]))
+  const headersOf = (pairs: readonly (readonly [string, string])[] = []) =>
+    Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]))
   const zipped = gzipSync('{"password":"s3cret","a":1}')
 
   test('headers and bodies, without secrets; the client receives what the app sent', async () => {

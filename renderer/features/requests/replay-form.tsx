@@ -82,7 +82,13 @@ export function ReplayForm({ slug, request, captured, onBack }: Props) {
         />
         <LinesField
           label="Body"
-          hint={isText ? (sent.body?.includes('***') ? 'Masked values (***) are sent as they are here.' : undefined) : 'The captured body is not text. It is sent as captured unless you enter another.'}
+          hint={
+            isText
+              ? sent.body?.includes('***')
+                ? 'Masked values (***) are sent as they are here.'
+                : undefined
+              : 'The captured body is not text. It is sent as captured unless you enter another.'
+          }
           {...form.text('body')}
           rows={8}
         />

@@ -16,9 +16,7 @@ export function ReplayResult({ slug, original, replayed }: { slug: string; origi
     <section className="stack" aria-label="Result">
       <p role="status" className={styles.verdict}>
         {is_same ? 'Both responses are the same.' : 'The responses differ.'}{' '}
-        {replayed.request_id !== null && (
-          <Link href={`/projects/${slug}/logs/requests?request=${replayed.request_id}`}>Open the new request</Link>
-        )}
+        {replayed.request_id !== null && <Link href={`/projects/${slug}/logs/requests?request=${replayed.request_id}`}>Open the new request</Link>}
       </p>
       {headers.length > 0 && <ChangeTable title="Headers" changes={headers.map(({ name, ...change }) => ({ ...change, path: name }))} />}
       {body.kind === 'json' && <ChangeTable title={body.is_complete ? 'JSON' : 'JSON, the first differences'} changes={body.changes} />}
