@@ -1,6 +1,7 @@
 import type { DatabaseDump } from '../../server/contract/databases.ts'
 import { limits } from '../../server/contract/limits.ts'
 import { toHar } from '../../server/contract/request-har.ts'
+import type { CapturedExchange } from '../../server/contract/request-captures.ts'
 import type { LoggedRequest } from '../../server/contract/requests.ts'
 import { toApiError } from '../lib/api-error.ts'
 import { useConnection } from '../stores/connection.ts'
@@ -8,6 +9,7 @@ import { useUi } from '../stores/ui.ts'
 import { useCapabilities } from './capabilities.ts'
 import { fetchFile } from './fetch-file.ts'
 import { useInstanceSession } from './instance.ts'
+import { loadCaptures } from './request-captures.ts'
 import { loadRequests, type RequestQuery } from './requests.ts'
 import type { FollowedLog } from './runtime-log.ts'
 
@@ -66,11 +68,15 @@ export function useBuildLogDownload(slug: string, id: string): ((format: LogForm
 }
 
 /** HAR documents of a request, and of the newest requests that match. */
-export function useHarDownload(slug: string): { ofRequest(request: LoggedRequest): LoadFile; ofList(filters: RequestQuery): LoadFile } {
+export function useHarDownload(slug: string): {
+  ofRequest(request: LoggedRequest, captured: CapturedExchange | null): LoadFile
+  ofList(filters: RequestQuery): LoadFile
+} {
   const showToast = useUi((state) => state.showToast)
   const { client } = useConnection((state) => state.current)
   const version = useInstanceSession().data?.instance.version ?? ''
-  const toFile = (requests: LoggedRequest[]) => new Blob([JSON.stringify(toHar(requests, version))], { type: 'application/json' })
+  const toFile = (requests: LoggedRequest[], captures = new Map<string, CapturedExchange>()) =>
+    new Blob([JSON.stringify(toHar(requests, version, captures))], { type: 'application/json' })
   const loadList = async (filters: RequestQuery): Promise<LoggedRequest[]> => {
     const found = await loadRequests(client, slug, filters)
     const most = limits.request_log.exported
@@ -83,8 +89,11 @@ export function useHarDownload(slug: string): { ofRequest(request: LoggedRequest
     return found
   }
   return {
-    ofRequest: (request) => () => Promise.resolve(toFile([request])),
-    ofList: (filters) => () => loadList(filters).then(toFile).catch(reportFailure),
+    ofRequest: (request, captured) => () => Promise.resolve(toFile([request], new Map(captured ? [[request.id, captured]] : []))),
+    ofList: (filters) => () =>
+      loadList(filters)
+        .then(async (found) => toFile(found, await loadCaptures(client, slug, found)))
+        .catch(reportFailure),
   }
 }
 

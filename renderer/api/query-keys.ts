@@ -28,6 +28,9 @@ export const queryKeys = {
   traces: (slug: string, filters: object) => ['traces', slug, filters],
   trace: (slug: string, id: string) => ['trace', slug, id],
   traceSpan: (slug: string, trace: string, span: string) => ['trace-span', slug, trace, span],
+  requestCapture: (slug: string) => ['request-capture', slug],
+  /** Followed by the ID of a request. */
+  capturedRequests: (slug: string) => ['captured-request', slug],
   sparklines: ['sparklines'],
   cacheEvents: (slug: string) => ['cache-events', slug],
   envVars: (slug: string) => ['env-vars', slug],

@@ -54,6 +54,8 @@ export async function createFeatureDeps(
     cache: edge.cache,
     metrics: edgeParts.metrics,
     requests: edgeParts.requests,
+    capture: edge.requests,
+    findRoute: edge.getRoute,
     edgeAddress: edgeParts.addressFor,
     instance: () => ({
       version,

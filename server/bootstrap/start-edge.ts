@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { DeploymentService } from '../deployments/service.ts'
 import { createEdge } from '../edge/server.ts'
+import { applyCapture } from '../features/capture-rules.ts'
 import { createMetricsRecorder } from '../features/metrics-recorder.ts'
 import { createRequestRecorder } from '../features/request-recorder.ts'
 import { newSecret } from '../lib/token.ts'
@@ -10,6 +11,7 @@ import { connectableHost, formatHostForUrl } from '../platform.ts'
 import { createCertificateAuthorityStore } from '../store/certificate-authority.ts'
 import { listLocalHostnames } from '../store/domains.ts'
 import { listProjectIdsWithoutCaching } from '../store/projects.ts'
+import { listRequestCaptures } from '../store/request-captures.ts'
 import type { PlatformContext } from './context.ts'
 
 export type PlatformEdge = Awaited<ReturnType<typeof startEdge>>
@@ -58,7 +60,7 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
     },
   })
   const metrics = createMetricsRecorder({ meter: edge.metrics, store: store.metrics, clock, log })
-  const requests = createRequestRecorder({ edge: edge.requests, store: store.requests, clock, log })
+  const requests = createRequestRecorder({ edge: edge.requests, store: store.requests, sealer, clock, log })
 
   const close = async () => {
     await edge.close({ grace_ms: 500 })
@@ -77,6 +79,7 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
       throw new Error(`Port ${options.edge_https_port} for HTTPS is in use. Choose another with --edge-https-port, or 0 for any.`)
     httpsFellBack = secure.fell_back
     for (const id of await store.db.read(listProjectIdsWithoutCaching)) edge.cache.setEnabled(id, false)
+    for (const row of await store.db.read((tx) => listRequestCaptures(tx, clock.now()))) applyCapture(edge.requests, row, clock.now())
     onClose(close)
     urls.edge = `http://${displayedHost}:${plain.port}`
     urls.edge_https = `https://${displayedHost}:${secure.port}`

@@ -1,9 +1,11 @@
+import type { CapturedExchange } from '../contract/request-captures.ts'
 import type { LoggedRequest, RequestFilters } from '../contract/requests.ts'
 import { limits } from '../contract/limits.ts'
 import { version } from '../contract/index.ts'
 import { toHar } from '../contract/request-har.ts'
 import type { ApiClient } from './client.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError } from './command.ts'
+import { captureCommand, replayCommand } from './request-replay.ts'
 import { colorize, formatBytes, formatTable, sanitizeLine, type Terminal } from './terminal.ts'
 
 const defaultLimit = 50
@@ -11,7 +13,12 @@ const maxLimit = limits.request_log.exported
 
 export const requests: CliCommand = {
   summary: 'Shows the requests that the apps of a project answered.',
-  usage: ['requests SLUG [--follow] [--status 5xx] [--method M] [--path GLOB] [--since 15m] [--limit N] [--har]', 'requests show ID'],
+  usage: [
+    'requests SLUG [--follow] [--status 5xx] [--method M] [--path GLOB] [--since 15m] [--limit N] [--har]',
+    'requests show ID',
+    'requests capture SLUG [on|off] [--for 1h] [--path GLOB] [--mask FIELD,FIELD]',
+    'requests replay ID [--to production|preview:BRANCH]',
+  ],
   options: {
     follow: 'keep following until Ctrl-C',
     status: '=S a status such as 404, or a class such as 5xx',
@@ -24,12 +31,19 @@ export const requests: CliCommand = {
     since: '=T only newer ones: 30s, 15m, 2h, 1d or a time such as 2026-05-01T12:00:00Z',
     until: '=T only older ones',
     limit: `=N number of requests, up to ${maxLimit} (default ${defaultLimit}; with --follow none, with --har ${maxLimit})`,
+    for: '=T how long to capture headers and bodies: 30m, 2h; at most 24h (default 1h)',
+    mask: '=LIST names of headers and fields that are masked too, separated by commas',
+    to: '=TARGET where to replay: production (default), preview:BRANCH or deployment:ID',
+    body: '=TEXT another body for the replay; --method and --path change those',
     har: 'one HAR 1.2 document, for the network panel of a browser',
   },
-  details: 'The newest request is the last line. With --json each line is one request.',
+  details:
+    'The newest request is the last line. With --json each line is one request. Capture keeps headers and bodies of requests, encrypted and with secrets masked; replay sends a captured request again and exits with 1 if the response differs.',
   async run(context) {
     const [first = '', id] = context.positionals
     if (first === 'show' && id !== undefined) return show(context, id)
+    if (first === 'replay' && id !== undefined) return replayCommand(context, id)
+    if (first === 'capture' && id !== undefined) return captureCommand(context, id, context.positionals[2])
     const [slug = ''] = requirePositionals(context, 'SLUG')
     if (context.flags.har === true && context.flags.follow === true) throw new UsageError('--har and --follow exclude each other.')
     const filters = readFilters(context)
@@ -99,12 +113,22 @@ async function list(context: CommandContext, client: ApiClient, slug: string, fi
   }
   found.reverse()
   if (context.flags.har === true) {
-    context.terminal.out(JSON.stringify(toHar(found, version), undefined, 2))
+    context.terminal.out(JSON.stringify(toHar(found, version, await loadCaptures(client, slug, found)), undefined, 2))
     return lastEventId
   }
   for (const request of found) print(context, request)
   if (found.length === 0 && context.flags.follow !== true && !context.is_json) context.terminal.out('No requests.')
   return lastEventId
+}
+
+/** Headers and bodies of the newest captured requests, by their IDs. */
+async function loadCaptures(client: ApiClient, slug: string, found: readonly LoggedRequest[]): Promise<Map<string, CapturedExchange>> {
+  const captures = new Map<string, CapturedExchange>()
+  for (const { id } of found.filter(({ is_captured }) => is_captured).slice(-limits.request_capture.exported)) {
+    const { captured } = await client.call('getCapturedRequest', { params: { slug, id } })
+    if (captured) captures.set(id, captured)
+  }
+  return captures
 }
 
 function readLimit({ flags }: CommandContext): number {
@@ -165,6 +189,7 @@ function describe({ terminal }: CommandContext, { request, project }: { request:
     ['user agent', request.user_agent ?? '-'],
     ['protocol', protocol],
     ['trace', request.trace_id],
+    ['captured', request.is_captured ? 'yes' : 'no'],
   ]
   return [sanitizeLine(terminal, `${method} ${url}`), ...formatTable(terminal, ['id', request.id], rows)]
 }

@@ -25,6 +25,7 @@ import { projectSettingsOperations } from './project-settings.ts'
 import { serviceOperations } from './services.ts'
 import { sourcePlanOperations } from './source-plans.ts'
 import { sourceOperations } from './sources.ts'
+import { requestCaptureOperations } from './request-captures.ts'
 import { requestOperations } from './requests.ts'
 import { rollbackPlanOperations } from './rollbacks.ts'
 import { registryOperations } from './registries.ts'
@@ -81,6 +82,7 @@ export const allOperations = {
   ...mailOperations,
   ...requestOperations,
   ...traceOperations,
+  ...requestCaptureOperations,
   ...volumeOperations,
   ...unsavedFilesOperations,
   ...devOperations,

@@ -72,7 +72,7 @@ export const limits = {
   terminal: { columns: { min: 1, max: 1000 }, rows: { min: 1, max: 1000 } },
   /**
    * Requests kept per project, and for how long. Above `per_second`, requests of a project are counted, but not stored. `exported`: the most in a file or in
-   * the output of a command.
+   * the output of a command. `total_bytes`: of the file with the requests of all projects.
    */
   request_log: { rows: 100_000, days: 3, per_second: 1000, exported: 10_000, path: 2048, query: 2048, user_agent: 300 },
   /**
@@ -97,5 +97,23 @@ export const limits = {
     events: 32,
     span_bytes: 64 * 1024,
   },
+  request_log: { rows: 100_000, days: 3, per_second: 1000, exported: 10_000, path: 2048, query: 2048, user_agent: 300, total_bytes: 2 ** 30 },
+  /**
+   * Captured requests: bytes of each body, of all that a project keeps, and of those that are open or not yet stored. Above `per_second`, requests of a
+   * project are logged, but not captured.
+   */
+  request_capture: {
+    body_bytes: 64 * 1024,
+    project_bytes: 64 * 2 ** 20,
+    pending_bytes: 32 * 2 ** 20,
+    per_second: 100,
+    hours: 24,
+    masked_fields: 50,
+    field_name: 100,
+    /** Captures in one HAR file, each of which is a request to the API. */
+    exported: 100,
+  },
+  /** A replayed request: how long it may take, and what may be set. */
+  replay: { ms: 60_000, headers: 100, header_value: 8192, path: 8192, body_characters: 256 * 1024 },
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
 } as const

@@ -1,12 +1,21 @@
+import type { CapturedExchange, CapturedMessage } from './request-captures.ts'
 import type { LoggedRequest } from './requests.ts'
 
-/** Requests of the request log as HAR 1.2, in the given order. The log has no headers, cookies or bodies: their lists are empty, and unknown sizes are -1. */
-export function toHar(requests: readonly LoggedRequest[], version: string) {
-  return { log: { version: '1.2', creator: { name: 'Homeport', version }, entries: requests.map(toEntry) } }
+/**
+ * Requests of the request log as HAR 1.2, in the given order. Of requests that were not captured there are no headers and bodies: their lists are empty,
+ * and unknown sizes are -1.
+ */
+export function toHar(requests: readonly LoggedRequest[], version: string, captures: ReadonlyMap<string, CapturedExchange> = new Map()) {
+  const entries = requests.map((request) => toEntry(request, captures.get(request.id)))
+  return { log: { version: '1.2', creator: { name: 'Homeport', version }, entries } }
 }
 
-function toEntry({ id, time, method, scheme, host, path, query, protocol, status, duration_ms, bytes, ...times }: LoggedRequest) {
-  const unknown = { cookies: [], headers: [], headersSize: -1 }
+function toEntry(
+  { id, time, method, scheme, host, path, query, protocol, status, duration_ms, bytes, ...times }: LoggedRequest,
+  captured: CapturedExchange | undefined,
+) {
+  const { request, response } = captured ?? {}
+  const postData = request?.body != null && { mimeType: contentTypeOf(request), text: request.body, ...commentOf(request) }
   return {
     startedDateTime: time,
     time: duration_ms,
@@ -14,16 +23,25 @@ function toEntry({ id, time, method, scheme, host, path, query, protocol, status
       method,
       url: `${scheme}://${host}${path}${query === null ? '' : `?${query}`}`,
       httpVersion: protocol,
-      ...unknown,
+      cookies: [],
+      headers: toPairs(request),
+      headersSize: -1,
       queryString: parseQuery(query),
+      ...(postData && { postData }),
       bodySize: -1,
     },
     response: {
       status,
       statusText: '',
       httpVersion: protocol,
-      ...unknown,
-      content: { size: bytes, mimeType: '' },
+      cookies: [],
+      headers: toPairs(response),
+      headersSize: -1,
+      content: {
+        size: bytes,
+        mimeType: contentTypeOf(response),
+        ...(response?.body != null && { text: response.body, ...(response.encoding === 'base64' && { encoding: 'base64' }), ...commentOf(response) }),
+      },
       redirectURL: '',
       bodySize: bytes,
     },
@@ -34,3 +52,8 @@ function toEntry({ id, time, method, scheme, host, path, query, protocol, status
 }
 
 const parseQuery = (query: string | null) => Array.from(new URLSearchParams(query ?? ''), ([name, value]) => ({ name, value }))
+
+const toPairs = (message: CapturedMessage | undefined) => (message?.headers ?? []).map(([name, value]) => ({ name, value }))
+const contentTypeOf = (message: CapturedMessage | undefined): string =>
+  message?.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
+const commentOf = ({ is_truncated }: CapturedMessage) => (is_truncated ? { comment: 'truncated' } : {})

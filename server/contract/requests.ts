@@ -41,6 +41,7 @@ export const loggedRequest = z.object({
   trace_id: z.string().describe('The W3C trace ID that the app received in `traceparent`.'),
   span_id: z.string(),
   failure: requestFailure.nullable(),
+  is_captured: z.boolean().describe('Whether its headers and bodies are kept.'),
   skipped_before: z
     .number()
     .int()

@@ -3,6 +3,7 @@ import type { CacheRequestContext, PendingResponse } from './cache/reader.ts'
 import { BodyTimeout, waitForTarget, type EdgeContext } from './edge-context.ts'
 import { checkHttpsAndServerName } from './https-redirect.ts'
 import type { CacheOutcome } from './metrics.ts'
+import type { RequestCapture } from './request-capture.ts'
 import { RequestMetrics } from './request-metrics.ts'
 import type { Transport } from './request.ts'
 import type { EdgeResponse, RequestContext } from './response.ts'
@@ -72,7 +73,11 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
     const { upstream, site } = target
     this.routeTarget = target
     target.addRequest(this.destroy, this.isProbe)
-    if (!this.isProbe) this.metrics.setTarget(target, upstream ? 'bypass' : site ? 'hit' : null)
+    if (!this.isProbe) {
+      this.metrics.setTarget(target, upstream ? 'bypass' : site ? 'hit' : null)
+      const capture = this.metrics.startCapture(this)
+      if (capture !== null) this.captureRequest(capture)
+    }
     if (upstream) return this.#forward(target, upstream)
     if (!site) return this.#sendPage(pageForRoute(target.route))
     const response = site.respond(this)
@@ -171,6 +176,9 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
   protected abstract dropHead(): void
   /** Sends a complete response: a status page, a file, or a cached response. `close`: the connection ends with it. */
   abstract send(response: EdgeResponse, close?: boolean): void
+
+  /** Keeps the head of the request, and what has arrived of its body. */
+  protected abstract captureRequest(capture: RequestCapture): void
 
   abstract header(name: string): string | undefined
   abstract fields(name: string): string | undefined

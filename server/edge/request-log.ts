@@ -2,10 +2,11 @@ import type { RequestFailure } from '../contract/requests.ts'
 import { limits } from '../contract/limits.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { CacheOutcome } from './metrics.ts'
+import { CaptureBudget, type CaptureRule, RequestCapture } from './request-capture.ts'
 
 /**
  * The request log: one record for each finished request of a project. The edge only collects; a recorder takes and stores the records every second or
- * faster. Header values other than User-Agent, and bodies, are never part of a record.
+ * faster. Header values other than User-Agent, and bodies, are part of a record only while requests of the project are captured.
  */
 export interface RequestLog {
   /** Checked once per request. */
@@ -16,6 +17,8 @@ export interface RequestLog {
   forProject(projectId: string): ProjectRequestLog
   /** Returns and removes the records since the last call, in the order in which the requests ended. */
   take(): RequestRecord[]
+  /** Captures requests of a project, from the next one on; null for none. */
+  setCapture(projectId: string, rule: CaptureRule | null): void
   /** Drops the records of a deleted project and keeps nothing more of it. */
   forgetProject(projectId: string): void
 }
@@ -25,6 +28,10 @@ export interface ProjectRequestLog {
   /** Whether another record is kept now. False counts the request as skipped. Server errors are kept for longer. */
   hasRoom(status: number): boolean
   add(record: RequestRecord): void
+  /** Null for nearly all projects. */
+  readonly captureRule: CaptureRule | null
+  /** The capture of a request that begins; null if it is not captured. */
+  startCapture(rule: CaptureRule, request: { method: string; target: string }): RequestCapture | null
 }
 
 /** A finished request as the edge saw it. Durations in milliseconds. */
@@ -59,22 +66,30 @@ export interface RequestRecord {
   failure: RequestFailure | null
   /** Requests of the project that were not recorded since the previous record. */
   skipped_before: number
+  /** Headers and bodies, not yet masked. Whoever takes the record releases it. */
+  capture: RequestCapture | null
 }
 
 export function createRequestLog(options: { clock: Clock; isEnabled(): boolean }): RequestLog {
   const projects = new Map<string, ProjectRecords>()
   const removedProjects = new Set<string>()
+  const budget = new CaptureBudget()
   let windowStart = options.clock.monotonic()
+
+  const forProject = (projectId: string): ProjectRecords => {
+    const existing = projects.get(projectId)
+    if (existing) return existing
+    const log = new ProjectRecords(projectId, { removedProjects, budget, clock: options.clock })
+    projects.set(projectId, log)
+    return log
+  }
 
   return {
     isEnabled: options.isEnabled,
     now: () => options.clock.monotonic(),
-    forProject(projectId) {
-      const existing = projects.get(projectId)
-      if (existing) return existing
-      const log = new ProjectRecords(projectId, removedProjects)
-      projects.set(projectId, log)
-      return log
+    forProject,
+    setCapture(projectId, rule) {
+      if (!removedProjects.has(projectId)) forProject(projectId).captureRule = rule
     },
     take() {
       const now = options.clock.monotonic()
@@ -86,22 +101,31 @@ export function createRequestLog(options: { clock: Clock; isEnabled(): boolean }
     },
     forgetProject(projectId) {
       removedProjects.add(projectId)
+      projects.get(projectId)?.clear()
       projects.delete(projectId)
     },
   }
 }
 
+interface SharedState {
+  removedProjects: ReadonlySet<string>
+  budget: CaptureBudget
+  clock: Clock
+}
+
 class ProjectRecords implements ProjectRequestLog {
   readonly project_id: string
-  readonly #removedProjects: ReadonlySet<string>
+  captureRule: CaptureRule | null = null
+  readonly #shared: SharedState
   #records: RequestRecord[] = []
-  /** Records within the current second. */
+  /** Records, and started captures, within the current second. */
   #count = 0
+  #captureCount = 0
   #skipped = 0
 
-  constructor(projectId: string, removedProjects: ReadonlySet<string>) {
+  constructor(projectId: string, shared: SharedState) {
     this.project_id = projectId
-    this.#removedProjects = removedProjects
+    this.#shared = shared
   }
 
   hasRoom(status: number): boolean {
@@ -111,17 +135,35 @@ class ProjectRecords implements ProjectRequestLog {
   }
 
   add(record: RequestRecord): void {
-    if (this.#removedProjects.has(this.project_id)) return
+    if (this.#shared.removedProjects.has(this.project_id)) return record.capture?.release()
     record.skipped_before = this.#skipped
     this.#skipped = 0
     this.#count++
     this.#records.push(record)
   }
 
+  startCapture(rule: CaptureRule, request: { method: string; target: string }): RequestCapture | null {
+    if (this.#captureCount >= limits.request_capture.per_second || this.#count >= limits.request_log.per_second) return null
+    if (this.#shared.clock.now() >= rule.until_ms) {
+      this.captureRule = null
+      return null
+    }
+    if (!rule.matchesRequest(request)) return null
+    this.#captureCount++
+    return new RequestCapture(rule, this.#shared.budget)
+  }
+
   take(into: RequestRecord[], isNewWindow: boolean): void {
-    if (isNewWindow) this.#count = 0
+    if (isNewWindow) this.#count = this.#captureCount = 0
     if (this.#records.length === 0) return
     for (const record of this.#records) into.push(record)
     this.#records = []
+  }
+
+  /** The project was deleted. */
+  clear(): void {
+    for (const { capture } of this.#records) capture?.release()
+    this.#records = []
+    this.captureRule = null
   }
 }

@@ -1,5 +1,6 @@
 import { formatTraceParent, parseTraceParent } from '../lib/trace-context.ts'
 import type { CacheOutcome, MetricsCollector, ProjectMetrics } from './metrics.ts'
+import type { RequestCapture } from './request-capture.ts'
 import type { ProjectRequestLog, RequestLog } from './request-log.ts'
 import type { Transport } from './request.ts'
 import type { RequestContext } from './response.ts'
@@ -15,6 +16,8 @@ const clientClosedRequest = 499
  * both are off, nothing is measured.
  */
 export class RequestMetrics {
+  /** Headers and bodies of the request; null for nearly all requests. */
+  capture: RequestCapture | null = null
   readonly #collector: MetricsCollector
   readonly #requestLog: RequestLog
   #project: ProjectMetrics | null = null
@@ -63,6 +66,14 @@ export class RequestMetrics {
     this.#deployment_id = target.route.deployment_id
   }
 
+  /** Starts to keep headers and bodies, if requests of this project are captured. */
+  startCapture(request: { method: string; target: string }): RequestCapture | null {
+    if (!this.#isLogged || this.#log === null || this.#log.captureRule === null) return null
+    this.capture?.release()
+    this.capture = this.#log.startCapture(this.#log.captureRule, request)
+    return this.capture
+  }
+
   /** Sets the cache's result once it is known. `status`: the parameters of the header `Cache-Status`. */
   setCacheOutcome(cache: CacheOutcome, status: string): void {
     this.#cache = cache
@@ -102,6 +113,12 @@ export class RequestMetrics {
     this.#bytes += bytes
   }
 
+  /** A part of a file was sent. */
+  recordFilePart(bytes: Buffer): void {
+    this.recordBytes(bytes.length)
+    this.capture?.responseBody.add(bytes)
+  }
+
   /** The client disconnected. */
   recordClientClosed(): void {
     this.recordStatus(clientClosedRequest)
@@ -112,7 +129,8 @@ export class RequestMetrics {
     const log = this.#log
     if (!this.#isLogged || log === null || this.#status === 0) return
     this.#isLogged = false
-    if (!log.hasRoom(this.#status)) return
+    const capture = this.#takeCapture()
+    if (!log.hasRoom(this.#status)) return capture?.release()
     const now = this.#requestLog.now()
     const ready_at = Math.max(this.#ready_at, this.#started_at)
     const sent_at = this.#sent_at < ready_at ? -1 : this.#sent_at
@@ -140,7 +158,17 @@ export class RequestMetrics {
       traceparent: request.header('traceparent'),
       failure: this.#failure,
       skipped_before: 0,
+      capture,
     })
+  }
+
+  #takeCapture(): RequestCapture | null {
+    const { capture } = this
+    if (capture === null) return null
+    this.capture = null
+    if (capture.rule.matchesStatus(this.#status)) return capture
+    capture.release()
+    return null
   }
 
   /** The line of `traceparent` for the app. While the request log is off, the client's is forwarded as received. */

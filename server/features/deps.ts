@@ -6,7 +6,8 @@ import type { BillingService } from '../billing/billing-service.ts'
 import type { DatabaseService } from '../database/database-service.ts'
 import type { DumpStore } from '../database/dump-store.ts'
 import type { DeploymentService, SourcePlanner } from '../deployments/service.ts'
-import type { EdgeCache } from '../edge/edge.ts'
+import type { EdgeCache, Route } from '../edge/edge.ts'
+import type { RequestLog } from '../edge/request-log.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { MailCatcher } from '../mail-catcher/mail-catcher.ts'
 import type { EmailSender } from '../email/email.ts'
@@ -47,6 +48,10 @@ export interface FeatureDeps {
   metrics: MetricsRecorder
   /** Request log of the edge. */
   requests: RequestRecorder
+  /** Captures requests at the edge. */
+  capture: Pick<RequestLog, 'setCapture'>
+  /** The route of a host name at the edge. */
+  findRoute(host: string): Route | undefined
   /** Purges the edge cache and logs each purge. */
   purge: CachePurger
   /** The address of the edge for the platform's own requests; HTTPS if HTTP is redirected to it. */

@@ -36,6 +36,7 @@ import { createRemoteHandlers } from './remotes.ts'
 import { createServiceHandlers } from './services.ts'
 import { createSourcePlanHandlers } from './source-plans.ts'
 import { createScreenshotHandlers } from './screenshots.ts'
+import { createRequestCaptureHandlers } from './request-captures.ts'
 import { createRequestHandlers } from './requests.ts'
 import { createTokenHandlers } from './tokens.ts'
 import { createTraceHandlers } from './traces.ts'
@@ -80,6 +81,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createRemoteHandlers(deps),
     ...createRequestHandlers(deps),
     ...createTraceHandlers(deps),
+    ...createRequestCaptureHandlers(deps),
     ...createServiceHandlers(deps),
     ...createSourcePlanHandlers(deps),
     ...createScreenshotHandlers(deps),

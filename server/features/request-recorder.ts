@@ -4,9 +4,13 @@ import type { RequestLog, RequestRecord } from '../edge/request-log.ts'
 import { truncateClientIp } from '../lib/client-ip.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { createFieldMask, maskForm } from '../lib/field-mask.ts'
 import { maskQuery } from '../lib/query-mask.ts'
 import { parseTraceParent, timeOfId } from '../lib/trace-context.ts'
 import type { NewRequestRow, RequestStore } from '../store/request-store.ts'
+import type { Sealer } from '../store/sealer.ts'
+import { captureEncryptionContext } from './capture-rules.ts'
+import { maskCapture } from './mask-capture.ts'
 
 /** Stores the requests that the edge has seen, every second, or ten times a second while somebody follows them. */
 export interface RequestRecorder {
@@ -25,9 +29,20 @@ const followInterval_ms = 100
 const expireInterval_ms = 60_000
 /** Rows per transaction, which blocks the event loop for some milliseconds. */
 const batchSize = 500
+/** Captures that are masked and encrypted at once. */
+const captureBatchSize = 10
 
-export function createRequestRecorder(options: { edge: RequestLog; store: RequestStore; clock: Clock; log: Log }): RequestRecorder {
-  const { edge, store, clock, log } = options
+export function createRequestRecorder(options: {
+  edge: RequestLog
+  store: RequestStore
+  /** Encrypts what is captured. */
+  sealer: Pick<Sealer, 'seal'>
+  clock: Clock
+  log: Log
+  /** The greatest size of the file. */
+  total_bytes?: number
+}): RequestRecorder {
+  const { edge, store, sealer, clock, log, total_bytes = limits.request_log.total_bytes } = options
   const followers = new Set<() => void>()
   let expiredAt_ms = -Infinity
   let expiring: Promise<void> | undefined
@@ -45,11 +60,30 @@ export function createRequestRecorder(options: { edge: RequestLog; store: Reques
     }
   }
 
+  /** A request that cannot be masked or encrypted is stored without its headers and bodies. */
+  const sealCapture = async ({ id, capture }: RequestRecord): Promise<Uint8Array | null> => {
+    if (capture === null) return null
+    try {
+      return sealer.seal(captureEncryptionContext(id), JSON.stringify(await maskCapture(capture)))
+    } catch (error) {
+      log.warn('request_capture_failed', { error })
+      return null
+    } finally {
+      capture.release()
+    }
+  }
+
   const storeTaken = async (): Promise<void> => {
     const records = edge.take()
     for (let at = 0; at < records.length; at += batchSize) {
       if (at > 0) await yieldToEventLoop()
-      write(records.slice(at, at + batchSize).map(toRow))
+      const rows: NewRequestRow[] = []
+      let captured = 0
+      for (const record of records.slice(at, at + batchSize)) {
+        rows.push({ ...toRow(record), sealed_exchange: record.capture === null ? null : await sealCapture(record) })
+        if (record.capture !== null && ++captured % captureBatchSize === 0) await yieldToEventLoop()
+      }
+      write(rows)
     }
     if (records.length > 0) for (const onStored of followers) onStored()
   }
@@ -68,6 +102,14 @@ export function createRequestRecorder(options: { edge: RequestLog; store: Reques
     }
   }
 
+  const trim = async (): Promise<void> => {
+    try {
+      while (!isClosed && store.trim(total_bytes, batchSize)) await yieldToEventLoop()
+    } catch (error) {
+      log.warn('request_log_trim_failed', { error })
+    }
+  }
+
   let timer: Timer | undefined
   const schedule = (): void => {
     timer?.cancel()
@@ -75,6 +117,7 @@ export function createRequestRecorder(options: { edge: RequestLog; store: Reques
   }
   const runCycle = async (): Promise<void> => {
     await flush()
+    await trim()
     if (expiring === undefined && clock.monotonic() - expiredAt_ms >= expireInterval_ms) expiring = expire().finally(() => (expiring = undefined))
     if (!isClosed) schedule()
   }
@@ -97,7 +140,7 @@ export function createRequestRecorder(options: { edge: RequestLog; store: Reques
   }
 }
 
-function toRow(record: RequestRecord): NewRequestRow {
+function toRow({ capture, ...record }: RequestRecord): NewRequestRow {
   const { request_log } = limits
   const { target, duration_ms, wake_ms, queue_ms, app_ms, transfer_ms, traceparent, user_agent, client_ip, is_encrypted, failure, ...rest } = record
   const question = target.indexOf('?')
@@ -105,7 +148,7 @@ function toRow(record: RequestRecord): NewRequestRow {
     ...rest,
     time: timeOfId(record.id),
     path: (question < 0 ? target : target.slice(0, question)).slice(0, request_log.path),
-    query: question < 0 ? null : maskQuery(target.slice(question + 1)).slice(0, request_log.query),
+    query: question < 0 ? null : maskTargetQuery(target.slice(question + 1), capture).slice(0, request_log.query),
     is_encrypted: is_encrypted ? 1 : 0,
     duration_ms: round(duration_ms),
     wake_ms: round(wake_ms),
@@ -119,5 +162,8 @@ function toRow(record: RequestRecord): NewRequestRow {
     failure,
   }
 }
+
+const maskTargetQuery = (query: string, capture: RequestRecord['capture']): string =>
+  capture === null ? maskQuery(query) : maskForm(maskQuery(query), createFieldMask(capture.rule.masked_fields))
 
 const round = (ms: number): number => Math.max(0, Math.round(ms * 100) / 100)

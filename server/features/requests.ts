@@ -129,6 +129,7 @@ export function presentRequest(row: StoredRequest): LoggedRequest {
     trace_id: row.trace_id ?? traceIdOf(row.id),
     span_id: spanIdOf(row.id),
     failure: row.failure as LoggedRequest['failure'],
+    is_captured: row.is_captured,
     skipped_before: row.skipped_before,
   }
 }

@@ -1,5 +1,6 @@
 import type { CallOutput } from '../client/operation-types.ts'
 import { buildLogTool, failureTool, runtimeLogTool } from './log-tools.ts'
+import { replayTool } from './replay-tool.ts'
 import { operationTool, type Tool } from './tool.ts'
 import { setVariableTool } from './variable-tools.ts'
 
@@ -23,6 +24,7 @@ export const tools: readonly Tool[] = [
   operationTool('get_request', 'getRequest'),
   operationTool('list_traces', 'listTraces'),
   operationTool('get_trace', 'getTrace', { select: withFirstSpans }),
+  replayTool,
   operationTool('list_previews', 'listPreviews'),
   operationTool('list_variables', 'listEnvVarKeys'),
   setVariableTool,

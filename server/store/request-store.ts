@@ -1,18 +1,24 @@
+import type { ExpressionBuilder, SqlBool } from 'kysely'
 import type { RequestFilters } from '../contract/requests.ts'
 import { limits } from '../contract/limits.ts'
+import { deleteCaptures, findCapturedRow, insertCapture, trimCaptures } from './captured-requests.ts'
 import { toGlob } from './glob.ts'
-import { first, insert, requestTables, run } from './query.ts'
-import type { RequestRow } from './request-tables.ts'
+import { all, first, insert, requestTables, run } from './query.ts'
+import type { RequestRow, RequestTables } from './request-tables.ts'
 import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
 
-export type NewRequestRow = Omit<RequestRow, 'seq' | 'project' | 'status_class'> & { project_id: string }
+export type NewRequestRow = Omit<RequestRow, 'seq' | 'project' | 'status_class'> & {
+  project_id: string
+  /** What was captured of it. */
+  sealed_exchange?: Uint8Array | null
+}
 /** `number`: of the request in its project, in the order in which requests ended. */
-export type StoredRequest = Omit<RequestRow, 'seq' | 'project' | 'status_class'> & { number: number }
+export type StoredRequest = Omit<RequestRow, 'seq' | 'project' | 'status_class'> & { number: number; is_captured: boolean }
 export type RowFilters = Omit<RequestFilters, 'since' | 'until'>
 
 /** The request log: of each project the last requests, by their number. */
 export interface RequestStore {
-  /** Adds requests in one transaction, in their order, and deletes the oldest ones of their projects above the limit. */
+  /** Adds requests in one transaction, in their order, and deletes the oldest ones, and the oldest captures, of their projects above the limits. */
   add(rows: readonly NewRequestRow[]): void
   /**
    * The numbers of the requests of a project that ended within a time: the oldest one that is stored, and the one after the last. `last` is the number of
@@ -29,6 +35,12 @@ export interface RequestStore {
    * Deletes requests of one project that ended before a time, at most `rows`. `after` is 0, then what the previous call returned, until it is undefined.
    */
   expire(before_ms: number, after: number, rows: number): number | undefined
+  /** What was captured of a request. */
+  findCapture(id: string): Uint8Array | undefined
+  /** Deletes everything that was captured of a project. */
+  removeCaptures(projectId: string): void
+  /** Above this size of the file, deletes at most `rows` of the oldest requests of the largest project. True if the file is still larger. */
+  trim(bytes: number, rows: number): boolean
   /** Deletes at most `rows` requests of a project. True if more remain. */
   remove(projectId: string, rows: number): boolean
 }
@@ -40,7 +52,9 @@ const findProject = first((projectId: string) => requestTables.selectFrom('proje
 const findNextProject = first((after: number) =>
   requestTables.selectFrom('projects').select(['key', 'last']).where('key', '>', after).orderBy('key').limit(1),
 )
-const insertProject = run((projectId: string) => requestTables.insertInto('projects').values({ project_id: projectId, last: 0 } as never))
+const insertProject = run((projectId: string) =>
+  requestTables.insertInto('projects').values({ project_id: projectId, last: 0, captured_bytes: 0 } as never),
+)
 const updateLast = run((key: number, last: number) => requestTables.updateTable('projects').set({ last }).where('key', '=', key))
 const deleteProject = run((key: number) => requestTables.deleteFrom('projects').where('key', '=', key))
 const findOldest = first((from: number, to: number) =>
@@ -49,7 +63,8 @@ const findOldest = first((from: number, to: number) =>
 const findLast = first((from: number, to: number) =>
   requestTables.selectFrom('requests').select('seq').where('seq', '>', from).where('seq', '<', to).orderBy('seq', 'desc').limit(1),
 )
-const deleteUpTo = run((from: number, to: number) => requestTables.deleteFrom('requests').where('seq', '>', from).where('seq', '<=', to))
+const deleteRequests = run((from: number, to: number) => requestTables.deleteFrom('requests').where('seq', '>', from).where('seq', '<=', to))
+const listProjects = all(() => requestTables.selectFrom('projects').selectAll())
 /** The first request from a number on, and when it ended. */
 const findEnd = first((from: number, to: number) =>
   requestTables
@@ -60,12 +75,14 @@ const findEnd = first((from: number, to: number) =>
     .orderBy('seq')
     .limit(1),
 )
+const isCaptured = (eb: ExpressionBuilder<RequestTables, 'requests'>) =>
+  eb.exists(eb.selectFrom('captures').select('captures.seq').whereRef('captures.seq', '=', 'requests.seq'))
 const findById = first((id: string) =>
   requestTables
     .selectFrom('requests')
     .innerJoin('projects', 'projects.key', 'requests.project')
     .selectAll('requests')
-    .select('projects.project_id')
+    .select((eb) => ['projects.project_id', isCaptured(eb).as('is_captured')])
     .where('requests.id', '=', id),
 )
 const columns = [
@@ -111,7 +128,7 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
     add(rows) {
       db.writeSync((tx) => {
         const projects = new Map<string, { key: number; last: number; added: number }>()
-        for (const row of rows) {
+        for (const { sealed_exchange, ...row } of rows) {
           const project = projects.get(row.project_id) ?? { ...openProject(tx, row.project_id), added: 0 }
           projects.set(row.project_id, project)
           project.added++
@@ -122,11 +139,13 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
             status_class: Math.floor(row.status / 100),
           }
           insertRequest(tx, complete)
+          if (sealed_exchange) insertCapture(tx, project.key, { seq: complete.seq, bytes: sealed_exchange.length, sealed_exchange })
         }
         for (const { key, last } of projects.values()) {
           updateLast(tx, key, last)
           const base = key * requestsPerProject
-          if (last > limits.request_log.rows) deleteUpTo(tx, base, base + last - limits.request_log.rows)
+          if (last > limits.request_log.rows) deleteUpTo(tx, key, base, base + last - limits.request_log.rows)
+          trimCaptures(tx, key, { base, end: base + requestsPerProject })
         }
       })
     },
@@ -150,7 +169,7 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
         const query = filterRequests(project.key, filters)
           .where('seq', '>=', project.base + from)
           .where('seq', '<', project.base + to)
-        return tx.all<RequestRow>(query.orderBy('seq', order).limit(limit)).map(toStoredRequest)
+        return tx.all<RequestRow & { is_captured: SqlBool }>(query.orderBy('seq', order).limit(limit)).map(toStoredRequest)
       }),
 
     listOfTrace: (projectId, traceId, ids, limit) =>
@@ -158,10 +177,8 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
         const project = findProject(tx, projectId)
         if (!project) return []
         const own = ids.flatMap((id) => findById(tx, id) ?? []).filter((row) => row.project === project.key && row.trace_id === null)
-        const continued = tx.all<RequestRow>(
-          requestTables
-            .selectFrom('requests')
-            .selectAll()
+        const continued = tx.all<RequestRow & { is_captured: SqlBool }>(
+          selectRequests()
             .where('trace_id', '=', traceId)
             .where('project', '=', project.key)
             .orderBy('seq')
@@ -183,21 +200,58 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
         const end = firstEndedSince(tx, { base, end: base + project.last + 1 }, before_ms)
         const oldest = findOldest(tx, base, end)
         if (!oldest) return project.key
-        deleteUpTo(tx, base, Math.min(end - 1, oldest.seq + rows - 1))
+        deleteUpTo(tx, project.key, base, Math.min(end - 1, oldest.seq + rows - 1))
         return oldest.seq + rows < end ? after : project.key
       }),
+
+    findCapture: (id) => db.readSync((tx) => findCapturedRow(tx, id)?.sealed_exchange),
+
+    removeCaptures: (projectId) =>
+      db.writeSync((tx) => {
+        const project = rangeOf(tx, projectId)
+        if (project) deleteCaptures(tx, project.key, project.base, project.end)
+      }),
+
+    trim(bytes, rows) {
+      if (usedBytes(db) <= bytes) return false
+      db.writeSync((tx) => {
+        const largest = listProjects(tx)
+          .map(({ key, last, captured_bytes }) => {
+            const base = key * requestsPerProject
+            const oldest = findOldest(tx, base, base + requestsPerProject)?.seq ?? base + last + 1
+            return { key, base, oldest, size: (base + last + 1 - oldest) * row_bytes + captured_bytes }
+          })
+          .toSorted((a, b) => b.size - a.size)[0]
+        if (largest) deleteUpTo(tx, largest.key, largest.base, largest.oldest + rows - 1)
+      })
+      return usedBytes(db) > bytes
+    },
 
     remove: (projectId, rows) =>
       db.writeSync((tx) => {
         const project = rangeOf(tx, projectId)
         if (!project) return false
         const oldest = findOldest(tx, project.base, project.end)
-        if (oldest) deleteUpTo(tx, project.base, oldest.seq + rows - 1)
+        if (oldest) deleteUpTo(tx, project.key, project.base, oldest.seq + rows - 1)
         if (findOldest(tx, project.base, project.end)) return true
         deleteProject(tx, project.key)
         return false
       }),
   }
+}
+
+/** About what a request and its entries in the indexes take. */
+const row_bytes = 450
+
+function usedBytes({ raw }: SqliteDatabase): number {
+  const read = (name: string) => raw.pragma(name, { simple: true }) as number
+  return (read('page_count') - read('freelist_count')) * read('page_size')
+}
+
+/** Deletes the requests after `from` up to `to`, with what was captured of them. */
+function deleteUpTo(tx: SqliteTransaction, key: number, from: number, to: number): void {
+  deleteRequests(tx, from, to)
+  deleteCaptures(tx, key, from, to)
 }
 
 function openProject(tx: SqliteTransaction, projectId: string): { key: number; last: number } {
@@ -222,16 +276,22 @@ function firstEndedSince(tx: SqliteTransaction, { base, end }: { base: number; e
   return low
 }
 
-function toStoredRequest({ seq, project, status_class: _, ...row }: RequestRow): StoredRequest {
-  return { ...row, number: seq - project * requestsPerProject }
+function toStoredRequest({ seq, project, status_class: _, is_captured, ...row }: RequestRow & { is_captured: SqlBool }): StoredRequest {
+  return { ...row, is_captured: Boolean(is_captured), number: seq - project * requestsPerProject }
 }
+
+const selectRequests = () =>
+  requestTables
+    .selectFrom('requests')
+    .selectAll()
+    .select((eb) => isCaptured(eb).as('is_captured'))
 
 /**
  * With a status, the index of statuses is read in the order of the numbers, and answers for the path too. Otherwise the rows themselves are read in that
  * order, of which the numbers are a range.
  */
 function filterRequests(project: number, { status, method, path, host, deployment, cache, client_ip, min_duration_ms, id }: RowFilters) {
-  let query = requestTables.selectFrom('requests').selectAll()
+  let query = selectRequests()
   if (status !== undefined) {
     query = query.where('project', '=', project).where('status_class', '=', Number(status[0]))
     if (/^\d+$/.test(status)) query = query.where('status', '=', Number(status))

@@ -2,6 +2,7 @@
 export interface RequestTables {
   projects: RequestProjectRow
   requests: RequestRow
+  captures: CaptureRow
 }
 
 interface RequestProjectRow {
@@ -10,6 +11,15 @@ interface RequestProjectRow {
   project_id: string
   /** The number of the last request. Numbers are never used again, even if the rows are gone. */
   last: number
+  /** The size of what was captured of its requests. */
+  captured_bytes: number
+}
+
+/** Headers and bodies of the request with the same number. */
+export interface CaptureRow {
+  seq: number
+  bytes: number
+  sealed_exchange: Uint8Array
 }
 
 export interface RequestRow {

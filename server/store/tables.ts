@@ -51,6 +51,19 @@ export interface Tables {
   mail_messages: MailMessageTable
   project_volumes: ProjectVolumeRow
   unsaved_files: UnsavedFilesRow
+  request_captures: RequestCaptureRow
+}
+
+/** Which requests of a project are captured. */
+export interface RequestCaptureRow {
+  project_id: string
+  /** Milliseconds since 1970; 0: off. */
+  until: number
+  path: string | null
+  method: string | null
+  status: string | null
+  /** JSON list of names. */
+  masked_fields: string
 }
 
 interface CronRunTable extends Omit<CronRunRow, 'seq'> {

@@ -16,6 +16,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     listProjectDomains searchDomains listDatabaseDumps getDatabaseUpgrade listServices streamServiceLog listCronRuns
     listManagedServices listRegistries getMail listVolumes listVolumeFiles listUnsavedFiles listRequests streamRequests getRequest
     listTraces getTrace getTraceSpan
+    getRequestCapture
   `),
   deploy: words(`
     createProject stopProject deployProject createDeployment deployFolder uploadProject uploadCommit retryDeployment cancelDeployment
@@ -35,7 +36,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     createSetupCode setOwnerPassword getDisk cleanDisk listBackups createBackup downloadBackup deleteBackup listRemotes addRemote
     updateRemote deleteRemote removeManagedService updateMail getMailMessage downloadMailMessage downloadMailAttachment
     deleteMailMessage deleteMailMessages detachVolume restoreVolume downloadVolume uploadVolume downloadVolumeFile deleteVolume
-    deleteVolumeSnapshot
+    deleteVolumeSnapshot startRequestCapture stopRequestCapture getCapturedRequest replayRequest
   `),
 }
 /** Without a project in their path, and yet open to a token that is limited to one. */

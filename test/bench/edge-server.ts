@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createServer, type AddressInfo } from 'node:net'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,6 +7,7 @@ import { createEdge } from '../../server/edge/server.ts'
 import { createRequestRecorder } from '../../server/features/request-recorder.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { silentLog } from '../../server/lib/log.ts'
+import { createSealer } from '../../server/store/sealer.ts'
 import { openStore } from '../../server/store/store.ts'
 
 // The edge as a separate process: `node edge-server.ts UPSTREAM_PORT [ordinary] [cache] [disk] [metrics] [requests]`; prints its port and that
@@ -24,7 +26,9 @@ const edge = createEdge({
 })
 const folder = flags.includes('requests') ? mkdtempSync(join(tmpdir(), 'homeport-bench-requests-')) : null
 const store = folder === null ? undefined : await openStore({ data_dir: folder, after_crash: false })
-const recorder = store && createRequestRecorder({ edge: edge.requests, store: store.requests, clock: systemClock, log: silentLog })
+const recorder =
+  store &&
+  createRequestRecorder({ edge: edge.requests, store: store.requests, sealer: createSealer(randomBytes(32)), clock: systemClock, log: silentLog })
 const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
 await edge.setRoute('app.localhost', {
   kind: 'upstream',

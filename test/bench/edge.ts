@@ -1,15 +1,18 @@
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createEdge, type Edge } from '../../server/edge/server.ts'
+import { createCaptureRule } from '../../server/features/capture-rules.ts'
 import { createRequestRecorder } from '../../server/features/request-recorder.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { silentLog } from '../../server/lib/log.ts'
+import { createSealer } from '../../server/store/sealer.ts'
 import { openStore } from '../../server/store/store.ts'
-import { upstreamRoute } from '../support/edge.ts'
+import { routeOwner, upstreamRoute } from '../support/edge.ts'
 import { compare, pinToOneCore, printRows, measureRequests, runWrk, type Measure } from './compare.ts'
 import { isInstalled, startFileServer, startNodeProgram, startPeers, stop, type Peer } from './peers.ts'
 import { median, type BenchRow } from './row.ts'
@@ -103,7 +106,13 @@ export const benchRequestLog = ({ seconds = 30 }: EdgeBenchOptions = {}): Promis
     let measured = () => false
     const edge = createEdge({ log: silentLog, isMetricsEnabled: () => true, isRequestLogEnabled: () => measured(), cache: memoryCache })
     const store = await openStore({ data_dir: join(folder, 'data'), after_crash: false })
-    const recorder = createRequestRecorder({ edge: edge.requests, store: store.requests, clock: systemClock, log: silentLog })
+    const recorder = createRequestRecorder({
+      edge: edge.requests,
+      store: store.requests,
+      sealer: createSealer(randomBytes(32)),
+      clock: systemClock,
+      log: silentLog,
+    })
     const rows = await compareSwitched({ name: 'request log on, cache hit 1 kB', most: 1.05, edge, upstream: files.port, seconds }, (isOn) => {
       measured = () => isOn(1)
       return () => recorder.flush()
@@ -113,18 +122,64 @@ export const benchRequestLog = ({ seconds = 30 }: EdgeBenchOptions = {}): Promis
     return rows
   })
 
+/** The cost of capturing requests beside logging them: masking, encryption and storage included, of as many as are captured in a second. */
+export const benchCapture = ({ seconds = 30 }: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
+  withPeers('capture', async (folder, started) => {
+    const rows: BenchRow[] = []
+    for (const [name, cacheControl] of [
+      ['capture on, 1 kB', 'no-store'],
+      ['capture on, cache hit 1 kB', 'public, max-age=86400'],
+    ] as const) {
+      const files = await startFileServer(folder, cacheControl)
+      started.push(files)
+      let count = () => {}
+      const edge = createEdge({
+        log: silentLog,
+        isMetricsEnabled: () => true,
+        isRequestLogEnabled: () => (count(), true),
+        cache: memoryCache,
+      })
+      const store = await openStore({ data_dir: join(folder, cacheControl.slice(0, 6)), after_crash: false })
+      const recorder = createRequestRecorder({
+        edge: edge.requests,
+        store: store.requests,
+        sealer: createSealer(randomBytes(32)),
+        clock: systemClock,
+        log: silentLog,
+      })
+      const rule = createCaptureRule({ until: Infinity, path: null, method: null, status: null, masked_fields: '[]' })
+      // A turn is a whole second, because captures are limited in each.
+      const options = { name, most: 1.15, edge, upstream: files.port, seconds, turn_ms: 1000 }
+      rows.push(
+        ...(await compareSwitched(options, (isOn) => {
+          let wasOn = false
+          count = () => {
+            const isCapturing = isOn(1)
+            if (isCapturing === wasOn) return
+            wasOn = isCapturing
+            edge.requests.setCapture(routeOwner.project_id, isCapturing ? rule : null)
+          }
+          return () => recorder.flush()
+        })),
+      )
+      await recorder.close()
+      await store.close()
+    }
+    return rows
+  })
+
 const memoryCache = { directory: null, memory_bytes: () => 2 ** 30, disk_bytes: () => 0 }
 
 /**
- * One edge under a steady load, with a part on and off in turns of 100 ms, in processor time per request. Two processes side by side would measure the
+ * One edge under a steady load, with a part on and off in turns, in processor time per request. Two processes side by side would measure the
  * machine rather than the difference. `prepare` gets what the edge asks for each request, with the share of a request that one question is while it is
  * on, and returns what stores or drops the results of a turn, which is part of the cost.
  */
 async function compareSwitched(
-  options: { name: string; most: number; edge: Edge; upstream: number; seconds: number },
+  options: { name: string; most: number; edge: Edge; upstream: number; seconds: number; turn_ms?: number },
   prepare: (isOn: (share: number) => boolean) => () => void | Promise<void>,
 ): Promise<BenchRow[]> {
-  const { name, most, edge, seconds } = options
+  const { name, most, edge, seconds, turn_ms = 100 } = options
   let isOn = true
   let requests = 0
   const finishTurn = prepare((share) => {
@@ -133,16 +188,23 @@ async function compareSwitched(
   })
   const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
   await edge.setRoute('app.localhost', upstreamRoute(options.upstream))
-  const load = run('wrk', ['-t1', '-c64', `-d${seconds + 2}s`, '-H', 'Host: app.localhost', `http://127.0.0.1:${port}/1k.json`])
+  const load = run('wrk', [
+    '-t1',
+    '-c64',
+    `-d${seconds + 2 + Math.ceil(turn_ms / 250)}s`,
+    '-H',
+    'Host: app.localhost',
+    `http://127.0.0.1:${port}/1k.json`,
+  ])
   await delay(1_000)
-  /** Microseconds of processor time per request over 100 ms. */
+  /** Microseconds of processor time per request over a turn. */
   const cost = async (on: boolean) => {
     isOn = on
     // Requests that started earlier still use the previous setting: one in forty, and more on a busy machine.
     await delay(30)
     requests = 0
     const before = process.cpuUsage()
-    await delay(100)
+    await delay(turn_ms)
     await finishTurn()
     const { user, system } = process.cpuUsage(before)
     return (user + system) / requests
@@ -204,6 +266,6 @@ async function measureMessages(measure: Measure, peer: Peer, seconds: number): P
 // `node test/bench/edge.ts edge|hits|meter|log [ROUNDS] [SECONDS] [WHICH]`
 if (import.meta.main) {
   const [, , part = 'edge', rounds = 5, seconds = 2, only = ''] = process.argv
-  const bench = { edge: benchEdge, hits: benchCacheHits, meter: benchMetrics, log: benchRequestLog }[part]
+  const bench = { edge: benchEdge, hits: benchCacheHits, meter: benchMetrics, log: benchRequestLog, capture: benchCapture }[part]
   printRows((await bench?.({ rounds: Number(rounds), seconds: Number(seconds), only: new RegExp(only) })) ?? [])
 }

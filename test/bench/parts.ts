@@ -3,7 +3,7 @@ import { benchCacheSuite } from './cache-suite.ts'
 import { benchDeploy } from './deploy.ts'
 import { benchDev } from './dev.ts'
 import { benchDashboard } from './dashboard.ts'
-import { benchEdge, benchCacheHits, benchMetrics, benchRequestLog } from './edge.ts'
+import { benchEdge, benchCacheHits, benchMetrics, benchRequestLog, benchCapture } from './edge.ts'
 import { benchLanguages } from './languages.ts'
 import { benchLogs } from './logs.ts'
 import { benchEventLoop } from './event-loop.ts'
@@ -40,6 +40,7 @@ export const parts: Record<string, (size: BenchOptions) => Promise<BenchRow[]>> 
   cachesuite: () => benchCacheSuite(),
   metrics: benchMetrics,
   requests: benchRequestLog,
+  capture: benchCapture,
   wake: benchWake,
   deploy: benchDeploy,
   languages: benchLanguages,

@@ -25,7 +25,7 @@ const kinds: Partial<LoggedRequest>[] = [
   { path: '/', wake_ms: 361.4, duration_ms: 398.9, app_ms: 35.2, skipped_before: 2318 },
 ]
 
-function createRequest(index: number): LoggedRequest {
+export function createLoggedRequest(index: number): LoggedRequest {
   return {
     id: `req_01m84kvc1a6jds9qv8r0rb${String(index).padStart(4, '0')}`,
     time: new Date(Date.now() - 3_000 - index * 7_300).toISOString(),
@@ -47,6 +47,7 @@ function createRequest(index: number): LoggedRequest {
     deployment_id: 'dpl_01m84kvc1a6jds9qv8r0rb8g9k',
     replica: null,
     client_ip: '192.168.2.0',
+    is_captured: index === 0,
     user_agent: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
     trace_id: '01a2140b1f0c67ebb5e1b58dce803056',
     span_id: 'b5e1b58dce803056',
@@ -56,10 +57,10 @@ function createRequest(index: number): LoggedRequest {
   }
 }
 
-const withRequests =
+export const withRequests =
   (count: number, more: { is_recording?: boolean } = {}) =>
   async (page: Page): Promise<void> => {
-    const requests = Array.from({ length: count }, (_, index) => createRequest(index))
+    const requests = Array.from({ length: count }, (_, index) => createLoggedRequest(index))
     await page.route('**/instance/projects/*/requests?*', (route) =>
       route.fulfill({ json: { requests, next_cursor: null, last_event_id: 'czA', is_recording: true, ...more } }),
     )
@@ -86,13 +87,13 @@ export const requestScreens: Screen[] = [
   },
   {
     name: 'requests-details',
-    path: `${path}?request=${createRequest(3).id}`,
+    path: `${path}?request=${createLoggedRequest(3).id}`,
     before: withRequests(12),
     act: (page) => expect(page.getByRole('dialog').getByText('Trace ID')).toBeVisible(),
   },
   {
     name: 'requests-details-failed',
-    path: `${path}?request=${createRequest(6).id}`,
+    path: `${path}?request=${createLoggedRequest(6).id}`,
     before: withRequests(12),
     act: (page) => expect(page.getByRole('dialog').getByText('did not accept the connection')).toBeVisible(),
   },

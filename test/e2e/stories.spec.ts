@@ -9,6 +9,7 @@ import { changeEnvironment } from './stories/environment.ts'
 import { completeFirstRun } from './stories/first-run.ts'
 import { fixBrokenBuild } from './stories/fix-build.ts'
 import { openPreview } from './stories/preview.ts'
+import { replayWebhook } from './stories/replay.ts'
 import { rollBackDeployment } from './stories/rollback.ts'
 import type { StoryContext } from './stories/story-context.ts'
 import { promoteAndPull } from './stories/promote-and-pull.ts'
@@ -36,6 +37,7 @@ const stories: [name: string, variant: 0 | 1 | 2 | 3, tell: (teller: StoryContex
   ['purge the cache', 2, purgeCache],
   ['open a terminal and leave it', 2, useTerminal],
   ['create and revoke a token', 3, createAndRevokeToken],
+  ['replay a webhook against a preview', 0, replayWebhook],
   ['promote to another instance and pull back', 1, promoteAndPull],
 ]
 

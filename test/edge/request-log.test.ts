@@ -104,6 +104,7 @@ describe.each(edgePaths)('the request log, $name', ({ fast_path }) => {
       traceparent: undefined,
       failure: null,
       skipped_before: 0,
+      capture: null,
     })
     const { duration_ms, queue_ms, app_ms, transfer_ms } = record!
     expect(queue_ms! + app_ms! + transfer_ms).toBeCloseTo(duration_ms, 6)

@@ -156,7 +156,7 @@ describe('the tools of a token', () => {
     expect(read.filter((name) => !/^(list|get)_/.test(name))).toEqual([])
     expect(deploy).toEqual(expect.arrayContaining([...read, 'deploy', 'deploy_folder', 'set_variable', 'rollback', 'create_snapshot']))
     expect(deploy).not.toContain('delete_volume')
-    expect(admin).toEqual(expect.arrayContaining([...deploy, 'delete_volume', 'restore_database', 'delete_variable']))
+    expect(admin).toEqual(expect.arrayContaining([...deploy, 'delete_volume', 'restore_database', 'delete_variable', 'replay_request']))
 
     const { tools } = await (await connectByHttp(platform.owner.token)).listTools()
     expect(tools.map(({ name }) => name)).toEqual(admin)

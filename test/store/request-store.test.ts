@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,10 +10,12 @@ import { createRequestRecorder } from '../../server/features/request-recorder.ts
 import { silentLog } from '../../server/lib/log.ts'
 import { newId } from '../../server/lib/id.ts'
 import type { RowFilters } from '../../server/store/request-store.ts'
+import { createSealer } from '../../server/store/sealer.ts'
 import { openStore, type Store } from '../../server/store/store.ts'
 import { requestRow } from '../support/request-rows.ts'
 import { fixedClock } from '../support/test-clock.ts'
 
+const sealer = createSealer(randomBytes(32))
 let folder: string
 let store: Store
 beforeEach(async () => {
@@ -142,13 +145,14 @@ describe('the recorder', () => {
     traceparent: undefined,
     failure: null,
     skipped_before: 0,
+    capture: null,
     ...more,
   })
 
   test('stores within a second, and within 100 ms while somebody follows', async () => {
     const clock = fixedClock('2026-01-01')
     const edge = createRequestLog({ clock, isEnabled: () => true })
-    const recorder = createRequestRecorder({ edge, store: store.requests, clock, log: silentLog })
+    const recorder = createRequestRecorder({ edge, store: store.requests, sealer, clock, log: silentLog })
     const project = edge.forProject('prj_a')
     project.add(record({ target: '/1' }))
     await clock.advance(999)
@@ -169,7 +173,7 @@ describe('the recorder', () => {
   test('keeps no address, no secret of a query and no long text', async () => {
     const clock = fixedClock('2026-01-01')
     const edge = createRequestLog({ clock, isEnabled: () => true })
-    const recorder = createRequestRecorder({ edge, store: store.requests, clock, log: silentLog })
+    const recorder = createRequestRecorder({ edge, store: store.requests, sealer, clock, log: silentLog })
     edge.forProject('prj_a').add(record({ target: `/${'p'.repeat(5000)}?page=2&api_key=s3cret`, user_agent: 'u'.repeat(5000) }))
     await recorder.flush()
     const [row] = newest('prj_a')
@@ -183,7 +187,7 @@ describe('the recorder', () => {
     const time = clock.now()
     store.requests.add([requestRow({ path: '/old', time }), requestRow({ path: '/new', time: time + 86_400_000 })])
     const edge = createRequestLog({ clock, isEnabled: () => true })
-    const recorder = createRequestRecorder({ edge, store: store.requests, clock, log: silentLog })
+    const recorder = createRequestRecorder({ edge, store: store.requests, sealer, clock, log: silentLog })
     await clock.jump(limits.request_log.days * 86_400_000 + 5000)
     await recorder.close()
     expect(all()).toEqual(['/new'])

@@ -13,12 +13,24 @@ export const har = z.strictObject({
       z.strictObject({
         startedDateTime: z.iso.datetime(),
         time: duration,
-        request: z.strictObject({ method: z.string(), url: z.url(), queryString: pairs, ...message }),
+        request: z.strictObject({
+          method: z.string(),
+          url: z.url(),
+          queryString: pairs,
+          postData: z.strictObject({ mimeType: z.string(), text: z.string(), comment: z.string().optional() }).optional(),
+          ...message,
+        }),
         response: z.strictObject({
           status: z.number().int(),
           statusText: z.string(),
           redirectURL: z.string(),
-          content: z.strictObject({ size: z.number(), mimeType: z.string() }),
+          content: z.strictObject({
+            size: z.number(),
+            mimeType: z.string(),
+            text: z.string().optional(),
+            encoding: z.literal('base64').optional(),
+            comment: z.string().optional(),
+          }),
           ...message,
         }),
         cache: z.strictObject({}),

@@ -1,11 +1,22 @@
+import type { CapturedMessage } from '../../../server/contract/request-captures.ts'
 import type { LoggedRequest } from '../../../server/contract/requests.ts'
 
-/** A command that sends the same request again. The log has neither headers nor body, so both are left out. `edgeUrls`: where apps answer. */
-export function toCurl({ method, scheme, host, path, query }: LoggedRequest, edgeUrls: readonly (string | null)[]): string {
+/** A command that sends the same request again, with the headers and the body that were captured of it. `edgeUrls`: where apps answer. */
+export function toCurl(
+  { method, scheme, host, path, query }: LoggedRequest,
+  edgeUrls: readonly (string | null)[],
+  captured?: CapturedMessage,
+): string {
   const edge = edgeUrls.map((url) => (url === null ? null : URL.parse(url))).find((url) => url?.protocol === `${scheme}:`)
   const url = `${scheme}://${host}${edge?.port ? `:${edge.port}` : ''}${path}${query === null ? '' : `?${query}`}`
   const option = method === 'GET' ? '' : method === 'HEAD' ? '--head ' : `--request ${/^[A-Z]+$/.test(method) ? method : quote(method)} `
-  return `curl ${method === 'HEAD' ? '' : '--include '}${option}${quote(url)}`
+  const headers = (captured?.headers ?? []).filter(([name]) => !ownHeaders.has(name.toLowerCase()))
+  const headerOptions = headers.map(([name, value]) => `--header ${quote(`${name}: ${value}`)} `).join('')
+  const body = captured?.body != null && captured.encoding === 'text' ? ` --data-raw ${quote(captured.body)}` : ''
+  return `curl ${method === 'HEAD' ? '' : '--include '}${option}${headerOptions}${quote(url)}${body}`
 }
+
+/** Headers that curl sets itself. */
+const ownHeaders = new Set(['host', 'content-length', 'content-encoding', 'connection', 'transfer-encoding', 'accept-encoding', 'expect'])
 
 const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`

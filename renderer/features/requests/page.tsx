@@ -16,6 +16,7 @@ import { toApiError } from '../../lib/api-error.ts'
 import { formatDateTime } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { useTitle } from '../../lib/use-title.ts'
+import { CaptureControl } from './capture-control.tsx'
 import { FilterFields } from './filter-fields.tsx'
 import { linkedFilters, parseRequestFilters, type FilterChange } from './filters.ts'
 import { RequestDialog } from './request-dialog.tsx'
@@ -95,7 +96,7 @@ function Requests({ slug }: { slug: string }) {
       <FilterFields filters={filters} onChange={change} isLive={isLive && canFollow} onToggleLive={canFollow ? toggleLive : null} />
       <LinkedFilters filters={filters} onChange={change} />
       {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
-      {first?.is_recording === false && <RecordingOff />}
+      {first?.is_recording === false ? <RecordingOff /> : <CaptureControl slug={slug} />}
       <section key={data ? 'list' : 'loading'} className="card" aria-label="Requests" hidden={error !== null && !data}>
         {!data && !error && <SkeletonRows rows={12} height={requestRowHeight} />}
         {requests.length > 0 && (

@@ -1,9 +1,13 @@
-import type { ReactNode } from 'react'
+import { RotateCw } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
+import type { CapturedExchange } from '../../../server/contract/request-captures.ts'
 import type { LoggedRequest } from '../../../server/contract/requests.ts'
 import { useHarDownload } from '../../api/downloads.ts'
 import { useInstanceSession } from '../../api/instance.ts'
+import { useCapturedRequest } from '../../api/request-captures.ts'
 import { useLoggedRequest } from '../../api/requests.ts'
+import { Button } from '../../components/button.tsx'
 import { CopyButton, CopyText } from '../../components/copy.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { DownloadButton } from '../../components/download-button.tsx'
@@ -12,25 +16,41 @@ import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { toApiError } from '../../lib/api-error.ts'
 import { formatBytes, formatDateTime, formatLatency } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
+import { CapturedMessageView } from './captured-message.tsx'
 import { toCurl } from './curl.ts'
 import { cacheLabels, explainCacheStatus, failureLabels, statusTone } from './labels.ts'
+import { ReplayForm } from './replay-form.tsx'
 import styles from './requests.module.css'
 
 /** Everything that is known of a request. */
 export function RequestDialog({ slug, id, onClose }: { slug: string; id: string; onClose: () => void }) {
   const { data, error, refetch } = useLoggedRequest(id)
+  const { data: captured } = useCapturedRequest(slug, id, data?.is_captured === true)
+  const [replayed, setReplayed] = useState<string | null>(null)
+  const isReplaying = data && captured && replayed === id
   return (
-    <Dialog open onOpenChange={onClose} title={data ? `${data.method} ${data.path}` : 'Request'}>
+    <Dialog open onOpenChange={onClose} title={data ? `${isReplaying ? 'Replay ' : ''}${data.method} ${data.path}` : 'Request'}>
       {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       {!data && !error && <SkeletonRows rows={6} height={32} />}
-      {data && <RequestDetails slug={slug} request={data} />}
+      {isReplaying ? (
+        <ReplayForm slug={slug} request={data} captured={captured} onBack={() => setReplayed(null)} />
+      ) : (
+        data && <RequestDetails slug={slug} request={data} captured={captured ?? null} onReplay={() => setReplayed(id)} />
+      )}
     </Dialog>
   )
 }
 
-function RequestDetails({ slug, request }: { slug: string; request: LoggedRequest }) {
+interface DetailsProps {
+  slug: string
+  request: LoggedRequest
+  captured: CapturedExchange | null
+  onReplay: () => void
+}
+
+function RequestDetails({ slug, request, captured, onReplay }: DetailsProps) {
   const instance = useInstanceSession().data?.instance
-  const curl = toCurl(request, [instance?.edge_url ?? null, instance?.edge_https_url ?? null])
+  const curl = toCurl(request, [instance?.edge_url ?? null, instance?.edge_https_url ?? null], captured?.request)
   const har = useHarDownload(slug)
   const filterLink = (name: string, value: string) => `/projects/${slug}/logs/requests?${new URLSearchParams({ [name]: value })}`
   const { status, failure, query, cache, cache_status, deployment_id, user_agent } = request
@@ -73,12 +93,23 @@ function RequestDetails({ slug, request }: { slug: string; request: LoggedReques
           <CopyText text={request.trace_id} /> <Link href={`/projects/${slug}/logs/traces/${request.trace_id}`}>Show trace</Link>
         </Detail>
       </dl>
+      {captured && (
+        <>
+          <CapturedMessageView title="Request" message={captured.request} />
+          <CapturedMessageView title="Response" message={captured.response} />
+        </>
+      )}
       <div className={styles.curl}>
         <code>{sanitizeForDisplay(curl)}</code>
         <CopyButton text={curl} label="Copy as curl" />
       </div>
-      <div>
-        <DownloadButton load={har.ofRequest(request)} name={`${request.id}.har`} text="Download HAR" />
+      <div className={styles.chips}>
+        {captured && (
+          <Button kind="primary" icon={RotateCw} onClick={onReplay}>
+            Replay…
+          </Button>
+        )}
+        <DownloadButton load={har.ofRequest(request, captured)} name={`${request.id}.har`} text="Download HAR" />
       </div>
     </div>
   )

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { EdgeResponse } from '../response.ts'
+import { parseHeaderLines, type EdgeResponse } from '../response.ts'
 import type { HostCache } from '../cache/host-cache.ts'
 import { fieldValue, fieldValues } from '../cache/header-fields.ts'
 import { shouldStripHsts, stripHsts } from '../https-redirect.ts'
@@ -12,6 +12,7 @@ import { parseFastPathHead, createIncompleteHead, type FastPathHead } from './re
 import type { ResponseHead } from '../upstream/response-head.ts'
 import { parseHostName } from '../host-header.ts'
 import type { RouteTarget } from '../router.ts'
+import type { RequestCapture } from '../request-capture.ts'
 import { RequestLifecycle } from '../request-lifecycle.ts'
 import type { Timeout } from '../deadline-timer.ts'
 import type { UpstreamRequest } from '../upstream/exchange.ts'
@@ -147,6 +148,11 @@ class FastPathConnection extends RequestLifecycle implements Timeout {
     return true
   }
 
+  protected captureRequest(capture: RequestCapture): void {
+    capture.requestHeaders = parseHeaderLines(this.#request?.lines.replace(/^[^\n]*\n/, '') ?? '')
+    if (this.#earlyBody !== null) capture.requestBody.add(this.#earlyBody)
+  }
+
   buildUpstreamRequest(): UpstreamRequest {
     const { method } = this
     const hasBody = this.hasBody()
@@ -189,6 +195,7 @@ class FastPathConnection extends RequestLifecycle implements Timeout {
     }
     this.#bodyRemaining -= bytes.length
     if (this.bodyTimeout) this.bodyTimeout.bytes += bytes.length
+    this.metrics.capture?.requestBody.add(bytes)
     const canContinue = this.exchange?.write(bytes) ?? true
     if (this.#bodyRemaining === 0) {
       this.bodyTimeout?.stop()

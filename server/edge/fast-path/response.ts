@@ -48,6 +48,7 @@ export class FastPathResponse {
     this.#status = head.status
     this.#isChunking = !head.chunked && head.length < 0 && request.method !== 'HEAD' && head.status !== 204 && head.status !== 304
     const lines = stripHsts(this.#socket, request.host, head.lines)
+    this.#metrics.capture?.setResponseHead(lines, head.chunked)
     this.#head = `HTTP/1.1 ${head.status} ${head.reason}\r\n${lines}${head.chunked || this.#isChunking ? 'Transfer-Encoding: chunked\r\n' : ''}${
       head.hasDate ? '' : this.#edge.dateLine()
     }${close ? 'Connection: close\r\n' : ''}X-Request-Id: ${request.id}\r\n\r\n`
@@ -68,6 +69,7 @@ export class FastPathResponse {
     const head = this.#head
     if (head !== '') this.#metrics.recordStatus(this.#status)
     this.#metrics.recordBytes(end - start - framing)
+    this.#metrics.capture?.responseBody.add(bytes, start, end)
     if (head === '') socket.write(bytes.subarray(start, end))
     else if (start >= head.length) {
       // Head and body in one write, which saves a packet and a system call. The head is placed in the headroom before the body.
@@ -102,16 +104,18 @@ export class FastPathResponse {
     const head = `${formatResponseHead(visible, request.id, this.#edge.dateLine())}${close ? 'Connection: close\r\n' : ''}\r\n`
     this.hasStarted = true
     this.#metrics.recordStatus(response.status)
+    this.#metrics.capture?.setResponseHead(visible.lines, false)
     const { body } = response
     if (body !== null && !Buffer.isBuffer(body) && request.method !== 'HEAD') {
       socket.write(head, 'latin1')
-      return sendFileSlice(body, socket, (bytes) => this.#metrics.recordBytes(bytes))
+      return sendFileSlice(body, socket, (bytes) => this.#metrics.recordFilePart(bytes))
     }
     if (body === null || request.method === 'HEAD') {
       if (body !== null && !Buffer.isBuffer(body)) body.close()
       socket.write(head, 'latin1')
     } else if (Buffer.isBuffer(body)) {
       this.#metrics.recordBytes(body.length)
+      this.#metrics.capture?.responseBody.add(body)
       if (body.length > edgeLimits.coalesce_bytes) this.#writeBoth(Buffer.from(head, 'latin1'), body)
       else {
         const whole = Buffer.allocUnsafe(head.length + body.length)
@@ -129,6 +133,10 @@ export class FastPathResponse {
     this.#metrics.setCacheOutcome('hit', 'hit')
     this.#metrics.recordStatus(entry.status)
     this.#metrics.recordBytes(entry.body_length)
+    if (this.#metrics.capture !== null) {
+      this.#metrics.capture.setResponseHead(entry.lines, false)
+      this.#metrics.capture.responseBody.add(entry.body)
+    }
     if (entry.body_length <= edgeLimits.coalesce_bytes) this.#socket.write(entry.headFor(id, now, entry.body_length))
     else this.#writeBoth(entry.headFor(id, now, 0), entry.body)
   }

@@ -11,6 +11,7 @@ import { isInternalProbe } from '../internal-probe.ts'
 import { createErrorResponse } from '../status-pages.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import { requestHost } from '../network-listener.ts'
+import type { RequestCapture } from '../request-capture.ts'
 import { RequestLifecycle } from '../request-lifecycle.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import type { RouteTarget } from '../router.ts'
@@ -124,6 +125,10 @@ class NodePathRequest extends RequestLifecycle {
     return false
   }
 
+  protected captureRequest(capture: RequestCapture): void {
+    capture.requestHeaders = this.#request.rawHeaders
+  }
+
   buildUpstreamRequest(): UpstreamRequest {
     const lines = (this.#isChunked ? 'Transfer-Encoding: chunked\r\n' : '') + (this.#awaitsContinue ? 'Expect: 100-continue\r\n' : '')
     return {
@@ -159,15 +164,17 @@ class NodePathRequest extends RequestLifecycle {
     if (close || this.#awaitsContinue) list.push('Connection', 'close')
     writer.writeHead(response.status, list)
     this.metrics.recordStatus(response.status)
+    this.metrics.capture?.setResponseHead(response.lines, false)
     this.#drainRequest()
     if (response.body === null || this.method === 'HEAD') {
       if (response.body && !Buffer.isBuffer(response.body)) response.body.close()
       writer.end()
     } else if (Buffer.isBuffer(response.body)) {
       this.metrics.recordBytes(response.body.length)
+      this.metrics.capture?.responseBody.add(response.body)
       writer.end(response.body)
     } else
-      void sendFileSlice(response.body, writer, (bytes) => this.metrics.recordBytes(bytes)).then((isComplete) =>
+      void sendFileSlice(response.body, writer, (bytes) => this.metrics.recordFilePart(bytes)).then((isComplete) =>
         isComplete ? writer.end() : this.destroy(),
       )
   }
@@ -224,6 +231,7 @@ class NodePathRequest extends RequestLifecycle {
     this.#isPiping = true
     request.on('data', (bytes: Buffer) => {
       bodyTimeout.bytes += bytes.length
+      this.metrics.capture?.requestBody.add(bytes)
       const canContinue = this.#isChunked
         ? [exchange.write(`${bytes.length.toString(16)}\r\n`), exchange.write(bytes), exchange.write('\r\n')].every(Boolean)
         : exchange.write(bytes)
@@ -268,7 +276,9 @@ class NodePathRequest extends RequestLifecycle {
 
   onHead(head: ResponseHead): void {
     if (this.bodyTimeout) this.bodyTimeout.isSuspended = true
-    const list = parseHeaderLines(stripHsts(this.#request.socket, this.host, head.lines))
+    const lines = stripHsts(this.#request.socket, this.host, head.lines)
+    this.metrics.capture?.setResponseHead(lines, false)
+    const list = parseHeaderLines(lines)
     list.push('X-Request-Id', this.id)
     if (this.#awaitsContinue) list.push('Connection', 'close')
     this.#writer.writeHead(head.status, head.reason, list)
@@ -282,6 +292,7 @@ class NodePathRequest extends RequestLifecycle {
 
   onData(bytes: Buffer, start: number, end: number): boolean {
     this.metrics.recordBytes(end - start)
+    this.metrics.capture?.responseBody.add(bytes, start, end)
     // Node keeps the bytes until the end of the tick, but the buffer is reused, so they are copied.
     if (this.#writer.write(Buffer.from(bytes.subarray(start, end)))) return true
     this.#writer.once('drain', () => this.exchange?.resume())

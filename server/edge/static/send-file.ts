@@ -3,8 +3,8 @@ import type { Writable } from 'node:stream'
 import type { FileSlice } from '../response.ts'
 import { edgeLimits } from '../limits.ts'
 
-/** Sends a part of a file with back pressure and reports the bytes sent. False: the file was shorter than expected, or the client is gone. */
-export async function sendFileSlice(slice: FileSlice, to: Writable, onSent: (bytes: number) => void): Promise<boolean> {
+/** Sends a part of a file with back pressure and reports the parts sent. False: the file was shorter than expected, or the client is gone. */
+export async function sendFileSlice(slice: FileSlice, to: Writable, onSent: (bytes: Buffer) => void): Promise<boolean> {
   const closed = new AbortController()
   const onClose = (): void => closed.abort()
   to.once('close', onClose)
@@ -15,8 +15,9 @@ export async function sendFileSlice(slice: FileSlice, to: Writable, onSent: (byt
       const count = await slice.read(bytes, position, length)
       if (count === 0 || closed.signal.aborted) return false
       position += count
-      onSent(count)
-      if (!to.write(bytes.subarray(0, count))) await once(to, 'drain', { signal: closed.signal })
+      const part = bytes.subarray(0, count)
+      onSent(part)
+      if (!to.write(part)) await once(to, 'drain', { signal: closed.signal })
     }
     return true
   } catch {

@@ -20,6 +20,7 @@ import { publicPortsSql } from './0020-public-ports.ts'
 import { projectAppsSql } from './0023-project-apps.ts'
 import { tokenScopesSql } from './0024-token-scopes.ts'
 import { tracingSql } from './0029-tracing.ts'
+import { requestCapturesSql } from './0026-request-captures.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -45,6 +46,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'project-apps', sql: projectAppsSql },
   { name: 'token-scopes', sql: tokenScopesSql },
   { name: 'tracing', sql: tracingSql },
+  { name: 'request-captures', sql: requestCapturesSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
@@ -192,6 +194,14 @@ CREATE TABLE traces (
 ) STRICT;
 CREATE UNIQUE INDEX traces_id ON traces (project, trace_id);
 CREATE INDEX traces_last_span ON traces (last_span);
+    name: 'captures',
+    sql: `
+CREATE TABLE captures (
+  seq INTEGER PRIMARY KEY,
+  bytes INTEGER NOT NULL,
+  sealed_exchange BLOB NOT NULL
+) STRICT;
+ALTER TABLE projects ADD COLUMN captured_bytes INTEGER NOT NULL DEFAULT 0;
 `,
   },
 ]
