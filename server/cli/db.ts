@@ -148,7 +148,7 @@ async function listEveryDump(context: CommandContext): Promise<number> {
   return exitCodes.success
 }
 
-const reasonLabels = { manual: 'manual', drop: 'before a drop', restore: 'before a restore' }
+const reasonLabels = { manual: 'manual', drop: 'before a drop', restore: 'before a restore', query: 'before a statement' }
 
 function printDumps({ terminal, clock }: CommandContext, head: string[], list: DatabaseDump[], describe: (dump: DatabaseDump) => string[]): void {
   const rows = list.map((one) => [
