@@ -42,10 +42,12 @@ export async function findTable({ client }: QuerySession, schema: string, name: 
 
 async function describeRelations(client: Client, relationRows: RelationRow[], sizes = new Map<string, number>()): Promise<DatabaseTable[]> {
   const oids = relationRows.map(({ oid }) => oid)
-  const columns = groupByTable(await selectRows<TableColumn>(client, columnsSql, oids))
+  const readColumns = (defaults: string) => () => selectRows<TableColumn>(client, formatColumnsSql(defaults), oids)
+  const columns = groupByTable(await unlessLocked(client, readColumns('pg_catalog.pg_get_expr(d.adbin, d.adrelid)'), readColumns('NULL')))
   const keys = groupByTable(await selectRows<{ columns: string[]; is_primary: boolean }>(client, keysSql, oids))
   const foreignKeys = groupByTable(await selectRows<DatabaseTable['foreign_keys'][number]>(client, foreignKeysSql, oids))
-  const indexes = groupByTable(await selectRows<DatabaseTable['indexes'][number]>(client, indexesSql, oids))
+  const readIndexes = (definition: string) => () => selectRows<DatabaseTable['indexes'][number]>(client, formatIndexesSql(definition), oids)
+  const indexes = groupByTable(await unlessLocked(client, readIndexes('pg_catalog.pg_get_indexdef(i.indexrelid)'), readIndexes("''")))
   return relationRows.map(({ oid, schema, name, kind, row_estimate }) => {
     const unique = keys.get(oid) ?? []
     return {
@@ -76,8 +78,8 @@ function groupByTable<Row extends object>(rows: OfTable<Row>[]): Map<string, Row
   return groups
 }
 
-const columnsSql = `SELECT a.attrelid::text AS table_oid, a.attname AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
-    NOT a.attnotnull AS is_nullable, pg_catalog.pg_get_expr(d.adbin, d.adrelid) AS "default",
+const formatColumnsSql = (defaults: string) => `SELECT a.attrelid::text AS table_oid, a.attname AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
+    NOT a.attnotnull AS is_nullable, ${defaults} AS "default",
     a.attgenerated <> '' OR a.attidentity = 'a' AS is_generated,
     (SELECT pg_catalog.array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM pg_catalog.pg_enum e WHERE e.enumtypid = a.atttypid) AS enum_values
   FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
@@ -99,14 +101,13 @@ const foreignKeysSql = `SELECT o.conrelid::text AS table_oid, o.conname AS name,
   FROM pg_catalog.pg_constraint o JOIN pg_catalog.pg_class c ON c.oid = o.confrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE o.contype = 'f' AND o.conrelid = ANY ($1::oid[]) ORDER BY o.conname`
 
-const indexesSql = `SELECT i.indrelid::text AS table_oid, c.relname AS name, pg_catalog.pg_get_indexdef(i.indexrelid) AS definition, i.indisunique AS is_unique
+const formatIndexesSql = (definition: string) => `SELECT i.indrelid::text AS table_oid, c.relname AS name, ${definition} AS definition, i.indisunique AS is_unique
   FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
   WHERE i.indrelid = ANY ($1::oid[]) ORDER BY i.indisprimary DESC, c.relname`
 
-/** Without sizes while a table is locked exclusively, because the server would wait for it. */
+/** Without sizes while a table is locked exclusively. */
 async function readSizes(client: Client, tables: RelationRow[]): Promise<{ table_oid: string; size: string }[]> {
-  await client.query("SAVEPOINT sizes; SET LOCAL lock_timeout = '1s'")
-  try {
+  const read = async () => {
     const { rows } = await client.query<{ table_oid: string; size: string }>(
       `SELECT oid::text AS table_oid, CASE WHEN relkind = 'p'
           THEN (SELECT pg_catalog.sum(pg_catalog.pg_total_relation_size(relid)) FROM pg_catalog.pg_partition_tree(oid))
@@ -115,9 +116,18 @@ async function readSizes(client: Client, tables: RelationRow[]): Promise<{ table
       [tables.map(({ oid }) => oid)],
     )
     return rows.filter(({ size }) => size !== null)
+  }
+  return unlessLocked(client, read, async () => [])
+}
+
+/** The server opens a table for its size, defaults and indexes, and waits while it is locked exclusively. */
+async function unlessLocked<T>(client: Client, read: () => Promise<T>, readLess: () => Promise<T>): Promise<T> {
+  await client.query("SAVEPOINT unlocked; SET LOCAL lock_timeout = '1s'")
+  try {
+    return await read()
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === '55P03')) throw error
-    await client.query('ROLLBACK TO SAVEPOINT sizes')
-    return []
+    await client.query('ROLLBACK TO SAVEPOINT unlocked')
+    return await readLess()
   }
 }

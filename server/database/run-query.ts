@@ -52,7 +52,8 @@ async function* streamStatement(session: QuerySession, { sql, read_only, max_row
   let columns: ResultColumn[] | undefined
   let last: Batch | undefined
   for (;;) {
-    const wanted = Math.min(batch_rows, max_rows + 1 - count)
+    // The first parts are small, so that rows of any size are shown before the limit on bytes.
+    const wanted = Math.min(batch_rows, Math.max(10, 4 * count), max_rows + 1 - count)
     try {
       last = await readBatch(cursor, wanted)
     } catch (error) {
@@ -73,7 +74,7 @@ async function* streamStatement(session: QuerySession, { sql, read_only, max_row
   }
   if (truncated !== null) await cursor.close()
   await client.query(read_only ? 'ROLLBACK' : 'COMMIT')
-  return { command: last.command || 'SELECT', row_count: truncated === null ? (last.row_count ?? null) : count, truncated }
+  return { command: last.command || 'SELECT', row_count: columns ? count : last.row_count, truncated }
 }
 
 const encodeRow = (row: Texts, columns: ResultColumn[]) => row.map((text, index) => toCell(text, columns[index]?.type ?? '', maxValue_characters))

@@ -28,6 +28,9 @@ const maxCursor_characters = 3000
 
 const operators = { eq: '=', ne: 'IS DISTINCT FROM', lt: '<', lte: '<=', gt: '>', gte: '>=' } as const
 
+/** With its table, because `ORDER BY` would otherwise mean the text in the output. */
+const quoteColumn = (name: string): string => `r.${quoteIdentifier(name)}`
+
 interface SortTerm {
   name: string
   is_nullable: boolean
@@ -49,13 +52,13 @@ export async function listTableRows({ client, isOverLimit }: QuerySession, query
   const longColumns = table.columns.filter(({ type }) => !isShortType(type))
   const selected = [
     ...table.columns.map((column) => formatValue(column, query.value_characters)),
-    ...longColumns.map(({ name, type }) => `pg_catalog.octet_length(${quoteIdentifier(name)}${type === 'bytea' ? '' : '::text'})`),
-    ...terms.map(({ name }) => `${quoteIdentifier(name)}::text`),
+    ...longColumns.map(({ name, type }) => `pg_catalog.octet_length(${quoteColumn(name)}${type === 'bytea' ? '' : '::text'})`),
+    ...terms.map(({ name }) => `${quoteColumn(name)}::text`),
   ]
   const sql = [
-    `SELECT ${selected.join(', ')} FROM ${quoteTable(table)}`,
+    `SELECT ${selected.join(', ')} FROM ${quoteTable(table)} AS r`,
     conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '',
-    terms.length > 0 ? `ORDER BY ${terms.map(({ name }) => `${quoteIdentifier(name)} ${isDescending ? 'DESC' : 'ASC'}`).join(', ')}` : '',
+    terms.length > 0 ? `ORDER BY ${terms.map(({ name }) => `${quoteColumn(name)} ${isDescending ? 'DESC' : 'ASC'}`).join(', ')}` : '',
     `LIMIT ${limit + 1}${after && 'offset' in after ? ` OFFSET ${after.offset}` : ''}`,
   ].join(' ')
   const result = await client
@@ -91,14 +94,14 @@ function sortTerms({ columns, row_key }: DatabaseTable, order: string | undefine
 
 /** One character more than is shown, so that a cut is noticed. */
 function formatValue({ name, type }: ResultColumn, maxCharacters: number): string {
-  const column = quoteIdentifier(name)
+  const column = quoteColumn(name)
   if (isShortType(type)) return `${column}::text`
   if (type === 'bytea') return `'\\x' || pg_catalog.encode(pg_catalog.substr(${column}, 1, ${Math.ceil(maxCharacters / 2)}), 'hex')`
   return `pg_catalog.left(${column}::text, ${maxCharacters + 1})`
 }
 
 function formatFilter({ column, op, value = '' }: RowFilter, bind: (value: string) => string): string {
-  const name = quoteIdentifier(column)
+  const name = quoteColumn(column)
   if (op === 'is_null') return `${name} IS NULL`
   if (op === 'is_not_null') return `${name} IS NOT NULL`
   if (op === 'contains' || op === 'starts_with') {
@@ -115,10 +118,10 @@ function formatFilter({ column, op, value = '' }: RowFilter, bind: (value: strin
 function formatAfter(terms: SortTerm[], values: (string | null)[], isDescending: boolean, bind: (value: string) => string): string {
   const operator = isDescending ? '<' : '>'
   if (!terms.some(({ is_nullable }) => is_nullable))
-    return `(${terms.map(({ name }) => quoteIdentifier(name)).join(', ')}) ${operator} (${terms.map((_, index) => bind(values[index] ?? '')).join(', ')})`
+    return `(${terms.map(({ name }) => quoteColumn(name)).join(', ')}) ${operator} (${terms.map((_, index) => bind(values[index] ?? '')).join(', ')})`
   const [term, ...others] = terms
   if (!term) return 'false'
-  const name = quoteIdentifier(term.name)
+  const name = quoteColumn(term.name)
   const [value = null, ...rest] = values
   const parameter = value === null ? '' : bind(value)
   const isAfter =

@@ -143,12 +143,13 @@ describe('rows', () => {
     let written = 0
     const all = await readAll({ table: 'guests', limit: '40' }, async () => {
       // Before the rows that were read, and after the last one.
-      await app.query(`DELETE FROM guests WHERE name = 'guest ${++written}'`)
+      await app.query(`DELETE FROM guests WHERE name = 'guest ${++written + 1}'`)
       await app.query(`INSERT INTO guests (name) VALUES ('late ${written}')`)
     })
     const ids = all.map(({ key }) => Number(key?.[0]))
     expect(ids).toEqual(ids.toSorted((a, b) => a - b))
     expect(new Set(ids).size).toBe(ids.length)
+    // Those that were deleted had been read.
     expect(names(all).filter((name) => String(name).startsWith('guest'))).toHaveLength(250)
     expect(names(all)).toContain('late 1')
   })
@@ -243,7 +244,6 @@ describe('changes', () => {
       ],
     })
     const named = () => app.query("SELECT name FROM guests WHERE name IN ('O''Neil', 'renamed') ORDER BY name")
-    await app.query(`UPDATE guests SET name = 'guest 5' WHERE id = 5`)
     await app.query("INSERT INTO guests (id, name) OVERRIDING SYSTEM VALUE VALUES (5, 'guest 5') ON CONFLICT DO NOTHING")
     expect((await named()).rowCount).toBe(0)
     expect((await change(changes)).body).toEqual({ ...preview.body, applied: true })
@@ -329,7 +329,6 @@ describe('statements', () => {
   })
 
   test('a constraint that is checked at the end is an error, and nothing is stored', async () => {
-    await app.query('CREATE TABLE late (id int REFERENCES visits_of (id) DEFERRABLE INITIALLY DEFERRED)').catch(() => {})
     await app.query('CREATE TABLE visits_of (id int PRIMARY KEY); CREATE TABLE late (id int REFERENCES visits_of DEFERRABLE INITIALLY DEFERRED)')
     expect(errorOf(await write('INSERT INTO late VALUES (7)'))).toMatchObject({ code: '23503' })
     expect((await app.query('SELECT FROM late')).rowCount).toBe(0)
