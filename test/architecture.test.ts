@@ -72,7 +72,7 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
       'server/runtime/docker/networks.ts',
       'server/runtime/docker/stream-demuxer.ts',
     ],
-    packages: ['pg', 'pg-copy-streams', 'dockerode'],
+    packages: ['pg', 'pg-copy-streams', 'pg-cursor', 'dockerode'],
   },
   'server/billing': { folders: [...shared, 'server/store', 'type:server/options.ts'], packages: ['stripe'] },
   'server/store': { folders: shared, packages: ['kysely', 'better-sqlite3'] },

@@ -21,6 +21,8 @@ export interface ApiClient {
   call<Id extends OperationId>(id: Id, input: CallInput<Id>): Promise<CallOutput<Id>>
   /** Uploads a file and reports progress. Throws an ApiError, or the abort reason of the signal. */
   upload<Id extends UploadOperationId>(id: Id, input: CallInput<Id>, file: Blob, sendOptions: SendFileOptions): Promise<CallOutput<Id>>
+  /** Streams the response of an operation. */
+  download<Id extends DownloadOperationId>(id: Id, input: CallInput<Id>): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>
   /** URL of a file of the instance, for `fetchFile`. */
   urlOf<Id extends DownloadOperationId>(id: Id, input: CallInput<Id>): string
   /** Follows a stream until the signal aborts or the stream ends. Reconnects and resumes at the last event. Never throws. */
@@ -84,6 +86,11 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
         throw error
       })
       return status === 204 ? undefined : JSON.parse(text)
+    },
+    async download(id, input) {
+      const { body } = await client.open(id, input)
+      if (!body) throw new ApiError('bad_answer', 'Homeport responded without content. Try again.')
+      return body
     },
     urlOf: (id, input) => `${options.base_url}${client.pathOf(id, input)}`,
     follow(id, input, handlers, followOptions) {

@@ -36,6 +36,9 @@ export const queryKeys = {
   envVars: (slug: string) => ['env-vars', slug],
   /** The database of a project, or null. */
   database: (slug: string) => ['database', slug],
+  databaseSchema: (slug: string) => ['database-schema', slug],
+  /** Without a table: those of all tables. */
+  databaseRows: (slug: string, ...table: [] | [object]) => ['database-rows', slug, ...table],
   databaseUpgrade: (slug: string) => ['database-upgrade', slug],
   /** Without a service: the dumps of PostgreSQL and of all services. */
   dumps: (slug: string, ...service: [] | [string]) => ['dumps', slug, ...service],

@@ -22,6 +22,7 @@ export const dumpReasonLabels: Record<DatabaseDump['reason'], string> = {
   manual: 'Manual',
   drop: 'Before drop',
   restore: 'Before restore',
+  query: 'Before statement',
 }
 
 /** File name of a downloaded dump: `harbour-shop-2026-11-21-0844.sql.gz`; of a managed service `harbour-shop-mariadb-...`. */

@@ -7,6 +7,7 @@ import { createGunzip } from 'node:zlib'
 import type { Database, DatabaseDump } from '../contract/databases.ts'
 import { dumpedServices, isPresetName } from '../contract/service-presets.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, unknownSubcommand, requirePositionals } from './command.ts'
+import { queryDatabase } from './db-query.ts'
 import { formatRelativeTime, formatBytes, formatTable } from './terminal.ts'
 
 /** The first database starts a database server; a large dump or restore can take hours. */
@@ -19,7 +20,8 @@ export const db: CliCommand = {
     'db create SLUG',
     'db url SLUG',
     'db psql SLUG [-- ARGUMENT ...]',
-    'db dump SLUG [FILE] [--service mariadb]',
+    'db query SLUG SQL [--write] [--csv] [--rows 1000] [--branch NAME]',
+    'db dump SLUG [FILE] [--name NAME] [--service mariadb]',
     'db dumps [SLUG] [--service mariadb]',
     'db delete-dump ID',
     'db restore SLUG FILE|ID [--service mariadb]',
@@ -28,6 +30,11 @@ export const db: CliCommand = {
   ],
   options: {
     service: '=NAME dump, dumps, restore: a managed service instead of PostgreSQL',
+    name: '=NAME dump: a name for the dump',
+    write: 'query: allow changes; a small database is dumped before a destructive statement',
+    csv: 'query: print CSV',
+    rows: '=NUMBER query: the most rows, up to 100000',
+    branch: '=NAME query: the database of this preview',
     yes: 'drop: confirm',
     finish: 'upgrade: delete the data from before the upgrade',
     revert: 'upgrade: restore the data from before the upgrade',
@@ -54,7 +61,7 @@ function readService(context: CommandContext): (typeof dumpedServices)[number] |
   throw new UsageError(`“${name}” has no SQL dumps. ${advice}`)
 }
 
-const subcommands = { show, create, url, psql, dump, dumps, 'delete-dump': deleteDump, restore, upgrade, drop }
+const subcommands = { show, create, url, psql, query: queryDatabase, dump, dumps, 'delete-dump': deleteDump, restore, upgrade, drop }
 
 const fetchDatabase = async (context: CommandContext, slug: string): Promise<Database> =>
   (await context.connect().call('getDatabase', { params: { slug } })).database
@@ -108,7 +115,7 @@ async function dump(context: CommandContext): Promise<number> {
   const [, slug = '', name] = requirePositionals(context, 'dump', 'SLUG', '[FILE]')
   const service = readService(context)
   const client = context.connect()
-  const created = (await client.call('dumpDatabase', { params: { slug }, query: { service } }, databaseTimeout_ms)).dump
+  const created = (await client.call('dumpDatabase', { params: { slug }, query: { service, name: stringFlag(context.flags, 'name') } }, databaseTimeout_ms)).dump
   const path = name === undefined ? undefined : resolve(context.cwd, name)
   if (path !== undefined) {
     const file = Readable.from(await client.download('downloadDatabaseDump', { params: { slug, id: created.id } }, context.signal))
@@ -148,17 +155,17 @@ async function listEveryDump(context: CommandContext): Promise<number> {
   return exitCodes.success
 }
 
-const reasonLabels = { manual: 'manual', drop: 'before a drop', restore: 'before a restore' }
+const reasonLabels = { manual: 'manual', drop: 'before a drop', restore: 'before a restore', query: 'before a statement' }
 
 function printDumps({ terminal, clock }: CommandContext, head: string[], list: DatabaseDump[], describe: (dump: DatabaseDump) => string[]): void {
   const rows = list.map((one) => [
     ...describe(one),
-    reasonLabels[one.reason],
+    one.name ?? reasonLabels[one.reason],
     formatBytes(one.bytes),
     formatRelativeTime(one.created_at, clock.now()),
     one.file,
   ])
-  for (const line of formatTable(terminal, [...head, 'REASON', 'SIZE', 'CREATED', 'FILE'], rows)) terminal.out(line)
+  for (const line of formatTable(terminal, [...head, 'NAME', 'SIZE', 'CREATED', 'FILE'], rows)) terminal.out(line)
 }
 
 async function deleteDump(context: CommandContext): Promise<number> {

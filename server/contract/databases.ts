@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { dumpedServices } from './service-presets.ts'
 import { dateTime, empty, projectIdParams, projectParams } from './shared.ts'
@@ -87,7 +88,10 @@ export const databaseDump = z.object({
   project_slug: z.string(),
   db_name: z.string(),
   service: z.string().nullable().describe('The managed service; null for the PostgreSQL database.'),
-  reason: z.enum(['manual', 'drop', 'restore']).describe('Created manually, before the database was dropped, or before a restore replaced the data.'),
+  name: z.string().nullable().describe('Given by the user; null without one.'),
+  reason: z
+    .enum(['manual', 'drop', 'restore', 'query'])
+    .describe('Created manually, before the database was dropped, before a restore replaced the data, or before a destructive statement.'),
   bytes: z.number().int(),
   file: z.string().describe('File name in the folder `dumps` of the data folder.'),
   created_at: dateTime,
@@ -99,6 +103,7 @@ const databaseDumpList = z.object({ dumps: z.array(databaseDump) })
 const serviceQuery = z.object({
   service: z.enum(dumpedServices).optional().describe('A managed service instead of the PostgreSQL database.'),
 })
+const dumpName = z.string().trim().min(1).max(limits.name.max)
 const restored = z.object({ database: database.nullable().describe('Null for a managed service.'), dump: databaseDump })
 
 /** Dumps in gzipped plain SQL, an extension of instances. They are kept when the database or the project is deleted. */
@@ -124,7 +129,7 @@ export const databaseDumpOperations = {
     access: 'caller',
     scope: 'deploy',
     params: projectParams,
-    query: serviceQuery,
+    query: serviceQuery.extend({ name: dumpName.optional() }),
     is_slow: true,
     success: { status: 201, json: z.object({ dump: databaseDump }) },
     errors: ['project_not_found', 'database_not_found', 'service_not_found', 'database_unavailable', 'storage_full'],
@@ -181,6 +186,20 @@ export const databaseDumpOperations = {
     is_slow: true,
     success: { status: 200, json: restored },
     errors: ['project_not_found', 'database_not_found', 'service_not_found', 'database_unavailable', 'restore_failed', 'storage_full'],
+  }),
+  renameDatabaseDump: operation({
+    method: 'PATCH',
+    path: '/instance/projects/{slug}/database/dumps/{id}',
+    resource: 'database_dump',
+    group: 'Instance',
+    summary: 'Name a dump',
+    access: 'caller',
+    scope: 'deploy',
+    params: projectIdParams,
+    query: empty,
+    body: z.strictObject({ name: dumpName.nullable() }),
+    success: { status: 200, json: z.object({ dump: databaseDump }) },
+    errors: ['invalid_input', 'project_not_found', 'dump_not_found'],
   }),
   deleteDatabaseDump: operation({
     method: 'DELETE',

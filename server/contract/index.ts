@@ -4,6 +4,7 @@ import { cacheOperations } from './cache.ts'
 import { commandOperations } from './commands.ts'
 import { devOperations } from './dev.ts'
 import { databaseUpgradeOperations } from './database-upgrades.ts'
+import { databaseBrowserOperations } from './database-browser.ts'
 import { databaseDumpOperations, databaseLookupOperations, databaseOperations } from './databases.ts'
 import { deploymentOperations, glanceOperations } from './deployments.ts'
 import { domainSalesOperations, domainOperations } from './domains.ts'
@@ -63,6 +64,7 @@ export const allOperations = {
   ...databaseDumpOperations,
   ...databaseUpgradeOperations,
   ...databaseLookupOperations,
+  ...databaseBrowserOperations,
   ...networkOperations,
   ...sparklineOperations,
   ...projectSearchOperations,

@@ -115,5 +115,25 @@ export const limits = {
   },
   /** A replayed request: how long it may take, and what may be set. */
   replay: { ms: 60_000, headers: 100, header_value: 8192, path: 8192, body_characters: 256 * 1024 },
+   * Statements of the database browser. `result_bytes` of the server end a result; `value_characters` is where a value is cut; a database up to
+   * `snapshot_bytes` is dumped before a destructive statement, and the last `snapshots` of these dumps are kept.
+   */
+  database_query: {
+    timeout_ms: { min: 100, max: 600_000, default: 60_000 },
+    lock_timeout_ms: 10_000,
+    idle_ms: 60_000,
+    rows: { max: 100_000, default: 1000 },
+    batch_rows: 500,
+    page_rows: { max: 500, default: 100 },
+    result_bytes: 32 * 2 ** 20,
+    value_characters: { max: 1_000_000, default: 2000 },
+    sql_characters: 200_000,
+    name_characters: 200,
+    tables: 2000,
+    changes: 100,
+    running: 5,
+    snapshot_bytes: 64 * 2 ** 20,
+    snapshots: 5,
+  },
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
 } as const

@@ -61,8 +61,14 @@ async function* streamDump(target: DatabaseTarget, signal: AbortSignal): AsyncGe
   }
 }
 
+export interface DatabaseConnection {
+  client: Client
+  socket: Socket
+  close(): Promise<void>
+}
+
 /** The abort of the signal closes the connection, and the server rolls back. */
-export async function connectClient(target: DatabaseTarget, signal: AbortSignal): Promise<{ client: Client; close(): Promise<void> }> {
+export async function connectClient(target: DatabaseTarget, signal: AbortSignal): Promise<DatabaseConnection> {
   signal.throwIfAborted()
   const { Client } = (await import('pg')).default
   let socket: Socket | undefined
@@ -89,7 +95,7 @@ export async function connectClient(target: DatabaseTarget, signal: AbortSignal)
   }
   try {
     await client.connect()
-    return { client, close }
+    return { client, socket: socket!, close }
   } catch (error) {
     await close()
     throw error

@@ -7,7 +7,7 @@ import type { DatabaseDump } from '../contract/databases.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import type { Log } from '../lib/log.ts'
-import { deleteDatabaseDump, findDatabaseDump, findProjectSlug, insertDatabaseDump } from '../store/database-dumps.ts'
+import { deleteDatabaseDump, findDatabaseDump, findProjectSlug, insertDatabaseDump, renameDatabaseDump } from '../store/database-dumps.ts'
 import type { Db } from '../store/store.ts'
 import type { DatabaseDumpRow } from '../store/database-tables.ts'
 import type { DumpSource } from './dump-source.ts'
@@ -31,6 +31,7 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
     project_slug: row.project_slug,
     db_name: row.db_name,
     service: row.service === '' ? null : row.service,
+    name: row.name === '' ? null : row.name,
     reason: row.reason,
     bytes: row.bytes,
     file: row.file,
@@ -51,12 +52,12 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
     return join(folder, name + partSuffix)
   }
 
-  const write = async (source: DumpSource, reason: DatabaseDump['reason'], callerSignal?: AbortSignal): Promise<DatabaseDump> => {
+  const write = async (source: DumpSource, reason: DatabaseDump['reason'], callerSignal?: AbortSignal, name = ''): Promise<DatabaseDump> => {
     const signal = callerSignal ? AbortSignal.any([callerSignal, closing.signal]) : closing.signal
     const id = newId('dmp')
     const file = `${id}.sql.gz`
     // These sessions are about to end anyway, and one that hangs must not block the dump.
-    if (reason !== 'manual') await source.endSessions(signal)
+    if (reason === 'drop' || reason === 'restore') await source.endSessions(signal)
     const part = await writePartFile(file, source.dump(signal), signal, true)
     const { size } = await stat(part)
     await rename(part, join(folder, file))
@@ -67,6 +68,7 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
         project_slug: findProjectSlug(tx, source.project_id) ?? '',
         service: source.service,
         db_name: source.db_name,
+        name,
         reason,
         file,
         bytes: size,
@@ -88,6 +90,14 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
     async open(row: DatabaseDumpRow): Promise<AsyncIterable<Uint8Array> | undefined> {
       const found = await stat(pathOf(row)).catch(() => undefined)
       return found?.isFile() ? readChunks(pathOf(row)) : undefined
+    },
+
+    async rename(row: DatabaseDumpRow, name: string): Promise<DatabaseDump> {
+      await db.write((tx) => {
+        renameDatabaseDump(tx, row.id, name)
+        tx.publish({ type: 'project_changed', id: row.project_id })
+      })
+      return presentDump({ ...row, name })
     },
 
     async remove(row: DatabaseDumpRow): Promise<void> {

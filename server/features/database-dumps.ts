@@ -65,8 +65,8 @@ export function createDatabaseDumpHandlers(deps: FeatureDeps): Pick<OperationHan
       return { dumps: rows.map(dumps.show) }
     },
 
-    async dumpDatabase({ project, signal }, { query: { service = '' } }) {
-      const write = async () => dumps.write(await openSource(project, service), 'manual', signal)
+    async dumpDatabase({ project, signal }, { query: { service = '', name } }) {
+      const write = async () => dumps.write(await openSource(project, service), 'manual', signal, name)
       return { dump: await translateDatabaseErrors(databases.exclusive(project.id, write)) }
     },
 
@@ -84,6 +84,10 @@ export function createDatabaseDumpHandlers(deps: FeatureDeps): Pick<OperationHan
       const requestNumber = ++requestCount
       await openSource(project, service)
       return dumps.receive(upload, signal, (file) => restoreInOrder(project, service, requestNumber, file, signal))
+    },
+
+    async renameDatabaseDump({ dump }, { body: { name } }) {
+      return { dump: await dumps.rename(dump, name ?? '') }
     },
 
     async deleteDatabaseDump(_context, { params }) {

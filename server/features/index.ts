@@ -4,6 +4,7 @@ import { createBillingHandlers } from './billing.ts'
 import { createCacheHandlers } from './cache.ts'
 import { createCommandHandlers } from './commands.ts'
 import type { OperationHandlers } from './context.ts'
+import { createDatabaseBrowserHandlers } from './database-browser.ts'
 import { createDatabaseDumpHandlers } from './database-dumps.ts'
 import { createDatabaseUpgradeHandlers } from './database-upgrades.ts'
 import { createDatabaseHandlers } from './databases.ts'
@@ -58,6 +59,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createBillingHandlers(deps),
     ...createCacheHandlers(deps),
     ...createDatabaseHandlers(deps),
+    ...createDatabaseBrowserHandlers(deps),
     ...createDatabaseDumpHandlers(deps),
     ...createDatabaseUpgradeHandlers(deps),
     ...createDeploymentHandlers(deps),

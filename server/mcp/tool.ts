@@ -11,6 +11,8 @@ type JsonObject = Record<string, unknown>
 export interface Tool {
   name: string
   operation: OperationId
+  /** It only reads, although its operation could also change something. */
+  is_read_only?: true
   description: string
   input: JsonObject
   run(client: ToolClient, args: ToolArguments, signal: AbortSignal): Promise<unknown>
@@ -40,7 +42,7 @@ export function isToolOpenTo(tool: Tool, { scope, is_limited_to_project, is_inst
 /** `destructiveHint`: it may delete or replace something. Homeport takes a snapshot before. */
 export function annotationsOf(tool: Tool) {
   const spec = specOfTool(tool)
-  const readOnlyHint = requiredScope(spec) === 'read'
+  const readOnlyHint = tool.is_read_only === true || requiredScope(spec) === 'read'
   return {
     readOnlyHint,
     destructiveHint: !readOnlyHint && requiredScope(spec) === 'admin',

@@ -1,10 +1,11 @@
 import type { CallOutput } from '../client/operation-types.ts'
 import { buildLogTool, failureTool, runtimeLogTool } from './log-tools.ts'
 import { replayTool } from './replay-tool.ts'
+import { queryTool } from './query-tool.ts'
 import { operationTool, type Tool } from './tool.ts'
 import { setVariableTool } from './variable-tools.ts'
 
-/** The tools of agents. No tool returns the value of a variable, a credential or the data of an app. */
+/** The tools of agents. No tool returns the value of a variable or a credential; the data of an app only `query_database`. */
 export const tools: readonly Tool[] = [
   operationTool('list_projects', 'listProjects'),
   operationTool('get_project', 'getProject'),
@@ -42,6 +43,8 @@ export const tools: readonly Tool[] = [
   operationTool('create_snapshot', 'createVolumeSnapshot'),
   operationTool('restore_snapshot', 'restoreVolume'),
   operationTool('delete_volume', 'deleteVolume'),
+  operationTool('describe_database', 'describeDatabase'),
+  queryTool,
   operationTool('list_database_dumps', 'listDatabaseDumps'),
   operationTool('dump_database', 'dumpDatabase'),
   operationTool('restore_database', 'restoreDatabase', { select: ({ dump }: CallOutput<'restoreDatabase'>) => ({ dump }) }),

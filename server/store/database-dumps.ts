@@ -16,6 +16,8 @@ export const listAllDatabaseDumps = all(() => tables.selectFrom('database_dumps'
 
 export const findDatabaseDump = first((id: string) => tables.selectFrom('database_dumps').selectAll().where('id', '=', id))
 
+export const renameDatabaseDump = run((id: string, name: string) => tables.updateTable('database_dumps').set({ name }).where('id', '=', id))
+
 export const deleteDatabaseDump = run((id: string) => tables.deleteFrom('database_dumps').where('id', '=', id))
 
 const findSlug = first((projectId: string) => tables.selectFrom('projects').select('slug').where('id', '=', projectId))

@@ -37,7 +37,9 @@ export interface DatabaseDumpRow {
   /** The managed service; empty for the PostgreSQL database. */
   service: string
   db_name: string
-  reason: 'manual' | 'drop' | 'restore'
+  reason: 'manual' | 'drop' | 'restore' | 'query'
+  /** Given by the user; empty without one. */
+  name: string
   /** The file name in the dumps folder. */
   file: string
   bytes: number

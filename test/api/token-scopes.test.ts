@@ -13,7 +13,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     listProjects getProject findProjects getProjectSettings listGlances listSparklines getInstanceUsage getMetrics getSession listEnvVarKeys
     followInstance listCacheEvents listDeployments getDeployment planRollback streamBuildLog streamRuntimeLog downloadRuntimeLog downloadBuildLog
     getScreenshot listPreviews getWatching listForks listDevSessions planProject getBillingStatus listDomains getDomain
-    listProjectDomains searchDomains listDatabaseDumps getDatabaseUpgrade listServices streamServiceLog listCronRuns
+    listProjectDomains searchDomains listDatabaseDumps getDatabaseUpgrade describeDatabase listServices streamServiceLog listCronRuns
     listManagedServices listRegistries getMail listVolumes listVolumeFiles listUnsavedFiles listRequests streamRequests getRequest
     listTraces getTrace getTraceSpan
     getRequestCapture
@@ -21,7 +21,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
   deploy: words(`
     createProject stopProject deployProject createDeployment deployFolder uploadProject uploadCommit retryDeployment cancelDeployment
     rollbackDeployment clearBuildCache createCommand forkEnvironment checkRepository deploySkippedPush purgeAll purgeTags purgeUrls
-    inspectCache createEnvVars createProjectEnvVars updateEnvVar updateProjectEnvVar dumpDatabase restartService runCronService
+    inspectCache createEnvVars createProjectEnvVars updateEnvVar updateProjectEnvVar dumpDatabase renameDatabaseDump restartService runCronService
     addManagedService addVolume createVolumeSnapshot dismissUnsavedFiles verifyDomain createDevSession updateDevSession
     followDevSession endDevSession planRepository planFolder saveFolderPlan
   `),
@@ -29,7 +29,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     updateProject deleteProject updateProjectSettings updateWatching removeFork createPurgeToken downloadSource listEnvVars
     listProjectEnvVars deleteEnvVar changeProjectEnvVars addRegistry removeRegistry createDatabase getDatabase findDatabase deleteDatabase
     downloadDatabaseDump restoreDatabase importDatabase deleteDatabaseDump listEveryDatabaseDump upgradeDatabase revertDatabaseUpgrade
-    finishDatabaseUpgrade createSetupIntent confirmBilling cancelBilling addDomain deleteDomain purchaseDomain transferDomain
+    finishDatabaseUpgrade listDatabaseRows queryDatabase cancelDatabaseQuery explainDatabaseQuery changeDatabaseRows createSetupIntent confirmBilling cancelBilling addDomain deleteDomain purchaseDomain transferDomain
     createToken listTokens revokeToken createScopedToken listScopedTokens createSignInLink signOut sendVerification doctor getSettings
     updateSettings listUsers addUser verifyUser removeUser addTeamMember removeTeamMember getTeam createInvitation revokeInvitation
     acceptInvitation removeMember leaveTeam createVerificationLink getHttps trustAuthority removeAuthority getHostsFile getLan

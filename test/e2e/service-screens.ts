@@ -67,6 +67,7 @@ const dump = (id: string, change: Partial<DatabaseDump> = {}): DatabaseDump => (
   project_slug: 'lighthouse',
   db_name: 'app',
   service: 'mariadb',
+  name: null,
   reason: 'manual',
   bytes: 48_213,
   file: `${id}.sql.gz`,

@@ -21,6 +21,7 @@ import { projectAppsSql } from './0023-project-apps.ts'
 import { tokenScopesSql } from './0024-token-scopes.ts'
 import { tracingSql } from './0029-tracing.ts'
 import { requestCapturesSql } from './0026-request-captures.ts'
+import { dumpNamesSql } from './0028-dump-names.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -47,6 +48,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'token-scopes', sql: tokenScopesSql },
   { name: 'tracing', sql: tracingSql },
   { name: 'request-captures', sql: requestCapturesSql },
+  { name: 'dump-names', sql: dumpNamesSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
