@@ -74,7 +74,7 @@ export const limits = {
    * Requests kept per project, and for how long. Above `per_second`, requests of a project are counted, but not stored. `exported`: the most in a file or in
    * the output of a command. `total_bytes`: of the file with the requests of all projects.
    */
-  request_log: { rows: 100_000, days: 3, per_second: 1000, exported: 10_000, path: 2048, query: 2048, user_agent: 300 },
+  request_log: { rows: 100_000, days: 3, per_second: 1000, exported: 10_000, path: 2048, query: 2048, user_agent: 300, total_bytes: 2 ** 30 },
   /**
    * Traces: spans and their bytes kept per project, and for how long; spans that a project may send in a second and at once. The other limits are those of
    * a request with spans, and of what is kept of a span. `spans_shown`: the most of a trace that are shown.
@@ -97,7 +97,6 @@ export const limits = {
     events: 32,
     span_bytes: 64 * 1024,
   },
-  request_log: { rows: 100_000, days: 3, per_second: 1000, exported: 10_000, path: 2048, query: 2048, user_agent: 300, total_bytes: 2 ** 30 },
   /**
    * Captured requests: bytes of each body, of all that a project keeps, and of those that are open or not yet stored. Above `per_second`, requests of a
    * project are logged, but not captured.
@@ -115,6 +114,7 @@ export const limits = {
   },
   /** A replayed request: how long it may take, and what may be set. */
   replay: { ms: 60_000, headers: 100, header_value: 8192, path: 8192, body_characters: 256 * 1024 },
+  /**
    * Statements of the database browser. `result_bytes` of the server end a result; `value_characters` is where a value is cut; a database up to
    * `snapshot_bytes` is dumped before a destructive statement, and the last `snapshots` of these dumps are kept.
    */

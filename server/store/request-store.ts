@@ -178,11 +178,7 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
         if (!project) return []
         const own = ids.flatMap((id) => findById(tx, id) ?? []).filter((row) => row.project === project.key && row.trace_id === null)
         const continued = tx.all<RequestRow & { is_captured: SqlBool }>(
-          selectRequests()
-            .where('trace_id', '=', traceId)
-            .where('project', '=', project.key)
-            .orderBy('seq')
-            .limit(limit),
+          selectRequests().where('trace_id', '=', traceId).where('project', '=', project.key).orderBy('seq').limit(limit),
         )
         return [...own, ...continued].slice(0, limit).map(toStoredRequest)
       }),

@@ -46,9 +46,9 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'public-ports', sql: publicPortsSql },
   { name: 'project-apps', sql: projectAppsSql },
   { name: 'token-scopes', sql: tokenScopesSql },
-  { name: 'tracing', sql: tracingSql },
   { name: 'request-captures', sql: requestCapturesSql },
   { name: 'dump-names', sql: dumpNamesSql },
+  { name: 'tracing', sql: tracingSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
@@ -145,6 +145,17 @@ CREATE INDEX requests_id ON requests (id);
 CREATE INDEX requests_trace ON requests (trace_id) WHERE trace_id IS NOT NULL;
 `,
   },
+  {
+    name: 'captures',
+    sql: `
+CREATE TABLE captures (
+  seq INTEGER PRIMARY KEY,
+  bytes INTEGER NOT NULL,
+  sealed_exchange BLOB NOT NULL
+) STRICT;
+ALTER TABLE projects ADD COLUMN captured_bytes INTEGER NOT NULL DEFAULT 0;
+`,
+  },
 ]
 
 export const traceMigrations: readonly { name: string; sql: string }[] = [
@@ -196,14 +207,6 @@ CREATE TABLE traces (
 ) STRICT;
 CREATE UNIQUE INDEX traces_id ON traces (project, trace_id);
 CREATE INDEX traces_last_span ON traces (last_span);
-    name: 'captures',
-    sql: `
-CREATE TABLE captures (
-  seq INTEGER PRIMARY KEY,
-  bytes INTEGER NOT NULL,
-  sealed_exchange BLOB NOT NULL
-) STRICT;
-ALTER TABLE projects ADD COLUMN captured_bytes INTEGER NOT NULL DEFAULT 0;
 `,
   },
 ]
