@@ -293,7 +293,9 @@ describe('every operation, at both paths, for every kind of caller', () => {
 
 describe('a team member', () => {
   // No message and no volume exists to be read.
-  const reads = ofProjects.filter(([, spec]) => spec.method === 'GET' && 'json' in spec.success && !/\{message\}|\{trace_id\}|volumes\/\{name\}/.test(spec.path))
+  const reads = ofProjects.filter(
+    ([, spec]) => spec.method === 'GET' && 'json' in spec.success && !/\{message\}|\{trace_id\}|volumes\/\{name\}/.test(spec.path),
+  )
   test.each(reads)('%s: gets what the owner gets, at both paths', async (_id, spec) => {
     for (const path of bothPaths(spec.path)) {
       const look = (who: Caller) => context.request(who, 'GET', fill(path, 'matrix', deployment))
