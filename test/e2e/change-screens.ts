@@ -1,7 +1,7 @@
 import { addFavorite, waitForDialog } from './screen-actions.ts'
 import type { Screen } from './screen.ts'
 
-/** The project list as a grid and in another order, unsaved changes of variables, and the question before a rollback. */
+/** The project list as a grid and in another order, unsaved changes of variables, the question before a rollback, and settings. */
 export const changeScreens: Screen[] = [
   { name: 'projects-grid', path: '', act: (page) => page.getByRole('button', { name: 'Show as grid' }).click() },
   { name: 'projects-by-name', path: '?sort=name&status=live', act: addFavorite },
@@ -39,4 +39,14 @@ export const changeScreens: Screen[] = [
       await waitForDialog(page)
     },
   },
+  {
+    name: 'roll-back',
+    path: 'projects/harbour-shop',
+    async act(page) {
+      await page.getByRole('button', { name: 'More actions' }).click()
+      await page.getByRole('menuitem', { name: 'Roll back' }).click()
+      await page.getByRole('button', { name: 'Roll back' }).first().waitFor()
+    },
+  },
+  { name: 'instance-settings', path: 'instance/settings' },
 ]

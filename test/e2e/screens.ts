@@ -210,7 +210,6 @@ export const screens = (ids: SeededIds): Screen[] => [
     act: (page) => page.getByRole('button', { name: 'More actions' }).click(),
   },
   { name: 'instance', path: 'instance' },
-  { name: 'instance-settings', path: 'instance/settings' },
   { name: 'network', path: 'instance/network' },
   {
     name: 'password',
@@ -337,15 +336,6 @@ export const screens = (ids: SeededIds): Screen[] => [
       const drawer = page.getByRole('button', { name: 'Menu' })
       if (await drawer.isVisible()) await drawer.click()
       else await page.getByRole('button', { name: 'More actions' }).click()
-    },
-  },
-  {
-    name: 'roll-back',
-    path: 'projects/harbour-shop',
-    async act(page) {
-      await page.getByRole('button', { name: 'More actions' }).click()
-      await page.getByRole('menuitem', { name: 'Roll back' }).click()
-      await page.getByRole('button', { name: 'Roll back' }).first().waitFor()
     },
   },
   {

@@ -27,7 +27,6 @@ import { useConnection, switchInstance } from '../../stores/connection.ts'
 import { useUi } from '../../stores/ui.ts'
 import { InstanceIcon } from '../../components/instance-icon.tsx'
 import { useKeyboard } from '../../stores/keyboard.ts'
-import { shortcuts } from '../../stores/shortcuts.ts'
 import { CommandGroup, type GroupProps, type PaletteCommand } from './command-group.tsx'
 
 /** Actions and pages of the instance and the account. */
