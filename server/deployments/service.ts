@@ -23,7 +23,7 @@ import { listProjectIdsWithHostnames, deleteDomainsOfProject } from '../store/do
 import type { Tx } from '../store/store.ts'
 import { findProject, recomputeProjectStatus, updateProject } from '../store/projects.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
-import { deleteSkippedPushes, resetPreviews, listOpenPreviews, upsertPreview, deletePreview } from '../store/previews.ts'
+import { deleteSkippedPushes, listOpenPreviews, upsertPreview, deletePreview } from '../store/previews.ts'
 import { deleteTokensOfProject } from '../store/tokens.ts'
 import { getEnvironmentId } from './supervised-app.ts'
 import { createSupervisor } from './create-supervisor.ts'
@@ -35,7 +35,7 @@ import { createProjectServices, type ProjectServices } from './project-services.
 import { createProjectVolumes, type ProjectVolumes } from './project-volumes.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
 import { followBuildLog, followRuntimeLog } from './log-streams.ts'
-import { publishChange, endDeployment, recordCrash } from './outcome.ts'
+import { publishChange, endDeployment, endServing, recordCrash } from './outcome.ts'
 import { createDeploymentRow, type EnqueueRequest, linkedRepository, readSource } from './deployment-row.ts'
 import { requireIsolation } from './isolation.ts'
 import { createSourceExporter } from './source-export.ts'
@@ -198,20 +198,10 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   }
 
   /** Cancels open deployments and removes all traffic. A deployment that started in between is canceled too. */
-  const stopServing = async (projectId: string): Promise<ReturnType<typeof listCurrentDeployments>> => {
+  const stopServing = async (projectId: string): Promise<DeploymentRow[]> => {
     for (;;) {
       await cancelOpenDeployments(projectId)
-      const ended = await store.db.write((tx) => {
-        if (listOpenDeployments(tx, projectId).length > 0) return undefined
-        const rows = listCurrentDeployments(tx, projectId)
-        for (const row of rows) updateDeployment(tx, row.id, { is_current: 0 })
-        resetPreviews(tx, projectId)
-        updateProject(tx, projectId, { stopped_at: now(), crashed_at: null, port: null, is_cold: 0 })
-        recomputeProjectStatus(tx, projectId, now())
-        for (const row of rows) tx.publish({ type: 'deployment_changed', id: row.id })
-        tx.publish({ type: 'project_changed', id: projectId })
-        return rows
-      })
+      const ended = await store.db.write((tx) => endServing(tx, projectId, now()))
       if (ended) return ended
     }
   }

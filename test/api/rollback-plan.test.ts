@@ -14,10 +14,11 @@ beforeAll(async () => {
   await platform.waitForEnd('harbour', first)
   repository.commit({ 'index.html': 'second' }, 'Second')
   await platform.waitForEnd('harbour', (await platform.deploy('harbour')).id)
+  const { build_command } = await platform.getProject('harbour')
   await platform.api('PATCH', '/v1/projects/harbour', { build_command: 'exit 1' })
   failing = (await platform.deploy('harbour')).id
   await platform.waitForEnd('harbour', failing)
-  await platform.api('PATCH', '/v1/projects/harbour', { build_command: '' })
+  await platform.api('PATCH', '/v1/projects/harbour', { build_command })
 })
 afterAll(async () => {
   await context.close()

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Page } from '@playwright/test'
 import { createZip } from '../support/archives.ts'
+import { changeScreens } from './change-screens.ts'
 import { devScreens } from './dev-screens.ts'
 import { withUpgrade } from './database-upgrade.ts'
 import { pullRequestScreens } from './pull-request-screens.ts'
@@ -19,7 +20,6 @@ import { serviceScreens } from './service-screens.ts'
 import { terminalScreens } from './terminal-screens.ts'
 import { volumeScreens } from './volume-screens.ts'
 import {
-  addFavorite,
   chooseUpload,
   failResponses,
   waitForDialog,
@@ -48,8 +48,6 @@ export const screens = (ids: SeededIds): Screen[] => [
     },
   },
   { name: 'projects', path: '' },
-  { name: 'projects-grid', path: '', act: (page) => page.getByRole('button', { name: 'Show as grid' }).click() },
-  { name: 'projects-by-name', path: '?sort=name&status=live', act: addFavorite },
   { name: 'projects-none-fits', path: '?q=submarine' },
   { name: 'projects-loading', path: '', is_loading: true, before: (page) => holdBackResponses(page, '**/v1/projects?*') },
   { name: 'projects-failed', path: '', before: (page) => failResponses(page, '**/v1/projects?*') },
@@ -63,6 +61,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   { name: 'no-page', path: 'nowhere' },
   { name: 'previews', path: 'projects/harbour-shop/previews' },
   { name: 'previews-none', path: 'projects/lighthouse/previews' },
+  ...changeScreens,
   ...requestScreens,
   ...captureScreens,
   ...serviceScreens,
@@ -213,7 +212,6 @@ export const screens = (ids: SeededIds): Screen[] => [
     act: (page) => page.getByRole('button', { name: 'More actions' }).click(),
   },
   { name: 'instance', path: 'instance' },
-  { name: 'instance-settings', path: 'instance/settings' },
   { name: 'network', path: 'instance/network' },
   {
     name: 'password',
@@ -340,49 +338,6 @@ export const screens = (ids: SeededIds): Screen[] => [
       const drawer = page.getByRole('button', { name: 'Menu' })
       if (await drawer.isVisible()) await drawer.click()
       else await page.getByRole('button', { name: 'More actions' }).click()
-    },
-  },
-  {
-    name: 'roll-back-question',
-    path: 'projects/harbour-shop/deployments',
-    async act(page) {
-      await page
-        .getByRole('button', { name: /^Roll back to/ })
-        .first()
-        .click()
-      await page
-        .getByRole('dialog')
-        .getByText(/^(Instant|Rebuilds)/)
-        .waitFor()
-    },
-  },
-  {
-    name: 'environment-changes',
-    path: 'projects/harbour-shop/environment',
-    async act(page) {
-      await page.getByRole('button', { name: 'Edit as text' }).click()
-      const text = page.getByRole('dialog').getByLabel('Variables')
-      await text.fill(`${await text.inputValue()}NEW_VARIABLE=1`)
-      await page.getByRole('button', { name: 'Apply changes' }).click()
-      await page.getByRole('checkbox').first().check()
-      await page.getByRole('region', { name: 'Unsaved changes' }).waitFor()
-    },
-  },
-  {
-    name: 'environment-text',
-    path: 'projects/harbour-shop/environment',
-    async act(page) {
-      await page.getByRole('button', { name: 'Edit as text' }).click()
-      await waitForDialog(page)
-    },
-  },
-  {
-    name: 'roll-back',
-    path: 'projects/harbour-shop',
-    async act(page) {
-      await page.getByRole('button', { name: 'More actions' }).click()
-      await page.getByRole('menuitem', { name: 'Roll back' }).click()
-      await page.getByRole('button', { name: 'Roll back' }).first().waitFor()
     },
   },
   {

@@ -123,7 +123,7 @@ export const runningTopics: HelpArticle[] = [
       { run: 'npx homeport env set my-app NPM_TOKEN --build-secret', note: 'for the build of a Dockerfile' },
       {
         list: [
-          'You can paste or drop a whole `.env` file. Before anything is saved, you see which variables are added and which are skipped. Edit as text shows all variables of an environment as a `.env` file, with `<hidden>` for values that stay as they are.',
+          'You can paste or drop a whole `.env` file. Before anything is saved, you see which variables are added and which are skipped. Edit as text shows all variables of an environment as a `.env` file, with `<hidden>` for the values that it keeps.',
           'A name that contains `KEY`, `SECRET`, `TOKEN` or `PASSWORD` is sensitive unless you turn that off: Show values does not reveal it.',
           'Builds get the variables too. Values that a bundler puts into a page (`VITE_`, `NEXT_PUBLIC_`) stay as they were at build time, and every visitor can read them.',
           'A write-only variable reaches builds and apps, but its value is never shown again: not in the dashboard, a download, the API or the command line. Replace it with a new value at any time; to read a value again, delete the variable and add it again.',
