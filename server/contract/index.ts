@@ -1,3 +1,4 @@
+import { activityOperations } from './activity.ts'
 import { billingOperations } from './billing.ts'
 import { buildCacheOperations } from './build-cache.ts'
 import { cacheOperations } from './cache.ts'
@@ -75,6 +76,7 @@ export const allOperations = {
   ...registryOperations,
   ...mailOperations,
   ...requestOperations,
+  ...activityOperations,
   ...volumeOperations,
   ...unsavedFilesOperations,
   ...devOperations,

@@ -75,5 +75,7 @@ export const limits = {
    * the output of a command.
    */
   request_log: { rows: 100_000, days: 3, per_second: 1000, exported: 10_000, path: 2048, query: 2048, user_agent: 300 },
+  /** Entries kept of the activity log, of both the smaller number. `inbox`: notifications that a user gets; `names`: the most in an entry. */
+  activity: { days: 180, rows: 100_000, inbox: 50, names: 50 },
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
 } as const

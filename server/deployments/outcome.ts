@@ -4,7 +4,8 @@ import { isoTime } from '../lib/clock.ts'
 import { CommandFailure } from '../runtime/runtime.ts'
 import { isDiskFull } from '../store/sqlite.ts'
 import { finishSteps, findDeploymentById, compareAndSwapStatus, listCurrentDeployments } from '../store/deployments.ts'
-import { recomputeProjectStatus, updateProject } from '../store/projects.ts'
+import { recordProjectActivity } from '../store/activity.ts'
+import { findProject, recomputeProjectStatus, updateProject } from '../store/projects.ts'
 import type { Tx } from '../store/store.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import type { SecretMask } from './secret-mask.ts'
@@ -27,12 +28,13 @@ export async function endDeployment(
     if (!compareAndSwapStatus(tx, id, statusesBefore(to), to, { finished_at: now, error: error === null ? null : JSON.stringify(error) }))
       return undefined
     finishSteps(tx, id, to, now)
-    const project = findDeploymentById(tx, id)?.project_id
-    if (project !== undefined) {
-      recomputeProjectStatus(tx, project, now)
-      publishChange(tx, project, id)
+    const row = findDeploymentById(tx, id)
+    if (row) {
+      recomputeProjectStatus(tx, row.project_id, now)
+      if (to === 'failed') recordDeployment(tx, now, row, 'failed', error?.code)
+      publishChange(tx, row.project_id, id)
     }
-    return project
+    return row?.project_id
   })
   return projectId !== undefined
 }
@@ -123,8 +125,35 @@ async function explainFromLog(
   return { code, message: line === undefined || message.includes(line) ? message : `${message.replace(/\.$/, '')} (log: “${line}”).`, hint }
 }
 
+/** Appends an event of a deployment to the activity log. A push has no request that would be recorded; all others have. */
+export function recordDeployment(
+  tx: Tx,
+  now: string,
+  row: Omit<DeploymentRow, 'seq'>,
+  event: 'created' | 'ready' | 'failed',
+  failure?: FailureCode,
+): void {
+  const project = findProject(tx, row.project_id)
+  if (!project) return
+  recordProjectActivity(tx, now, project, {
+    action: `deployment.${event}`,
+    actor_kind: row.trigger === 'push' ? 'push' : 'system',
+    target_id: row.id,
+    target_name: row.target === 'preview' ? row.branch : null,
+    details: {
+      ...(row.branch !== null && { branch: row.branch }),
+      ...(row.commit_sha !== null && { commit_sha: row.commit_sha }),
+      ...(failure && { failure }),
+    },
+    is_outcome: event === 'created' ? 0 : 1,
+  })
+}
+
 export function recordCrash(tx: Tx, projectId: string, deploymentId: string, now: string): void {
-  if (!listCurrentDeployments(tx, projectId).some((row) => row.id === deploymentId)) return
+  const row = listCurrentDeployments(tx, projectId).find(({ id }) => id === deploymentId)
+  const project = row && findProject(tx, projectId)
+  if (!project) return
+  recordProjectActivity(tx, now, project, { action: 'project.crashed', actor_kind: 'system', target_id: deploymentId, is_outcome: 1 })
   updateProject(tx, projectId, { crashed_at: now })
   recomputeProjectStatus(tx, projectId, now)
   publishChange(tx, projectId, deploymentId)
