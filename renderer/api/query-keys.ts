@@ -24,6 +24,9 @@ export const queryKeys = {
   metrics: (slug: string, range: MetricsRange) => ['metrics', slug, range],
   requests: (slug: string, filters: object) => ['requests', slug, filters],
   request: (id: string) => ['request', id],
+  /** Of one project, or of all projects if null. */
+  activity: (slug: string | null, filters: object) => ['activity', slug, filters],
+  activityInbox: ['activity-inbox'],
   sparklines: ['sparklines'],
   cacheEvents: (slug: string) => ['cache-events', slug],
   envVars: (slug: string) => ['env-vars', slug],

@@ -3,7 +3,7 @@ import type { OperationId, Operations } from './index.ts'
 type ChangingOperation = { [Id in OperationId]: Operations[Id]['method'] extends 'GET' ? never : Id }[OperationId]
 
 /** The action that an operation is recorded as; null for those that change nothing that others could see. */
-export const activityActions: Readonly<Record<ChangingOperation, string | null>> = {
+export const activityActions = {
   createProject: 'project.created',
   updateProject: 'project.updated',
   updateProjectSettings: 'project.updated',
@@ -104,7 +104,12 @@ export const activityActions: Readonly<Record<ChangingOperation, string | null>>
   updateRemote: 'remote.updated',
   deleteRemote: 'remote.deleted',
   markActivityRead: null,
-}
+} as const satisfies Readonly<Record<ChangingOperation, string | null>>
+
+/** What happens without a request: outcomes of background work, and pushes. */
+const activityEvents = ['deployment.ready', 'deployment.failed', 'project.crashed', 'preview.closed', 'domain.verified', 'domain.failed'] as const
+
+export type ActivityAction = NonNullable<(typeof activityActions)[ChangingOperation]> | (typeof activityEvents)[number]
 
 /** The action of an operation that changes something, else undefined. */
 export const activityActionOf = (operation: OperationId): string | undefined =>

@@ -1,11 +1,8 @@
 import { z } from 'zod'
+import { activityActors } from './activity-actors.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { dateTime, empty, pageQuery, projectParams } from './shared.ts'
-
-/** `user`: a person in the dashboard or on this machine's command line. `push`: a commit or a webhook. `schedule`: a job that ran at its time. */
-export const activityActors = ['user', 'token', 'push', 'schedule', 'system'] as const
-export type ActivityActor = (typeof activityActors)[number]
 
 export const activityEntry = z.object({
   id: z.string(),

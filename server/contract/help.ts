@@ -31,6 +31,7 @@ export const helpTopics = [
   'sleep',
   'cache',
   'requests',
+  'activity',
   'environment',
   'databases',
   'screenshots',

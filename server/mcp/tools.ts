@@ -21,6 +21,7 @@ export const tools: readonly Tool[] = [
   operationTool('get_metrics', 'getMetrics', { select: withoutEmptyBuckets }),
   operationTool('list_requests', 'listRequests'),
   operationTool('get_request', 'getRequest'),
+  operationTool('list_activity', 'listActivity'),
   operationTool('list_previews', 'listPreviews'),
   operationTool('list_variables', 'listEnvVarKeys'),
   setVariableTool,

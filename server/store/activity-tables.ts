@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely'
-import type { ActivityActor, ActivityEntry } from '../contract/activity.ts'
+import type { ActivityActor } from '../contract/activity-actors.ts'
+import type { ActivityEntry } from '../contract/activity.ts'
 
 export interface ActivityTable extends Omit<ActivityRow, 'seq'> {
   seq: Generated<number>

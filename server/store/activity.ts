@@ -1,4 +1,5 @@
-import type { ActivityActor, ActivityEntry } from '../contract/activity.ts'
+import type { ActivityActor } from '../contract/activity-actors.ts'
+import type { ActivityEntry } from '../contract/activity.ts'
 import { limits } from '../contract/limits.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'

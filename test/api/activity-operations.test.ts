@@ -58,7 +58,7 @@ const hints: Record<string, readonly unknown[]> = {
 
 let api: ApiServer
 let store: Store
-let mode: 'succeed' | 'fail' = 'succeed'
+let mode: 'real' | 'succeed' | 'fail' = 'real'
 
 const values = createSchemaValues({ random: createSeededRandom(7), seed: 7, schemas: {}, hints: (name) => hints[name] })
 
@@ -83,22 +83,16 @@ function answerAll(options: ApiServerOptions): Partial<ApiServerOptions> {
     if (is_atomic) await store.db.write((tx) => context.saveResponse?.(tx, output))
     return output
   }
-  const changing = Object.keys(activityActions) as OperationId[]
   const handlers = Object.fromEntries(
-    changing.map((id) => [id, (context: OperationContext, input: { upload?: AsyncIterable<Uint8Array> }) => answer(id, context, input)]),
-  ) as unknown as OperationHandlers
-  return { handlers: { ...options.handlers, ...handlers, createProject: (context, input) => createOrAnswer(options, context, input, answer) } }
-}
-
-/** The project of the tests is a real one. */
-function createOrAnswer(
-  { handlers }: ApiServerOptions,
-  context: OperationContext,
-  input: Parameters<OperationHandlers['createProject']>[1],
-  answer: (id: OperationId, context: OperationContext, input: object) => Promise<unknown>,
-) {
-  if (input.body.slug === 'real') return handlers.createProject(context, input)
-  return answer('createProject', context, input) as ReturnType<OperationHandlers['createProject']>
+    Object.entries(options.handlers).map(([id, handler]) => [
+      id,
+      (context: OperationContext, input: { upload?: AsyncIterable<Uint8Array> }) =>
+        mode !== 'real' && Object.hasOwn(activityActions, id)
+          ? answer(id as OperationId, context, input)
+          : (handler as (context: OperationContext, input: unknown) => Promise<unknown>)(context, input),
+    ]),
+  )
+  return { handlers: handlers as unknown as OperationHandlers }
 }
 
 function withSecrets(value: unknown, name = ''): unknown {

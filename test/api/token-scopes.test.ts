@@ -15,6 +15,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     getScreenshot listPreviews getWatching listForks listDevSessions planProject getBillingStatus listDomains getDomain
     listProjectDomains searchDomains listDatabaseDumps getDatabaseUpgrade listServices streamServiceLog listCronRuns
     listManagedServices listRegistries getMail listVolumes listVolumeFiles listUnsavedFiles listRequests streamRequests getRequest
+    listActivity listProjectActivity getActivityInbox markActivityRead
   `),
   deploy: words(`
     createProject stopProject deployProject createDeployment deployFolder uploadProject uploadCommit retryDeployment cancelDeployment
@@ -38,7 +39,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
   `),
 }
 /** Without a project in their path, and yet open to a token that is limited to one. */
-const limitedLists = ['listProjects', 'findProjects', 'listGlances', 'listSparklines', 'followInstance', 'getSession', 'listDomains', 'deployFolder']
+const limitedLists = ['listProjects', 'findProjects', 'listGlances', 'listSparklines', 'followInstance', 'getSession', 'listDomains', 'deployFolder', 'listActivity', 'getActivityInbox']
 
 const scopes = ['read', 'deploy', 'admin'] as const
 const scopeByOperation = new Map(scopes.flatMap((scope) => expectedScopes[scope].map((id) => [id, scope] as const)))

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Page } from '@playwright/test'
 import { createZip } from '../support/archives.ts'
+import { activityScreens } from './activity-screens.ts'
 import { devScreens } from './dev-screens.ts'
 import { withUpgrade } from './database-upgrade.ts'
 import { pullRequestScreens } from './pull-request-screens.ts'
@@ -363,6 +364,7 @@ export const screens = (ids: SeededIds): Screen[] => [
       await page.getByRole('menu', { name: 'Notifications' }).waitFor()
     },
   },
+  ...activityScreens,
   ...longContentScreens(ids),
   ...loadingScreens,
 ]

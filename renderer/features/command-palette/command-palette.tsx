@@ -14,6 +14,7 @@ import {
   Globe,
   Flame,
   HardDrive,
+  History,
   Keyboard,
   KeyRound,
   Layers,
@@ -210,6 +211,7 @@ function ProjectCommands({ slug, ...group }: GroupProps & { slug: string }) {
           { text: 'Volumes: keep a path…', icon: <HardDrive size={16} aria-hidden />, run: () => navigate(`${projectPath}/volumes?do=add`) },
         ]
       : []),
+    { text: 'Activity of this project', icon: <History size={16} aria-hidden />, run: () => navigate(`${projectPath}/activity`) },
     { text: 'Domains of this project', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains`) },
     { text: 'Domains: add your own domain…', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains?do=add`) },
     { text: 'Domains: buy a domain…', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains?do=buy`) },
@@ -266,7 +268,10 @@ function GlobalCommands(group: GroupProps) {
     { text: 'Account: API tokens', icon: <KeyRound size={16} aria-hidden />, run: () => navigate('/account?at=tokens') },
     { text: 'Account: create API token…', icon: <KeyRound size={16} aria-hidden />, run: () => navigate('/account?do=token') },
     ...(capabilities.has_instance_api
-      ? [{ text: 'Instance: runtime, people, settings', icon: <Anchor size={16} aria-hidden />, run: () => navigate('/instance') }]
+      ? [
+          { text: 'All activity', icon: <History size={16} aria-hidden />, run: () => navigate('/activity') },
+          { text: 'Instance: runtime, people, settings', icon: <Anchor size={16} aria-hidden />, run: () => navigate('/instance') },
+        ]
       : []),
     ...connections
       .filter(({ id }) => id !== currentId)
