@@ -1,7 +1,7 @@
 import type { ActivityEntry } from '../../server/contract/activity.ts'
 
 /** The page that shows what an entry is about, below the instance's part of the dashboard; null if there is none. */
-export function activityPath({ action, project, target, details }: ActivityEntry): string | null {
+export function activityPath({ action, project, target }: ActivityEntry): string | null {
   const [noun] = action.split('.')
   if (project === null || action === 'project.deleted') return null
   const base = `/projects/${project.slug}`

@@ -107,10 +107,18 @@ export const activityActions = {
 } as const satisfies Readonly<Record<ChangingOperation, string | null>>
 
 /** What happens without a request: outcomes of background work, and pushes. */
-const activityEvents = ['deployment.ready', 'deployment.failed', 'project.crashed', 'preview.closed', 'domain.verified', 'domain.failed'] as const
+const activityEvents = [
+  'deployment.ready',
+  'deployment.failed',
+  'project.crashed',
+  'preview.closed',
+  'domain.verified',
+  'domain.failed',
+  'domain.renewed',
+] as const
 
 export type ActivityAction = NonNullable<(typeof activityActions)[ChangingOperation]> | (typeof activityEvents)[number]
 
 /** The action of an operation that changes something, else undefined. */
-export const activityActionOf = (operation: OperationId): string | undefined =>
-  (activityActions as Partial<Record<OperationId, string | null>>)[operation] ?? undefined
+export const activityActionOf = (operation: OperationId): ActivityAction | undefined =>
+  (activityActions as Partial<Record<OperationId, ActivityAction | null>>)[operation] ?? undefined

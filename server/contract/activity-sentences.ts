@@ -27,6 +27,7 @@ const sentences: Readonly<Record<ActivityAction, string>> = {
   'domain.checked': 'checked the domain {target}',
   'domain.verified': 'The domain {target} is verified',
   'domain.failed': 'The domain {target} could not be verified',
+  'domain.renewed': 'The domain {target} was renewed',
   'domain.deleted': 'removed the domain {target}',
   'domain.purchased': 'bought the domain {target}',
   'domain.transfer_requested': 'requested the transfer of the domain {target}',

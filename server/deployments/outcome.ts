@@ -45,6 +45,13 @@ export function publishChange(tx: Tx, projectId: string, deploymentId: string): 
   tx.publish({ type: 'project_changed', id: projectId })
 }
 
+/** Publishes that a deployment waits. A push is recorded in the activity log; all other deployments have a request that is. */
+export function publishQueued(tx: Tx, now: string, deployment: Omit<DeploymentRow, 'seq'>): void {
+  if (deployment.trigger === 'push') recordDeployment(tx, now, deployment, 'created')
+  publishChange(tx, deployment.project_id, deployment.id)
+  tx.publish({ type: 'deployment_queued', id: deployment.id })
+}
+
 const stepFailureCodes: Record<StepName, FailureCode> = {
   clone: 'clone_failed',
   detect: 'detect_failed',
@@ -125,7 +132,7 @@ async function explainFromLog(
   return { code, message: line === undefined || message.includes(line) ? message : `${message.replace(/\.$/, '')} (log: “${line}”).`, hint }
 }
 
-/** Appends an event of a deployment to the activity log. A push has no request that would be recorded; all others have. */
+/** Appends an event of a deployment to the activity log. */
 export function recordDeployment(
   tx: Tx,
   now: string,

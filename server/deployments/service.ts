@@ -34,7 +34,7 @@ import { createProjectServices, type ProjectServices } from './project-services.
 import { createProjectVolumes, type ProjectVolumes } from './project-volumes.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
 import { followBuildLog, followRuntimeLog } from './log-streams.ts'
-import { publishChange, endDeployment, recordCrash, recordDeployment } from './outcome.ts'
+import { publishQueued, endDeployment, recordCrash } from './outcome.ts'
 import { createDeploymentRow, type EnqueueRequest, linkedRepository, readSource } from './deployment-row.ts'
 import { requireIsolation } from './isolation.ts'
 import { createSourceExporter } from './source-export.ts'
@@ -253,9 +253,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     if (deployment.target === 'preview') upsertPreview(tx, project, deployment.branch ?? '', deployment.created_at)
     else updateProject(tx, project.id, { stopped_at: null })
     recomputeProjectStatus(tx, project.id, now())
-    if (request.trigger === 'push') recordDeployment(tx, now(), deployment, 'created')
-    publishChange(tx, project.id, id)
-    tx.publish({ type: 'deployment_queued', id })
+    publishQueued(tx, now(), deployment)
     return deployment
   }
 

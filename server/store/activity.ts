@@ -1,3 +1,4 @@
+import type { ActivityAction } from '../contract/activity-actions.ts'
 import type { ActivityActor } from '../contract/activity-actors.ts'
 import type { ActivityEntry } from '../contract/activity.ts'
 import { limits } from '../contract/limits.ts'
@@ -9,9 +10,8 @@ import type { Tx } from './store.ts'
 import type { ProjectRow } from './tables.ts'
 
 export interface NewActivity extends Partial<Omit<ActivityRow, 'seq' | 'id' | 'time' | 'details'>> {
-  action: string
+  action: ActivityAction
   actor_kind: ActivityActor
-  actor_name: string
   details?: Partial<ActivityEntry['details']>
 }
 
@@ -23,6 +23,7 @@ export function recordActivity(tx: Tx, now: string, { details = {}, ...entry }: 
     account_id: null,
     project_id: null,
     project_slug: null,
+    actor_name: actorNames[entry.actor_kind],
     actor_id: null,
     user_id: null,
     user_email: null,
@@ -44,9 +45,10 @@ type ProjectActivity = Pick<NewActivity, 'action' | 'actor_kind' | 'target_id' |
 /** Appends what happened to a project without a request. */
 export function recordProjectActivity(tx: Tx, now: string, project: Pick<ProjectRow, 'id' | 'slug' | 'account_id'>, entry: ProjectActivity): void {
   const { id: project_id, slug: project_slug, account_id } = project
-  recordActivity(tx, now, { ...entry, actor_name: actorNames[entry.actor_kind], project_id, project_slug, account_id })
+  recordActivity(tx, now, { ...entry, project_id, project_slug, account_id })
 }
 
+/** For actors without a name of their own. */
 const actorNames: Record<ActivityActor, string> = { user: 'User', token: 'Token', push: 'Push', schedule: 'Schedule', system: 'Homeport' }
 
 /** What a user may see: projects of some accounts and all of the user's own account, or one project. */

@@ -147,9 +147,11 @@ afterAll(() => api.close())
 async function call(id: OperationId, headers: Record<string, string> = {}): Promise<{ status: number; added: ActivityRow[] }> {
   const { method, path, body, upload, resource = '' } = allOperations[id] as OperationSpec
   const before = (await rows()).length
-  const url = path
+  const query = id === 'removeFork' ? '?branch=feature' : ''
+  const url = `${path}${query}`
     .replace('{slug}', 'real')
     .replace('{id}', ids[resource] ?? 'example')
+    .replace('{name}', 'redis')
     .replaceAll(/\{\w+\}/g, 'example')
   const init: RequestInit = { method, headers: { ...bearer(api.owner.token), ...headers } }
   if (body) Object.assign(init, { body: JSON.stringify(createBody(body)), headers: { ...init.headers, 'content-type': 'application/json' } })

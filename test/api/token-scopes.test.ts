@@ -39,7 +39,18 @@ const expectedScopes: Record<TokenScope, string[]> = {
   `),
 }
 /** Without a project in their path, and yet open to a token that is limited to one. */
-const limitedLists = ['listProjects', 'findProjects', 'listGlances', 'listSparklines', 'followInstance', 'getSession', 'listDomains', 'deployFolder', 'listActivity', 'getActivityInbox']
+const limitedLists = [
+  'listProjects',
+  'findProjects',
+  'listGlances',
+  'listSparklines',
+  'followInstance',
+  'getSession',
+  'listDomains',
+  'deployFolder',
+  'listActivity',
+  'getActivityInbox',
+]
 
 const scopes = ['read', 'deploy', 'admin'] as const
 const scopeByOperation = new Map(scopes.flatMap((scope) => expectedScopes[scope].map((id) => [id, scope] as const)))

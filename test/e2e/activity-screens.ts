@@ -70,6 +70,14 @@ export const activityScreens: Screen[] = [
     act: (page) => expect(page.getByText('No changes match')).toBeVisible(),
   },
   {
+    name: 'notices',
+    path: '',
+    async act(page) {
+      await page.getByRole('button', { name: 'Notifications' }).filter({ visible: true }).click()
+      await page.getByRole('menu', { name: 'Notifications' }).waitFor()
+    },
+  },
+  {
     name: 'notices-unread',
     path: '',
     before: withActivity(11),

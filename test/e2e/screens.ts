@@ -356,14 +356,6 @@ export const screens = (ids: SeededIds): Screen[] => [
       await page.getByText('Connection to Homeport lost.').waitFor()
     },
   },
-  {
-    name: 'notices',
-    path: '',
-    async act(page) {
-      await page.getByRole('button', { name: 'Notifications' }).filter({ visible: true }).click()
-      await page.getByRole('menu', { name: 'Notifications' }).waitFor()
-    },
-  },
   ...activityScreens,
   ...longContentScreens(ids),
   ...loadingScreens,

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => store.close())
 
 const record = (tx: Tx, at: number, target_name = 'x') =>
-  recordActivity(tx, new Date(at).toISOString(), { action: 'project.created', actor_kind: 'system', actor_name: 'Homeport', target_name })
+  recordActivity(tx, new Date(at).toISOString(), { action: 'project.created', actor_kind: 'system', target_name })
 const names = () =>
   store.db
     .readSync((tx) => tx.all<{ target_name: string }>(tables.selectFrom('activity').select('target_name').orderBy('seq')))
