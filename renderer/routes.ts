@@ -33,6 +33,7 @@ export const pages: Record<string, Page> = {
   '/': ProjectsPage,
   '/projects': ProjectsPage,
   '/domains': lazyPage(() => import('./features/domains/all-domains-page.tsx')),
+  '/activity': lazyPage(() => import('./features/activity/page.tsx')),
   '/account': lazyPage(() => import('./features/account/page.tsx')),
   '/instances': lazyPage(() => import('./features/instances/page.tsx')),
   '/instance': lazyPage(() => import('./features/instance/page.tsx')),
@@ -49,6 +50,7 @@ export const pages: Record<string, Page> = {
 export const projectPages: ProjectPage[] = [
   { path: '', tab: 'Overview', label: 'Summary', page: Overview },
   { path: '/services', tab: 'Overview', label: 'Services', page: lazyPage(() => import('./features/services/page.tsx')) },
+  { path: '/activity', tab: 'Overview', label: 'Activity', page: lazyPage(() => import('./features/activity/project-page.tsx')) },
   { path: '/terminal', tab: 'Overview', label: null, page: lazyPage(() => import('./features/terminal/page.tsx')) },
   { path: '/deployments', tab: 'Deployments', label: 'All deployments', page: lazyPage(() => import('./features/deployments/list-page.tsx')) },
   { path: '/deployments/:id', tab: 'Deployments', label: null, page: lazyPage(() => import('./features/deployments/detail-page.tsx')) },

@@ -1,7 +1,6 @@
 import { type QueryClient } from '@tanstack/react-query'
 import type { Domain } from '../../server/contract/domains.ts'
 import { useApiQuery, pollInterval_ms } from './query.ts'
-import type { ApiClient } from './api-client.ts'
 import type { CallOutput } from '../../server/client/operation-types.ts'
 import { queryKeys } from './query-keys.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
@@ -58,13 +57,4 @@ function storeDomain(cache: QueryClient, id: string, domain: Domain | null): voi
   if (domain === null) cache.removeQueries({ queryKey: queryKeys.domain(id) })
   else invalidate(cache, queryKeys.domain(id))
   invalidate(cache, queryKeys.allDomains)
-}
-
-/** The domains of a project that are on screen or were. */
-export const cachedDomains = (cache: QueryClient, slug: string): Domain[] => cache.getQueryData<DomainList>(queryKeys.domains(slug))?.domains ?? []
-
-export async function reloadDomains(client: ApiClient, cache: QueryClient, slug: string): Promise<Domain[]> {
-  const list = await client.call('listProjectDomains', { params: { slug } })
-  cache.setQueryData(queryKeys.domains(slug), list)
-  return list.domains
 }

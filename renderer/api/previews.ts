@@ -1,8 +1,6 @@
 import { type QueryClient, useQuery } from '@tanstack/react-query'
 import { useApiQuery, pollInterval_ms, useClient } from './query.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
-import type { Preview } from '../../server/contract/previews.ts'
-import type { ApiClient } from './api-client.ts'
 import type { CallOutput } from '../../server/client/operation-types.ts'
 import { queryKeys } from './query-keys.ts'
 import { useCapabilities } from './capabilities.ts'
@@ -41,13 +39,4 @@ export const useDeploySkippedPush = createMutationHook('deploySkippedPush', (cac
 function storeWatching(cache: QueryClient, { watching }: CallOutput<'getWatching'>, { params: { slug } }: { params: { slug: string } }): void {
   cache.setQueryData(queryKeys.watching(slug), watching)
   invalidate(cache, queryKeys.previews(slug))
-}
-
-/** The previews of a project that are on screen or were. */
-export const cachedPreviews = (cache: QueryClient, slug: string): Preview[] => cache.getQueryData<Preview[]>(queryKeys.previews(slug)) ?? []
-
-export async function reloadPreviews(client: ApiClient, cache: QueryClient, slug: string): Promise<Preview[]> {
-  const { previews } = await client.call('listPreviews', { params: { slug } })
-  cache.setQueryData(queryKeys.previews(slug), previews)
-  return previews
 }

@@ -28,6 +28,9 @@ export function applyEvent(cache: QueryClient, event: ApiEvent<'followInstance'>
       queryKeys.devServers,
     ])
       void cache.invalidateQueries({ queryKey: key(event.data.project.slug) })
+  } else if (event.event === 'activity') {
+    // Changes are few, and a list with filters has only some of them.
+    void cache.invalidateQueries({ queryKey: ['activity'] })
   } else if (event.event === 'project_removed') removeProject(cache, event.data.slug)
   else if (event.event === 'deployment') {
     upsertDeployment(cache, event.data.deployment)

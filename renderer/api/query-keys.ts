@@ -31,6 +31,9 @@ export const queryKeys = {
   requestCapture: (slug: string) => ['request-capture', slug],
   /** Followed by the ID of a request. */
   capturedRequests: (slug: string) => ['captured-request', slug],
+  /** Of one project, or of all projects if null. */
+  activity: (slug: string | null, filters: object) => ['activity', slug, filters],
+  activityInbox: ['activity-inbox'],
   sparklines: ['sparklines'],
   cacheEvents: (slug: string) => ['cache-events', slug],
   envVars: (slug: string) => ['env-vars', slug],

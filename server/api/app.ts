@@ -2,6 +2,7 @@ import { type H3Event, H3, type Middleware, toNodeHandler } from 'h3'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { allOperations } from '../contract/index.ts'
 import type { OperationId } from '../contract/index.ts'
+import type { BeginChange } from '../features/activity-recorder.ts'
 import type { OperationHandlers } from '../features/context.ts'
 import { openRequest, requestOf } from './api-request.ts'
 import { createMiddleware, type MiddlewareOptions } from './middleware.ts'
@@ -18,6 +19,8 @@ export interface AppOptions extends MiddlewareOptions, OperationHandlerOptions {
   handlers: OperationHandlers
   streams: Streams
   publicRoutes: readonly PublicRoute[]
+  /** Records changes in the activity log. */
+  beginChange?: BeginChange | undefined
 }
 
 /** The API as an h3 app. Its middleware follows the contract's order of checks; the handlers add resource, input, 503, 402 and 409. */
@@ -47,10 +50,10 @@ export function createApp(options: AppOptions): (req: IncomingMessage, res: Serv
 }
 
 /** Every operation at its path, /v1 operations also at their alias without /v1 and on other instances, and the public routes. */
-function listRoutes({ handlers, streams, publicRoutes, proxyToRemote }: AppOptions): ApiRoute[] {
+function listRoutes({ handlers, streams, publicRoutes, proxyToRemote, beginChange }: AppOptions): ApiRoute[] {
   const operations = (Object.keys(allOperations) as OperationId[]).flatMap((id): ApiRoute[] => {
     const { method, path } = allOperations[id]
-    const run = bindOperation(id, handlers, streams)
+    const run = bindOperation(id, handlers, streams, beginChange)
     const alias: ApiRoute[] = path.startsWith('/v1/')
       ? [{ method, path: path.slice('/v1'.length), target: { kind: 'operation', id, is_alias: true, run } }]
       : []

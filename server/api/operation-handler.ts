@@ -93,6 +93,7 @@ export function createOperationHandler({ resolveResource, isCredentialActive, pr
         return keyed ? keyed.hashBody(chunks) : chunks
       },
       headers,
+      change: { operation: target.id, client_address: req.socket.remoteAddress ?? '', user_agent: req.headers['user-agent'] },
       is_head: req.method === 'HEAD',
       access: createStreamAccess({ isCredentialActive, resolveResource }, caller, params, resource),
       onEnd: () => client.abort(),

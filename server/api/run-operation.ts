@@ -1,6 +1,7 @@
 import { allOperations } from '../contract/index.ts'
 import type { OperationId, Operations } from '../contract/index.ts'
 import type { EventStream, HandlerInput, OperationSpec } from '../contract/operation.ts'
+import type { BeginChange, ChangeRequest, PendingChange } from '../features/activity-recorder.ts'
 import type { OperationContext, OperationHandlers } from '../features/context.ts'
 import type { BeforeHandler } from './idempotency.ts'
 import { parseBody, parseParams, parseQuery } from './parse-input.ts'
@@ -27,9 +28,16 @@ export interface OperationRequest {
   onEnd(): void
   /** Called after validation, right before the handler. A returned response is a replay and is sent instead. */
   beforeHandler?: BeforeHandler
+  /** For the activity log. */
+  change: ChangeRequest
 }
 
-export function bindOperation<Id extends OperationId>(id: Id, handlers: OperationHandlers, streams: Streams): OperationRunner {
+export function bindOperation<Id extends OperationId>(
+  id: Id,
+  handlers: OperationHandlers,
+  streams: Streams,
+  beginChange?: BeginChange,
+): OperationRunner {
   const spec: OperationSpec = allOperations[id]
   const handler = handlers[id]
   const { success } = spec
@@ -43,8 +51,11 @@ export function bindOperation<Id extends OperationId>(id: Id, handlers: Operatio
     const replayed = await request.beforeHandler?.()
     if (replayed) return replayed
     const input: unknown = { params, query, body, upload }
+    const change = await beginChange?.(request.change, context, { params, query, body })
+    if (change && spec.is_atomic) recordInTransaction(context, change)
     // The operation handler has added the resource of the operation.
     const output: unknown = await handler(context as Parameters<typeof handler>[0], input as HandlerInput<Operations[Id]>)
+    await change?.finish(output)
 
     if ('json' in success) return jsonResponse(success.status, output)
     if ('content_type' in success) {
@@ -60,5 +71,14 @@ export function bindOperation<Id extends OperationId>(id: Id, handlers: Operatio
     }
     await events[Symbol.asyncIterator]().return?.()
     return { status: 200, headers: { ...streamHeaders }, body: null }
+  }
+}
+
+/** An atomic operation calls `saveResponse` in the transaction of its work. */
+function recordInTransaction(context: OperationContext, change: PendingChange): void {
+  const { saveResponse } = context
+  context.saveResponse = (tx, output) => {
+    saveResponse?.(tx, output)
+    change.record(tx, output)
   }
 }

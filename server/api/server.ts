@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { limits } from '../contract/limits.ts'
+import type { BeginChange } from '../features/activity-recorder.ts'
 import type { IdempotencyStore } from '../features/idempotency-store.ts'
 import type { RemoteForwarder } from '../features/remotes.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
@@ -45,6 +46,8 @@ export interface ApiServerOptions extends PublicRouteOptions {
   claimCommand?: (ticket: string) => ClaimedCommand | undefined
   /** Stores responses to requests with an idempotency key; without it the header is ignored. */
   idempotencyStore?: IdempotencyStore
+  /** Records changes in the activity log. */
+  beginChange?: BeginChange
   /** Requests per minute; read on every request, so that a changed setting applies at once. */
   rateLimits?: () => RateLimits
   /** Additional hostnames of this instance; a name without a port matches any port. */
@@ -96,6 +99,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     })
   const app = createApp({
     handlers: options.handlers,
+    beginChange: options.beginChange,
     streams,
     publicRoutes: createPublicRoutes(options),
     hostRule,

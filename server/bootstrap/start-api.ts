@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { version } from '../contract/index.ts'
 import type { RuntimeStatus } from '../contract/instance.ts'
+import { createActivityRecorder } from '../features/activity-recorder.ts'
 import type { Authenticator } from '../features/authenticator.ts'
 import { createBillingWebhook } from '../features/billing.ts'
 import { createHandlers, createResourceResolver, type FeatureDeps } from '../features/index.ts'
@@ -38,6 +39,7 @@ export async function startApi(context: PlatformContext, { features, authenticat
   })
   const apiOptions: ApiServerOptions = {
     handlers: createHandlers(features),
+    beginChange: createActivityRecorder({ db: store.db, clock, log }),
     resolveResource: createResourceResolver(store.db),
     callRemote: createRemoteForwarder(features),
     claimCommand: (ticket) => features.commandTickets.claim(ticket),

@@ -3,7 +3,7 @@ import { createOperationClient } from '../client/client.ts'
 import type { ServerSentEvent } from '../client/event-stream.ts'
 import { followEvents } from '../client/follow-events.ts'
 import type { CallInput, CallOutput, DownloadOperationId, StreamOperationId, UploadOperationId } from '../client/operation-types.ts'
-import type { OperationId } from '../contract/index.ts'
+import { type OperationId, version } from '../contract/index.ts'
 import { operationRoutes } from '../contract/routes.ts'
 import { sendHttpRequest } from './http-request.ts'
 
@@ -31,14 +31,16 @@ const defaultTimeout_ms = 30_000
 /** A stream fails after this many attempts in a row without an event. */
 const maxAttempts = 5
 
-export function createApiClient(options: { url: string; token: string | undefined }): ApiClient {
+/** `agent`: how the activity log names the client. */
+export function createApiClient(options: { url: string; token: string | undefined; agent?: 'cli' | 'mcp' }): ApiClient {
   const baseUrl = options.url.replace(/\/+$/, '')
   const authorization: Record<string, string> = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }
+  const userAgent = { 'user-agent': `homeport-${options.agent ?? 'cli'}/${version}` }
   const never = new AbortController().signal
   const client = createOperationClient({
     routes: operationRoutes,
     send: ({ method, path, headers, body, signal = never }) =>
-      sendHttpRequest(new URL(baseUrl + path), { method, headers: { ...headers, ...authorization }, body: body ?? undefined, signal }),
+      sendHttpRequest(new URL(baseUrl + path), { method, headers: { ...headers, ...userAgent, ...authorization }, body: body ?? undefined, signal }),
     toUnreachable: (cause) =>
       new ApiError(
         'unreachable',

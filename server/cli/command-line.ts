@@ -1,4 +1,5 @@
 import { version } from '../contract/index.ts'
+import { activity } from './activity.ts'
 import { backup, backups } from './backup.ts'
 import { billing } from './billing.ts'
 import { buildCache } from './build-cache.ts'
@@ -68,6 +69,7 @@ export const clientCommands = {
   logs,
   requests,
   traces,
+  activity,
   env,
   domains,
   db,

@@ -63,7 +63,7 @@ process.exitCode = await runCommandLine(
     },
     cwd: process.cwd(),
     clock: systemClock,
-    connect: (flags) => createApiClient(findInstance(resolveLocator(flags))),
+    connect: (flags) => createApiClient({ ...findInstance(resolveLocator(flags)), agent: process.argv[2] === 'mcp' ? 'mcp' : 'cli' }),
     openUrl: (flags, url, { is_secret }) => openInBrowser(url, { is_secret, has_display, data_dir: resolveLocator(flags).data_dir }),
     prompt: (question, { is_secret = false, has_lines = false } = {}) =>
       has_lines && !process.stdin.isTTY ? readInput() : promptUser(question, is_secret),

@@ -5,6 +5,7 @@ import { version } from '../contract/index.ts'
 import { toHar } from '../contract/request-har.ts'
 import type { ApiClient } from './client.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError } from './command.ts'
+import { readTime } from './read-time.ts'
 import { captureCommand, replayCommand } from './request-replay.ts'
 import { colorize, formatBytes, formatTable, sanitizeLine, type Terminal } from './terminal.ts'
 
@@ -76,16 +77,6 @@ function readFilters({ flags, clock }: CommandContext): RequestFilters {
 }
 
 const isCacheResult = (text: string): text is NonNullable<RequestFilters['cache']> => /^(?:hit|stale|miss|bypass)$/.test(text)
-
-const unit_ms: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-function readTime(name: string, text: string | undefined, now: number): string | undefined {
-  if (text === undefined) return undefined
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  const ms = count === undefined ? Date.parse(text) : now - Number(count) * (unit_ms[unit] ?? 0)
-  if (Number.isNaN(ms)) throw new UsageError(`--${name} must be an age such as 15m, or a time such as 2026-05-01T12:00:00Z.`)
-  return new Date(ms).toISOString()
-}
 
 const toQuery = <Filters extends RequestFilters>({ min_duration_ms, ...filters }: Filters) => ({
   ...filters,

@@ -12,6 +12,8 @@ export type DomainEvent =
   | { type: 'account_changed'; id: string }
   /** Lines were stored; `id` names the log: a deployment, a project, or a preview of a project. */
   | { type: 'log_appended'; id: string }
+  /** An entry of the activity log. */
+  | { type: 'activity_recorded'; id: string }
   /** Projects have newer values of `last_request_at`. */
   | { type: 'requests_recorded' }
   /** A clean-up task is due. */

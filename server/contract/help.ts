@@ -32,6 +32,7 @@ export const helpTopics = [
   'cache',
   'requests',
   'traces',
+  'activity',
   'environment',
   'databases',
   'screenshots',

@@ -1,3 +1,4 @@
+import { activityOperations } from './activity.ts'
 import { billingOperations } from './billing.ts'
 import { buildCacheOperations } from './build-cache.ts'
 import { cacheOperations } from './cache.ts'
@@ -85,6 +86,7 @@ export const allOperations = {
   ...requestOperations,
   ...traceOperations,
   ...requestCaptureOperations,
+  ...activityOperations,
   ...volumeOperations,
   ...unsavedFilesOperations,
   ...devOperations,

@@ -3,6 +3,7 @@
  * hosted service has none of them. The command line and the dashboard use them.
  */
 import { z } from 'zod'
+import { activityEntry } from './activity.ts'
 import { deployment, runtimeName } from './deployments.ts'
 import { helpTopics } from './help.ts'
 import { limits } from './limits.ts'
@@ -130,6 +131,7 @@ export const instanceEvents = {
   project: z.object({ project }),
   project_removed: z.object({ id: z.string(), slug: z.string() }),
   deployment: z.object({ deployment }),
+  activity: z.object({ entry: activityEntry }),
 }
 
 const email = z

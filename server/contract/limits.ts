@@ -135,5 +135,7 @@ export const limits = {
     snapshot_bytes: 64 * 2 ** 20,
     snapshots: 5,
   },
+  /** Entries kept of the activity log, of both the smaller number. `inbox`: notifications that a user gets; `names`: the most in an entry. */
+  activity: { days: 180, rows: 100_000, inbox: 50, names: 50 },
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
 } as const

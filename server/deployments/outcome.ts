@@ -3,6 +3,7 @@ import { Problem } from '../contract/errors.ts'
 import { isoTime } from '../lib/clock.ts'
 import { CommandFailure } from '../runtime/runtime.ts'
 import { isDiskFull } from '../store/sqlite.ts'
+import { recordProjectActivity } from '../store/activity.ts'
 import {
   finishSteps,
   findDeploymentById,
@@ -12,7 +13,7 @@ import {
   updateDeployment,
 } from '../store/deployments.ts'
 import { resetPreviews } from '../store/previews.ts'
-import { recomputeProjectStatus, updateProject } from '../store/projects.ts'
+import { findProject, recomputeProjectStatus, updateProject } from '../store/projects.ts'
 import type { Tx } from '../store/store.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import type { SecretMask } from './secret-mask.ts'
@@ -35,12 +36,13 @@ export async function endDeployment(
     if (!compareAndSwapStatus(tx, id, statusesBefore(to), to, { finished_at: now, error: error === null ? null : JSON.stringify(error) }))
       return undefined
     finishSteps(tx, id, to, now)
-    const project = findDeploymentById(tx, id)?.project_id
-    if (project !== undefined) {
-      recomputeProjectStatus(tx, project, now)
-      publishChange(tx, project, id)
+    const row = findDeploymentById(tx, id)
+    if (row) {
+      recomputeProjectStatus(tx, row.project_id, now)
+      if (to === 'failed') recordDeployment(tx, now, row, 'failed', error?.code)
+      publishChange(tx, row.project_id, id)
     }
-    return project
+    return row?.project_id
   })
   return projectId !== undefined
 }
@@ -62,6 +64,13 @@ export function endServing(tx: Tx, projectId: string, now: string): DeploymentRo
 export function publishChange(tx: Tx, projectId: string, deploymentId: string): void {
   tx.publish({ type: 'deployment_changed', id: deploymentId })
   tx.publish({ type: 'project_changed', id: projectId })
+}
+
+/** Publishes that a deployment waits. A push is recorded in the activity log; all other deployments have a request that is. */
+export function publishQueued(tx: Tx, now: string, deployment: Omit<DeploymentRow, 'seq'>): void {
+  if (deployment.trigger === 'push') recordDeployment(tx, now, deployment, 'created')
+  publishChange(tx, deployment.project_id, deployment.id)
+  tx.publish({ type: 'deployment_queued', id: deployment.id })
 }
 
 const stepFailureCodes: Record<StepName, FailureCode> = {
@@ -144,8 +153,35 @@ async function explainFromLog(
   return { code, message: line === undefined || message.includes(line) ? message : `${message.replace(/\.$/, '')} (log: “${line}”).`, hint }
 }
 
+/** Appends an event of a deployment to the activity log. */
+export function recordDeployment(
+  tx: Tx,
+  now: string,
+  row: Omit<DeploymentRow, 'seq'>,
+  event: 'created' | 'ready' | 'failed',
+  failure?: FailureCode,
+): void {
+  const project = findProject(tx, row.project_id)
+  if (!project) return
+  recordProjectActivity(tx, now, project, {
+    action: `deployment.${event}`,
+    actor_kind: row.trigger === 'push' ? 'push' : 'system',
+    target_id: row.id,
+    target_name: row.target === 'preview' ? row.branch : null,
+    details: {
+      ...(row.branch !== null && { branch: row.branch }),
+      ...(row.commit_sha !== null && { commit_sha: row.commit_sha }),
+      ...(failure && { failure }),
+    },
+    is_outcome: event === 'created' ? 0 : 1,
+  })
+}
+
 export function recordCrash(tx: Tx, projectId: string, deploymentId: string, now: string): void {
-  if (!listCurrentDeployments(tx, projectId).some((row) => row.id === deploymentId)) return
+  const row = listCurrentDeployments(tx, projectId).find(({ id }) => id === deploymentId)
+  const project = row && findProject(tx, projectId)
+  if (!project) return
+  recordProjectActivity(tx, now, project, { action: 'project.crashed', actor_kind: 'system', target_id: deploymentId, is_outcome: 1 })
   updateProject(tx, projectId, { crashed_at: now })
   recomputeProjectStatus(tx, projectId, now)
   publishChange(tx, projectId, deploymentId)

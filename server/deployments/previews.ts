@@ -1,5 +1,6 @@
 import { isoTime } from '../lib/clock.ts'
 import { isOfPullRequest } from '../lib/pull-request.ts'
+import { recordProjectActivity } from '../store/activity.ts'
 import {
   finishSteps,
   findLatestBranchDeployment,
@@ -63,6 +64,15 @@ export function closePreviewRows(
     if (row.status === 'queued' && compareAndSwapStatus(tx, row.id, ['queued'], 'canceled', { finished_at: isoTime(now) }))
       finishSteps(tx, row.id, 'canceled', isoTime(now))
   }
+  const project = findProject(tx, projectId)
+  if (project)
+    recordProjectActivity(tx, isoTime(now), project, {
+      action: 'preview.closed',
+      actor_kind: 'schedule',
+      target_name: branch,
+      details: { branch },
+      is_outcome: 1,
+    })
   deletePreview(tx, projectId, branch)
   deleteFork(tx, projectId, branch)
   tx.publish({ type: 'project_changed', id: projectId })

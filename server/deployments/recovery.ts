@@ -10,6 +10,7 @@ import { getEnvironmentId } from './supervised-app.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 import { cleanUpAttempts } from './cleanup.ts'
+import { recordDeployment } from './outcome.ts'
 import { undoInterruptedForks } from './fork-undo.ts'
 import { undoInterruptedReplacements } from './replace-volume.ts'
 import { createAppSpec } from './app-spec.ts'
@@ -49,6 +50,7 @@ export async function recoverInterrupted(context: DeploymentContext): Promise<vo
       } else if (row.attempt >= maxAttempts) {
         compareAndSwapStatus(tx, row.id, [row.status], 'failed', { finished_at: now, error: JSON.stringify(error), artifact: null })
         finishSteps(tx, row.id, 'failed', now)
+        recordDeployment(tx, now, row, 'failed', error.code)
       } else compareAndSwapStatus(tx, row.id, [row.status], 'queued', { started_at: null, artifact: null })
       recomputeProjectStatus(tx, row.project_id, now)
     }

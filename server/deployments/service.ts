@@ -35,7 +35,7 @@ import { createProjectServices, type ProjectServices } from './project-services.
 import { createProjectVolumes, type ProjectVolumes } from './project-volumes.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
 import { followBuildLog, followRuntimeLog } from './log-streams.ts'
-import { publishChange, endDeployment, endServing, recordCrash } from './outcome.ts'
+import { publishQueued, endDeployment, endServing, recordCrash } from './outcome.ts'
 import { createDeploymentRow, type EnqueueRequest, linkedRepository, readSource } from './deployment-row.ts'
 import { requireIsolation } from './isolation.ts'
 import { createSourceExporter } from './source-export.ts'
@@ -248,8 +248,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     if (deployment.target === 'preview') upsertPreview(tx, project, deployment.branch ?? '', deployment.created_at)
     else updateProject(tx, project.id, { stopped_at: null })
     recomputeProjectStatus(tx, project.id, now())
-    publishChange(tx, project.id, id)
-    tx.publish({ type: 'deployment_queued', id })
+    publishQueued(tx, now(), deployment)
     return deployment
   }
 

@@ -4,6 +4,7 @@ import type { EdgeCache, PurgeScope } from '../edge/edge.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { hashSecret, isSameSecret } from '../lib/token.ts'
+import { recordProjectActivity } from '../store/activity.ts'
 import { insertCacheEvent } from '../store/cache-events.ts'
 import type { Db, Tx } from '../store/store.ts'
 import { findProject, findProjectBySlug } from '../store/projects.ts'
@@ -38,6 +39,8 @@ export function createCachePurger({ db, cache, clock }: CachePurgerDeps): CacheP
     const [tags, urls] = ['tags' in requested ? [...requested.tags] : [], 'urls' in requested ? [...requested.urls] : []]
     await db.write((tx) => {
       recordCacheEvent(tx, { project_id: projectId, kind: purgeKindOf(requested), tags, urls, purged, source, now: clock.now() })
+      const project = source === 'webhook' ? findProject(tx, projectId) : undefined
+      if (project) recordProjectActivity(tx, isoTime(clock.now()), project, { action: 'cache.purged', actor_kind: 'push' })
       tx.publish({ type: 'project_changed', id: projectId })
     })
     return purged

@@ -1,6 +1,7 @@
 import type { Domain, DomainCheck } from '../contract/domains.ts'
 import type { DomainChecker, DomainCheckResult } from '../dns/domain-checker.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
+import { recordProjectActivity } from '../store/activity.ts'
 import { type DomainView, findDomainView, findCoveringOwnedDomain, listDomainsDueForCheck, updateDomain } from '../store/domains.ts'
 import type { Db, Tx } from '../store/store.ts'
 import { cancelDomainTransfer } from '../store/owned-domains.ts'
@@ -67,6 +68,19 @@ export function createDomainVerifier(options: DomainVerifierOptions): DomainVeri
         last_check_error: result.error,
       })
       const is_status_changed = status !== domain.status
+      if (is_status_changed && (status === 'verified' || status === 'failed'))
+        recordProjectActivity(
+          tx,
+          checkedAt,
+          { id: domain.project_id, slug: domain.project_slug, account_id: domain.project_account_id },
+          {
+            action: `domain.${status}`,
+            actor_kind: is_requested ? 'system' : 'schedule',
+            target_id: id,
+            target_name: domain.hostname,
+            is_outcome: 1,
+          },
+        )
       if (is_status_changed || is_requested) tx.publish({ type: 'project_changed', id: domain.project_id })
       return { project_id: domain.project_id, is_status_changed }
     })

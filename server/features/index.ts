@@ -1,3 +1,4 @@
+import { createActivityHandlers } from './activity.ts'
 import { createBackupHandlers } from './backups.ts'
 import { createBuildCacheHandlers } from './build-cache.ts'
 import { createBillingHandlers } from './billing.ts'
@@ -62,6 +63,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createDatabaseBrowserHandlers(deps),
     ...createDatabaseDumpHandlers(deps),
     ...createDatabaseUpgradeHandlers(deps),
+    ...createActivityHandlers(deps),
     ...createDeploymentHandlers(deps),
     ...createEnvVarHandlers(deps),
     ...createDomainHandlers(deps),

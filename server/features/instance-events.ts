@@ -1,17 +1,19 @@
 import type { DomainEvent } from '../contract/domain-events.ts'
 import type { StreamEvent } from '../contract/operation.ts'
+import { findActivity } from '../store/activity.ts'
 import { findDeploymentById } from '../store/deployments.ts'
 import type { Tx } from '../store/store.ts'
 import { canAccessProject } from './access.ts'
+import { isActivityVisible, presentActivity } from './activity.ts'
 import type { Caller } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { presentDeployment, presentProject } from './presenters.ts'
 import { findProjectOrDeleted } from '../store/projects.ts'
 
-type ChangeEvent = Extract<DomainEvent, { type: 'deployment_changed' | 'project_changed' }>
+type ChangeEvent = Extract<DomainEvent, { type: 'deployment_changed' | 'project_changed' | 'activity_recorded' }>
 
 /**
- * Streams changes of all projects that the caller may see. Only IDs are queued, each once, so a slow reader needs little memory and gets
+ * Streams changes of all projects that the caller may see, and entries of the activity log. Only IDs are queued, each once, so a slow reader needs little memory and gets
  * the latest state of each.
  */
 export async function* streamInstanceEvents(deps: FeatureDeps, caller: Caller, signal: AbortSignal): AsyncGenerator<StreamEvent> {
@@ -19,7 +21,7 @@ export async function* streamInstanceEvents(deps: FeatureDeps, caller: Caller, s
   let wake: (() => void) | undefined
   const wakeReader = () => wake?.()
   const unsubscribe = deps.store.events.subscribe((event) => {
-    if (event.type !== 'deployment_changed' && event.type !== 'project_changed') return
+    if (event.type !== 'deployment_changed' && event.type !== 'project_changed' && event.type !== 'activity_recorded') return
     changed.set(`${event.type}:${event.id}`, event)
     wakeReader()
   })
@@ -44,6 +46,10 @@ export async function* streamInstanceEvents(deps: FeatureDeps, caller: Caller, s
 }
 
 function toStreamEvent(tx: Tx, caller: Caller, { type, id }: ChangeEvent): StreamEvent | undefined {
+  if (type === 'activity_recorded') {
+    const row = findActivity(tx, id)
+    return row && isActivityVisible(tx, caller, row) ? { event: 'activity', data: { entry: presentActivity(row) } } : undefined
+  }
   const deployment = type === 'deployment_changed' ? findDeploymentById(tx, id) : undefined
   const project = findProjectOrDeleted(tx, deployment?.project_id ?? id)
   if (!project || !canAccessProject(tx, caller, project)) return undefined

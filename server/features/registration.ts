@@ -1,3 +1,4 @@
+import type { ActivityAction } from '../contract/activity-actions.ts'
 import { Problem } from '../contract/errors.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
@@ -12,6 +13,7 @@ import {
   deleteVerifications,
   replaceVerification,
 } from '../store/invitations.ts'
+import { recordActivity } from '../store/activity.ts'
 import type { Tx } from '../store/store.ts'
 import { findPassword, setPassword } from '../store/passwords.ts'
 import { findUser, findUserByEmail, insertUserWithAccount, deleteSession, updateUser } from '../store/users.ts'
@@ -118,6 +120,8 @@ export function createRegistration(
         const asks = verificationPromptOf(tx, user)
         updateUser(tx, user.id, { email_verified: 1 })
         deleteVerifications(tx, user.id)
+        const isPasswordSet = hash !== undefined && asks === known.asks
+        recordUserActivity(tx, now(), user, isPasswordSet ? 'password.set' : 'user.verified', user.account_id)
         // The state may have changed in the meantime.
         if (hash === undefined || asks !== known.asks) return signedIn ?? { session: null }
         setPassword(tx, { user_id: user.id, hash, created_at: now() }, '')
@@ -149,7 +153,8 @@ export function createRegistration(
         if (findUserByEmail(tx, email)) return { wrong: true }
         const user = createUserWithAccount(deps, tx, email, invitation.owner_is_instance_owner)
         setPassword(tx, { user_id: user.id, hash, created_at: now() }, '')
-        joinTeam(tx, code, { user_id: user.id, account_id: user.account_id }, now())
+        const { account_id } = joinTeam(tx, code, { user_id: user.id, account_id: user.account_id }, now())
+        recordUserActivity(tx, now(), user, 'team.joined', account_id)
         if (user.email_verified === 0) insertVerification(tx, createVerificationRow(deps, user.id, link))
         return { session: createSession(tx, deps.clock, user.id), is_new: user }
       })
@@ -163,7 +168,10 @@ export function createRegistration(
     const caller = await authenticator.bySession(signedIn.session.secret)
     if (!caller) return { wrong: true }
     try {
-      await db.write((tx) => joinTeam(tx, code, caller, now()))
+      await db.write((tx) => {
+        const { account_id } = joinTeam(tx, code, caller, now())
+        recordUserActivity(tx, now(), { id: caller.user_id, email: caller.email }, 'team.joined', account_id)
+      })
       return signedIn
     } catch (error) {
       if (!(error instanceof Problem)) throw error
@@ -171,6 +179,13 @@ export function createRegistration(
       return error.code === 'invitation_not_found' ? { gone: true } : { refused: error.message }
     }
   }
+}
+
+/** What a person does on a page of the instance, without an operation of the API. */
+function recordUserActivity(tx: Tx, now: string, user: Pick<UserRow, 'id' | 'email'>, action: ActivityAction, account_id: string): void {
+  const { id, email } = user
+  const actor = { actor_kind: 'user' as const, actor_id: id, actor_name: email, user_id: id, user_email: email, via: 'dashboard' as const }
+  recordActivity(tx, now, { action, ...actor, account_id, target_id: id, target_name: email })
 }
 
 export type RegistrationUseCases = ReturnType<typeof createRegistration>

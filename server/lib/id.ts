@@ -25,6 +25,7 @@ export type IdPrefix =
   | 'msg'
   | 'dev'
   | 'cmd'
+  | 'act'
 
 /** `prj_` and a ULID in lower case: 48 bits of milliseconds and 80 random bits, increasing within one millisecond. */
 export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {

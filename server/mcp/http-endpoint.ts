@@ -1,6 +1,7 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { ApiError } from '../client/api-error.ts'
 import { createOperationClient } from '../client/client.ts'
+import { version } from '../contract/index.ts'
 import { operationRoutes } from '../contract/routes.ts'
 import { createMcpServer } from './mcp-server.ts'
 import type { ToolClient } from './tool-client.ts'
@@ -32,7 +33,7 @@ function createToolClient(api_url: string, authorization: string): ToolClient {
   const client = createOperationClient({
     routes: operationRoutes,
     send({ method, path, headers, body, signal = null }) {
-      const init: RequestInit = { method, redirect: 'error', headers: { ...headers, authorization }, signal }
+      const init: RequestInit = { method, redirect: 'error', headers: { ...headers, authorization, 'user-agent': `homeport-mcp/${version}` }, signal }
       // No tool uploads a file.
       if (typeof body === 'string') init.body = body
       return fetch(api_url + path, init)

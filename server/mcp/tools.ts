@@ -26,6 +26,7 @@ export const tools: readonly Tool[] = [
   operationTool('list_traces', 'listTraces'),
   operationTool('get_trace', 'getTrace', { select: withFirstSpans }),
   replayTool,
+  operationTool('list_activity', 'listActivity'),
   operationTool('list_previews', 'listPreviews'),
   operationTool('list_variables', 'listEnvVarKeys'),
   setVariableTool,

@@ -28,6 +28,8 @@ export const deleteInvitation = run((accountId: string, id: string) =>
   tables.deleteFrom('invitations').where('account_id', '=', accountId).where('id', '=', id).where('accepted_at', 'is', null),
 )
 
+export const findInvitationEmail = first((id: string) => tables.selectFrom('invitations').select('email').where('id', '=', id))
+
 /** The pending invitation of a code. Deleting a user deletes their invitations, so the inviter always exists. */
 export const findInvitation = first((hash: string, now: string) =>
   tables

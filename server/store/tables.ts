@@ -9,6 +9,7 @@ import type { TokenScope } from '../contract/token-scopes.ts'
 import type { CronRun } from '../contract/services.ts'
 import type { DatabaseDumpTable, DatabaseRow } from './database-tables.ts'
 import type { CleanupTable, ForkRow, MailboxRow, MailMessageTable, ManagedServiceRow, RegistryRow } from './managed-tables.ts'
+import type { ActivityTable } from './activity-tables.ts'
 import type { ProjectVolumeRow, UnsavedFilesRow } from './volume-tables.ts'
 
 /** The rows. Names are those of the API; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
@@ -64,6 +65,9 @@ export interface RequestCaptureRow {
   status: string | null
   /** JSON list of names. */
   masked_fields: string
+  activity: ActivityTable
+  activity_read: { user_id: string; seq: number }
+  activity_retention: { id: number; keep_from: number }
 }
 
 interface CronRunTable extends Omit<CronRunRow, 'seq'> {

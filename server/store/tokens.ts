@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { all, exists, run, tables } from './query.ts'
+import { all, exists, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
 import type { TokenRow } from './tables.ts'
 
@@ -20,6 +20,8 @@ const listNewestTokens = all((userId: string, before: number, limit: number) =>
 export function listTokens(tx: Tx, options: { user_id: string; before: number | undefined; limit: number }): (TokenRow & { seq: number })[] {
   return listNewestTokens(tx, options.user_id, options.before ?? Number.MAX_SAFE_INTEGER, options.limit)
 }
+
+export const findToken = first((id: string) => tables.selectFrom('tokens').select(['id', 'kind', 'name']).where('id', '=', id))
 
 /** False if the user has no token with this id. */
 export const deleteToken = exists((userId: string, id: string) =>

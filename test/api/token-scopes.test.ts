@@ -17,6 +17,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     listManagedServices listRegistries getMail listVolumes listVolumeFiles listUnsavedFiles listRequests streamRequests getRequest
     listTraces getTrace getTraceSpan
     getRequestCapture
+    listActivity listProjectActivity getActivityInbox markActivityRead
   `),
   deploy: words(`
     createProject stopProject deployProject createDeployment deployFolder uploadProject uploadCommit retryDeployment cancelDeployment
@@ -40,7 +41,18 @@ const expectedScopes: Record<TokenScope, string[]> = {
   `),
 }
 /** Without a project in their path, and yet open to a token that is limited to one. */
-const limitedLists = ['listProjects', 'findProjects', 'listGlances', 'listSparklines', 'followInstance', 'getSession', 'listDomains', 'deployFolder']
+const limitedLists = [
+  'listProjects',
+  'findProjects',
+  'listGlances',
+  'listSparklines',
+  'followInstance',
+  'getSession',
+  'listDomains',
+  'deployFolder',
+  'listActivity',
+  'getActivityInbox',
+]
 
 const scopes = ['read', 'deploy', 'admin'] as const
 const scopeByOperation = new Map(scopes.flatMap((scope) => expectedScopes[scope].map((id) => [id, scope] as const)))

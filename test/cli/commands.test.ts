@@ -97,6 +97,27 @@ describe('projects', () => {
     expect((await run('projects', 'show', 'grosse-idee')).code).toBe(1)
   })
 
+  test('their changes are listed, the newest last', async () => {
+    await run('projects', 'create', 'Watched')
+    await run('env', 'set', 'watched', 'API_KEY=hidden-value')
+    const { out } = await run('activity', '--project', 'watched')
+    expect(
+      out
+        .trim()
+        .split('\n')
+        .map((line) => line.replace(/^\S+ +/, '')),
+    ).toEqual([
+      expect.stringMatching(/^watched +owner@\S+ created the project$/),
+      expect.stringMatching(/^watched +owner@\S+ set the variable API_KEY$/),
+    ])
+    expect(out).not.toContain('hidden-value')
+    const lines = (await run('activity', '--project', 'watched', '--action', 'env_vars.', '--since', '1h', '--json')).out.trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([{ action: 'env_vars.set', via: 'cli', details: { names: ['API_KEY'] } }])
+    expect((await run('activity', '--limit', '1', '--project', 'watched')).out.trim().split('\n')).toHaveLength(1)
+    expect(await run('activity', '--actor', 'robot')).toMatchObject({ code: 2, err: expect.stringContaining('--actor must be one of') })
+    expect((await run('activity', '--project', 'none')).out).toContain('No activity.')
+  })
+
   test('set changes settings by their API names', async () => {
     const settings = [
       'name=The Site',

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Page } from '@playwright/test'
 import { createZip } from '../support/archives.ts'
 import { changeScreens } from './change-screens.ts'
+import { activityScreens } from './activity-screens.ts'
 import { devScreens } from './dev-screens.ts'
 import { withUpgrade } from './database-upgrade.ts'
 import { pullRequestScreens } from './pull-request-screens.ts'
@@ -350,14 +351,7 @@ export const screens = (ids: SeededIds): Screen[] => [
       await page.getByText('Connection to Homeport lost.').waitFor()
     },
   },
-  {
-    name: 'notices',
-    path: '',
-    async act(page) {
-      await page.getByRole('button', { name: 'Notifications' }).filter({ visible: true }).click()
-      await page.getByRole('menu', { name: 'Notifications' }).waitFor()
-    },
-  },
+  ...activityScreens,
   ...longContentScreens(ids),
   ...loadingScreens,
 ]

@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test'
 import { installFakeBridge } from './fake-bridge.ts'
 import { expect, test } from './fixtures.ts'
 import { createKeyboardDriver, createPointerDriver } from './input-driver.ts'
+import { findOutWhatChanged } from './stories/activity.ts'
 import { purgeCache } from './stories/cache.ts'
 import { connectWithPsql } from './stories/database.ts'
 import { buyDomain } from './stories/domain.ts'
@@ -38,6 +39,7 @@ const stories: [name: string, variant: 0 | 1 | 2 | 3, tell: (teller: StoryContex
   ['open a terminal and leave it', 2, useTerminal],
   ['create and revoke a token', 3, createAndRevokeToken],
   ['replay a webhook against a preview', 0, replayWebhook],
+  ['find out what changed', 0, findOutWhatChanged],
   ['promote to another instance and pull back', 1, promoteAndPull],
 ]
 

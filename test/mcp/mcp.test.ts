@@ -148,6 +148,7 @@ describe('the tools of a token', () => {
         'list_volumes',
         'get_metrics',
         'list_requests',
+        'list_activity',
         'get_request',
         'list_traces',
         'get_trace',

@@ -26,7 +26,7 @@ export async function readAsAgent(send: Fetch, slug: string, deploymentIds: read
     })
     responses.push(await response.text())
   }
-  await callTool('list_projects', {})
+  for (const name of ['list_projects', 'list_activity']) await callTool(name, {})
   for (const id of deploymentIds) for (const name of ['get_deployment', 'get_failure', 'get_build_log']) await callTool(name, { slug, id })
   for (const name of readTools) await callTool(name, { slug })
   await callTool('get_trace', { slug, trace_id: 'ab'.repeat(16) })

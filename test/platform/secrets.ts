@@ -249,6 +249,8 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
         'projects/teller/registries',
       ])
         await ask('GET', `/instance/${path}`)
+      for (const path of ['activity?limit=100', 'activity/inbox', 'projects/teller/activity?limit=100'])
+        recordSink('the activity', JSON.stringify((await ask('GET', `/instance/${path}`)).body))
       for (const path of ['/healthz', '/openapi.json', '/docs']) await ask('GET', path)
     })
 
@@ -357,7 +359,9 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       expect(sinks.get('the build streams')).toContain('plain ••••••')
       expect(sinks.get('the runtime log')).toContain('plain ••••••')
       expect(sinks.get('the tools of agents')).toContain('plain ••••••')
+      expect(sinks.get('the activity')).toContain('env_vars.set')
       expect([...sinks.keys()].toSorted()).toEqual([
+        'the activity',
         'the answers',
         'the build streams',
         'the instance’s events',

@@ -1,130 +1,107 @@
 import { QueryClient } from '@tanstack/react-query'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Deployment } from '../../server/contract/deployments.ts'
-import type { Domain } from '../../server/contract/domains.ts'
+import type { ActivityEntry } from '../../server/contract/activity.ts'
 import type { DoctorCheckWithHelp } from '../../server/contract/instance.ts'
-import type { Project } from '../../server/contract/projects.ts'
 import type { ApiClient } from '../../renderer/api/api-client.ts'
 import { queryKeys } from '../../renderer/api/query-keys.ts'
+import { toNotification } from '../../renderer/features/notifications/inbox-notifications.ts'
 import { createNotificationListener } from '../../renderer/features/notifications/notification-listener.ts'
 import { createHealthNotifier } from '../../renderer/features/notifications/health-monitor.ts'
-import { type DashboardNotification, maxNotifications, useNotifications } from '../../renderer/features/notifications/store.ts'
+import { type DashboardNotification, maxNotifications, useHealthNotices } from '../../renderer/features/notifications/store.ts'
 import { until } from '../support/until.ts'
 
-let cache: QueryClient
 let notices: DashboardNotification[]
-let seen: string[]
-let domains: Partial<Domain>[]
-let previews: { branch: string; deployment_id: string }[]
-let hear: ReturnType<typeof createNotificationListener>
 
-const project = { id: 'prj_1', slug: 'shop', name: 'Harbour shop', status: 'live', updated_at: '2026-01-01T00:00:00.000Z' } as Project
-const deployment = (status: Deployment['status'], more: Partial<Deployment> = {}): Parameters<typeof hear>[0] => ({
-  event: 'deployment',
-  id: null,
-  data: {
-    deployment: {
-      id: 'dpl_1',
-      project_id: 'prj_1',
-      status,
-      target: 'production',
-      source: 'git',
-      trigger: 'push',
-      commit_message: 'Fix the price list\n\nAll of it',
-      finished_at: '2026-01-01T00:01:00.000Z',
-      error: null,
-      ...more,
-    } as Deployment,
-  },
+const entry = (action: string, more: Partial<ActivityEntry> = {}): ActivityEntry => ({
+  id: 'act_1',
+  time: '2026-01-01T00:01:00.000Z',
+  actor: { kind: 'system', id: null, name: 'Homeport', user_id: null, email: null },
+  via: null,
+  action,
+  project: { id: 'prj_1', slug: 'shop' },
+  target: null,
+  details: { names: [], branch: null, commit_sha: null, failure: null },
+  client_ip: null,
+  request_id: null,
+  ...more,
 })
 
 beforeEach(() => {
-  cache = new QueryClient()
-  cache.setQueryData(queryKeys.project('shop'), project)
   notices = []
-  seen = []
-  domains = []
-  previews = []
-  const client = { call: async () => ({ domains, previews }) } as unknown as ApiClient
-  hear = createNotificationListener({
-    client,
-    cache,
-    notify: (notice) => notices.push(notice),
-    isVisible: (path) => seen.includes(path),
-    now: () => 0,
+})
+
+describe('the inbox of the instance', () => {
+  const deployment = (branch: string | null) => ({ id: 'dpl_1', name: branch })
+  const of = (one: ActivityEntry) => {
+    const { title, text, path, kind } = toNotification(one, 'Harbour shop')
+    return [title, text, path, kind]
+  }
+
+  it('names the project, the branch of a preview, and why a deployment failed', () => {
+    const details = { names: [], branch: 'tides', commit_sha: '0123456789', failure: 'build_failed' }
+    const path = '/projects/shop/deployments/dpl_1'
+    expect(of(entry('deployment.ready', { target: deployment(null) }))).toEqual(['Harbour shop is ready', '', path, 'done'])
+    expect(of(entry('deployment.failed', { target: deployment('tides'), details }))).toEqual([
+      'Preview of tides failed',
+      'Harbour shop · Build failed · 0123456',
+      path,
+      'failed',
+    ])
+    expect(of(entry('project.crashed'))).toEqual(['Harbour shop crashed', '', '/projects/shop/logs', 'failed'])
+  })
+
+  it('links each entry to what it is about', () => {
+    const target = { id: 'dom_1', name: 'boats.example.com' }
+    expect(of(entry('domain.verified', { target }))).toEqual([
+      'The domain boats.example.com is verified',
+      'Harbour shop',
+      '/projects/shop/domains',
+      'done',
+    ])
+    const actor = { kind: 'user' as const, id: 'usr_2', name: 'ana@example.com', user_id: 'usr_2', email: 'ana@example.com' }
+    expect(of(entry('project.deleted', { actor }))[2]).toBe('/activity')
   })
 })
 
-describe('notifications', () => {
-  it('report a deployment that was seen running and has ended, once', () => {
-    hear(deployment('building'))
-    hear(deployment('ready'))
-    hear(deployment('ready'))
-    expect(notices).toEqual([
-      {
-        id: 'dpl_1 ready',
-        kind: 'done',
-        title: 'Harbour shop is ready',
-        text: 'Fix the price list',
-        path: '/projects/shop/deployments/dpl_1',
-        at: '2026-01-01T00:01:00.000Z',
-      },
-    ])
-  })
+describe('an event of the activity log', () => {
+  let cache: QueryClient
+  let read: string[]
+  let seen: string[]
+  let hear: ReturnType<typeof createNotificationListener>
+  const send = (one: ActivityEntry) => hear({ event: 'activity', id: null, data: { entry: one } })
+  const isStale = () => cache.getQueryState(queryKeys.activityInbox)?.isInvalidated
 
-  it('say why one failed, and the branch of a preview', () => {
-    hear(deployment('queued', { target: 'preview', branch: 'tides' }))
-    hear(deployment('failed', { target: 'preview', branch: 'tides', error: { message: 'The build ended with code 1.' } as Deployment['error'] }))
-    expect(notices.map(({ title, text, kind }) => [title, text, kind])).toEqual([
-      ['Preview of tides failed', 'Harbour shop · The build ended with code 1.', 'failed'],
-    ])
-  })
-
-  it('ignore old and canceled deployments, those on screen, and unknown projects', () => {
-    hear(deployment('ready'))
-    hear(deployment('building', { id: 'dpl_2' }))
-    hear(deployment('canceled', { id: 'dpl_2' }))
-    hear(deployment('building', { id: 'dpl_3' }))
-    seen = ['/projects/shop/deployments/dpl_3']
-    hear(deployment('ready', { id: 'dpl_3' }))
-    hear(deployment('building', { id: 'dpl_4', project_id: 'prj_other' }))
-    hear(deployment('ready', { id: 'dpl_4', project_id: 'prj_other' }))
-    expect(notices).toEqual([])
-  })
-
-  it('report an app that crashes, not one that had crashed before', () => {
-    const crashed = { event: 'project' as const, id: null, data: { project: { ...project, status: 'crashed' as const } } }
-    hear(crashed)
-    expect(notices.map(({ title, path }) => [title, path])).toEqual([['Harbour shop crashed', '/projects/shop/logs']])
-    cache.setQueryData(queryKeys.project('shop'), crashed.data.project)
-    hear(crashed)
-    expect(notices).toHaveLength(1)
-  })
-
-  it('recheck domains that were seen pending', async () => {
-    const name = (status: Domain['status']) =>
-      ({ id: 'dom_1', hostname: 'boats.example.com', status, project_name: 'Harbour shop', last_check_error: 'No record was found.' }) as Domain
-    cache.setQueryData(queryKeys.domains('shop'), { domains: [name('pending')] })
-    domains = [name('verified')]
-    hear({ event: 'project', id: null, data: { project } })
-    await until(() => notices[0], { what: 'the notice' })
-    expect(notices[0]).toMatchObject({ kind: 'done', title: 'boats.example.com is verified', path: '/projects/shop/domains' })
-  })
-
-  it('report a preview that was seen open and is closed, except while previews are on screen', async () => {
-    const [tides, boats] = ['tides', 'boats'].map((branch) => ({ branch, deployment_id: `dpl_${branch}` }))
-    cache.setQueryData(queryKeys.previews('shop'), [tides, boats])
-    if (boats) previews = [boats]
-    seen = ['/projects/shop/previews']
-    hear({ event: 'project', id: null, data: { project } })
-    expect(cache.getQueryData(queryKeys.previews('shop'))).toHaveLength(2)
+  beforeEach(() => {
+    cache = new QueryClient()
+    cache.setQueryData(queryKeys.activityInbox, { entries: [], unread: 0 })
+    read = []
     seen = []
-    hear({ event: 'project', id: null, data: { project } })
-    await until(() => notices[0], { what: 'the notice' })
-    expect(notices.map(({ title, path }) => [title, path])).toEqual([['Preview of tides was closed', '/projects/shop/previews']])
-    expect(cache.getQueryData(queryKeys.previews('shop'))).toEqual([boats])
+    const client = { call: async (_: string, { body }: { body: { id: string } }) => void read.push(body.id) } as unknown as ApiClient
+    hear = createNotificationListener({ client, cache, myId: () => 'usr_1', isVisible: (path) => seen.includes(path) })
   })
 
+  it('reloads the inbox, except after a change of one’s own', async () => {
+    const actor = { kind: 'user' as const, id: 'usr_1', name: 'me@example.com', user_id: 'usr_1', email: 'me@example.com' }
+    send(entry('env_vars.set', { actor }))
+    expect(isStale()).toBe(false)
+    send(entry('deployment.ready'))
+    await until(isStale, { what: 'the inbox to be reloaded' })
+    expect(read).toEqual([])
+  })
+
+  it('is read at once by who sees it happen, unless others before it are unread', async () => {
+    seen = ['/projects/shop']
+    send(entry('deployment.ready', { id: 'act_7' }))
+    await until(isStale, { what: 'the inbox to be reloaded' })
+    expect(read).toEqual(['act_7'])
+    cache.setQueryData(queryKeys.activityInbox, { entries: [], unread: 2 })
+    send(entry('deployment.ready', { id: 'act_8' }))
+    await until(isStale, { what: 'the inbox to be reloaded' })
+    expect(read).toEqual(['act_7'])
+  })
+})
+
+describe('notices about health', () => {
   it('tell the owner about a problem of the instance and its fix, once for as long as it lasts', () => {
     const listen = createHealthNotifier(
       (notice) => notices.push(notice),
@@ -165,22 +142,22 @@ describe('notifications', () => {
   })
 
   it('about a lasting state are listed below new ones, and do not count as unread', () => {
-    const { add } = useNotifications.getState()
+    const { add } = useHealthNotices.getState()
     const notice = (id: string, is_quiet = false): DashboardNotification => ({ id, kind: 'done', title: '', text: '', path: '/', at: '', is_quiet })
     add('still', notice('stands', true))
     add('still', notice('news'))
     add('still', notice('also stands', true))
-    const board = useNotifications.getState().lists['still']
+    const board = useHealthNotices.getState().lists['still']
     expect([board?.unread, board?.notices.map(({ id }) => id)]).toEqual([1, ['news', 'also stands', 'stands']])
   })
 
   it('are stored per instance, up to fifty, and marked as read together', () => {
-    const { add, markRead } = useNotifications.getState()
+    const { add, markRead } = useHealthNotices.getState()
     const notice = (number: number): DashboardNotification => ({ id: `n${number}`, kind: 'done', title: '', text: '', path: '/', at: '' })
     for (let number = 0; number < maxNotifications + 9; number++) add('local', notice(number))
     add('local', notice(maxNotifications + 8))
     add('other', notice(1))
-    const boards = () => useNotifications.getState().lists
+    const boards = () => useHealthNotices.getState().lists
     expect([boards()['local']?.notices.length, boards()['local']?.unread, boards()['local']?.notices[0]?.id]).toEqual([
       maxNotifications,
       maxNotifications,

@@ -6,6 +6,7 @@ import {
   Eraser,
   Globe,
   HardDrive,
+  History,
   Keyboard,
   KeyRound,
   Monitor,
@@ -56,6 +57,7 @@ export function GlobalCommands(group: GroupProps) {
     { text: 'Account: create API token…', icon: <KeyRound size={16} aria-hidden />, run: () => navigate('/account?do=token') },
     ...(capabilities.has_instance_api
       ? [
+          { text: 'All activity', icon: <History size={16} aria-hidden />, run: () => navigate('/activity') },
           {
             text: 'Instance: health, load and runtime',
             shortcut: 'go-instance' as const,

@@ -164,6 +164,7 @@ export function ProjectCommands({ slug, ...group }: GroupProps & { slug: string 
           { text: 'Volumes: keep a path…', icon: <HardDrive size={16} aria-hidden />, run: () => navigate(`${projectPath}/volumes?do=add`) },
         ]
       : []),
+    { text: 'Activity of this project', icon: <History size={16} aria-hidden />, run: () => navigate(`${projectPath}/activity`) },
     { text: 'Domains of this project', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains`) },
     { text: 'Domains: add your own domain…', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains?do=add`) },
     { text: 'Domains: buy a domain…', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains?do=buy`) },

@@ -2,24 +2,23 @@ import { Bell, CircleAlert, CircleCheck, Info } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
-import { useConnection } from '../../stores/connection.ts'
 import { IconButton } from '../../components/button.tsx'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { getPortalContainer } from '../../components/menu.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import { type DashboardNotification, notificationsOf, useNotifications } from './store.ts'
+import type { DashboardNotification } from './store.ts'
+import { useNotificationList } from './use-notifications.ts'
 import styles from './notification-bell.module.css'
 
 /** Notifications about events in the background, with links. */
 export function NotificationBell({ align }: { align: 'start' | 'end' }) {
-  const instance = useConnection((state) => state.current.id)
-  const { notices, unread } = useNotifications(({ lists }) => notificationsOf(lists, instance))
-  const markRead = useNotifications((state) => state.markRead)
+  const { notices, unread: unreadIds, markRead } = useNotificationList()
+  const unread = unreadIds.size
   const [isOpen, setOpen] = useState(false)
   const [, navigate] = useLocation()
   const onOpenChange = (open: boolean) => {
     setOpen(open)
-    if (!open) markRead(instance)
+    if (!open) markRead()
   }
   return (
     <DropdownMenu.Root modal={false} open={isOpen} onOpenChange={onOpenChange}>
@@ -37,13 +36,13 @@ export function NotificationBell({ align }: { align: 'start' | 'end' }) {
         <DropdownMenu.Content className={`menu ${styles.notifications}`} align={align} sideOffset={6} collisionPadding={8} aria-label="Notifications">
           {notices.length === 0 && (
             <DropdownMenu.Item disabled className={`${styles.notificationsEmpty} text-muted`}>
-              No notifications. Updates about deployments, crashes, domains, previews and this instance’s health appear you.
+              No notifications. Updates about deployments, crashes, domains, previews and this instance’s health appear here.
             </DropdownMenu.Item>
           )}
-          {notices.map((notice, index) => (
+          {notices.map((notice) => (
             <DropdownMenu.Item
               key={notice.id}
-              className={`menu-item ${styles.notification} ${styles[`notification-${notice.is_quiet ? 'quiet' : notice.kind}`]} ${index < unread ? styles.notificationNew : ''}`}
+              className={`menu-item ${styles.notification} ${styles[`notification-${notice.is_quiet ? 'quiet' : notice.kind}`]} ${unreadIds.has(notice.id) ? styles.notificationNew : ''}`}
               onSelect={() => navigate(notice.path)}
             >
               <NotificationIcon notice={notice} />
@@ -53,7 +52,7 @@ export function NotificationBell({ align }: { align: 'start' | 'end' }) {
                 {notice.todo && <span className={styles.notificationAction}>{sanitizeForDisplay(notice.todo)}</span>}
                 <span className="text-subtle">
                   <RelativeTime at={notice.at} />
-                  {index < unread && <span className="visually-hidden">, new</span>}
+                  {unreadIds.has(notice.id) && <span className="visually-hidden">, new</span>}
                 </span>
               </span>
             </DropdownMenu.Item>
@@ -71,10 +70,8 @@ function NotificationIcon({ notice: { kind, is_quiet } }: { notice: DashboardNot
 
 /** Announces new notifications to screen readers once, regardless of the number of bells. */
 export function NotificationAnnouncer() {
-  const instance = useConnection((state) => state.current.id)
-  const newest = useNotifications(({ lists }) =>
-    notificationsOf(lists, instance).unread > 0 ? notificationsOf(lists, instance).notices[0]?.title : undefined,
-  )
+  const { notices, unread } = useNotificationList()
+  const newest = notices.find(({ id }) => unread.has(id))?.title
   return (
     <p className="visually-hidden" role="status">
       {newest && sanitizeForDisplay(newest)}

@@ -1,7 +1,7 @@
 import { create } from 'zustand'
 import { useSession } from '../../stores/session.ts'
 
-/** An event that happened while the user was looking at something else. */
+/** One item below the bell. */
 export interface DashboardNotification {
   /** Identifies the event, so that it is reported once. */
   id: string
@@ -22,7 +22,8 @@ interface NotificationList {
   unread: number
 }
 
-interface NotificationStore {
+/** What the health checks of instances found. All other notifications come from the activity log of the instance. */
+interface HealthNoticeStore {
   /** By instance. */
   lists: Record<string, NotificationList>
   add(instance: string, notice: DashboardNotification): void
@@ -33,7 +34,7 @@ export const maxNotifications = 50
 const emptyList: NotificationList = { notices: [], unread: 0 }
 const storageKey = 'homeport.notifications'
 
-export const useNotifications = create<NotificationStore>((set) => ({
+export const useHealthNotices = create<HealthNoticeStore>((set) => ({
   lists: readStored(),
   add: (instance, notice) =>
     set(({ lists }) => {
@@ -51,14 +52,14 @@ export const useNotifications = create<NotificationStore>((set) => ({
 }))
 
 // Survives a reload but not a sign-out, because the next user may be a different person.
-useNotifications.subscribe(({ lists }) => {
+useHealthNotices.subscribe(({ lists }) => {
   try {
     sessionStorage.setItem(storageKey, JSON.stringify(lists))
   } catch {
     // Without storage, notifications last as long as the page.
   }
 })
-useSession.subscribe(({ signed_out }) => signed_out && useNotifications.setState({ lists: {} }))
+useSession.subscribe(({ signed_out }) => signed_out && useHealthNotices.setState({ lists: {} }))
 
 function readStored(): Record<string, NotificationList> {
   try {
@@ -79,4 +80,4 @@ function isNotificationList(value: Partial<NotificationList> | null): value is N
   )
 }
 
-export const notificationsOf = (lists: Record<string, NotificationList>, instance: string): NotificationList => lists[instance] ?? emptyList
+export const healthNoticesOf = (lists: Record<string, NotificationList>, instance: string): NotificationList => lists[instance] ?? emptyList

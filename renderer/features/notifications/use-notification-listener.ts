@@ -1,22 +1,22 @@
 import { useEffect, useMemo } from 'react'
 import { useInstanceSession } from '../../api/instance.ts'
-import type { ApiEvent } from '../../../server/client/operation-types.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import type { ApiEvent, CallOutput } from '../../../server/client/operation-types.ts'
 import { instanceBasePath } from '../../lib/instance-path.ts'
 import type { InstanceConnection } from '../../stores/connection.ts'
 import { createNotificationListener } from './notification-listener.ts'
 import { loadWithRetry } from '../../lib/load-with-retry.ts'
-import { notificationsOf, useNotifications } from './store.ts'
+import { healthNoticesOf, useHealthNotices } from './store.ts'
 
-/** Notifies about events of the current instance. */
+/** Keeps the inbox of the current instance up to date. */
 export function useNotificationListener({ id, client, cache }: InstanceConnection): (event: ApiEvent<'followInstance'>) => void {
   return useMemo(
     () =>
       createNotificationListener({
         client,
         cache,
-        notify: (notice) => useNotifications.getState().add(id, notice),
+        myId: () => cache.getQueryData<CallOutput<'getSession'>>(queryKeys.session)?.user.id,
         isVisible: (path) => document.visibilityState === 'visible' && location.pathname === `${instanceBasePath(id)}${path}`,
-        now: Date.now,
       }),
     [id, client, cache],
   )
@@ -34,8 +34,8 @@ export function useHealthNotifications({ id, client }: InstanceConnection): void
         if (controller.signal.aborted) return
         controller.signal.addEventListener(
           'abort',
-          startHealthMonitor(client, notificationsOf(useNotifications.getState().lists, id).notices, (notice) =>
-            useNotifications.getState().add(id, notice),
+          startHealthMonitor(client, healthNoticesOf(useHealthNotices.getState().lists, id).notices, (notice) =>
+            useHealthNotices.getState().add(id, notice),
           ),
         )
       })

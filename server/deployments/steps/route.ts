@@ -7,7 +7,7 @@ import type { DeploymentRow } from '../../store/tables.ts'
 import { type DeploymentRun, resultOf } from '../deployment-run.ts'
 import { toProjectColumns } from '../app-spec.ts'
 import { keepNewVolumes } from '../new-volumes.ts'
-import { publishChange } from '../outcome.ts'
+import { publishChange, recordDeployment } from '../outcome.ts'
 import type { Version } from '../version.ts'
 
 /** Switches the traffic to the new version and records it as live. The previous version is retired in the background. */
@@ -62,6 +62,7 @@ async function recordLive(
     if (isPreview) updatePreview(tx, project.id, deployment.branch ?? '', { is_cold: 0, updated_at: isoTime(now) })
     else updateProject(tx, project.id, { port, crashed_at: null, stopped_at: null, is_cold: 0, ...toProjectColumns(settings) })
     recomputeProjectStatus(tx, project.id, isoTime(now))
+    if (row) recordDeployment(tx, isoTime(now), row, 'ready')
     publishChange(tx, project.id, deployment.id)
     if (previous) tx.publish({ type: 'deployment_changed', id: previous.id })
     return previous

@@ -112,6 +112,22 @@ export const runningTopics: HelpArticle[] = [
     ],
   },
   {
+    id: 'activity',
+    title: 'Activity and notifications',
+    summary: 'Something changed, and you want to know what, when and who changed it.',
+    keywords: 'audit log history changes who did user token push schedule bell notification unread deployment failed crash retention',
+    body: [
+      'Every change is listed under [[/activity|Activity]], and those of one project on its Overview tab, under Activity: what was changed, when, and by whom. That is a person, an API token, a push or a webhook, a schedule, or Homeport itself. Deployments that end, crashes, domains and closed previews are listed too.',
+      { run: 'npx homeport activity --project my-app --since 1d' },
+      { run: 'npx homeport activity --actor token --action env_vars.', note: 'variables that API tokens changed' },
+      { h: 'The bell' },
+      'The bell shows what ended in the background, and what other people of your team changed. What you have read is stored on the instance, so every browser shows the same number. Problems of the instance, such as a full disk, are checked by each browser of its owner.',
+      { h: 'What is kept' },
+      'An entry has names, such as those of variables and settings, but never their values. The address of its sender is shortened to its network. Entries cannot be changed or deleted. They are kept for 180 days, at most 100,000 of them, and are part of backups. They remain when a project or a token is deleted. Runs of cron services are listed on the project’s Services page instead.',
+      'You see the activity of your projects and of those of your teams. What belongs to the account alone, such as API tokens and billing, is visible to its owner, and what concerns the whole instance to the owner of the instance.',
+    ],
+  },
+  {
     id: 'environment',
     title: 'Variables',
     summary: 'A variable is missing, outdated, or has the wrong value.',

@@ -9,6 +9,7 @@ import {
   spendDomainCredits,
   updateOwnedDomain,
 } from '../../store/owned-domains.ts'
+import { recordActivity } from '../../store/activity.ts'
 import { findAccount } from '../../store/users.ts'
 import type { OwnedDomainRow } from '../../store/tables.ts'
 import { expiryGracePeriod_ms, type DomainOrderDeps, type DomainOrders, requireRegistrarOf } from './orders.ts'
@@ -40,6 +41,8 @@ export function createDomainRenewals(deps: DomainOrderDeps, orders: DomainOrders
     await db.write((tx) => {
       if (credits > 0) spendDomainCredits(tx, owned.account_id, credits)
       updateOwnedDomain(tx, owned.id, { expires_at, last_error: null })
+      const target = { target_id: owned.id, target_name: owned.hostname }
+      recordActivity(tx, now(), { action: 'domain.renewed', actor_kind: 'schedule', account_id: owned.account_id, is_outcome: 1, ...target })
       if (owned.project_id) tx.publish({ type: 'project_changed', id: owned.project_id })
     })
     log.info('domain_renewed', { hostname: owned.hostname, expires_at })

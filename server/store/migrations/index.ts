@@ -22,6 +22,7 @@ import { tokenScopesSql } from './0024-token-scopes.ts'
 import { tracingSql } from './0029-tracing.ts'
 import { requestCapturesSql } from './0026-request-captures.ts'
 import { dumpNamesSql } from './0028-dump-names.ts'
+import { activitySql } from './0025-activity.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -49,6 +50,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'request-captures', sql: requestCapturesSql },
   { name: 'dump-names', sql: dumpNamesSql },
   { name: 'tracing', sql: tracingSql },
+  { name: 'activity', sql: activitySql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [

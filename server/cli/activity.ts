@@ -1,0 +1,66 @@
+import { activityActors, type ActivityActor } from '../contract/activity-actors.ts'
+import type { ActivityEntry } from '../contract/activity.ts'
+import { activitySentence } from '../contract/activity-sentences.ts'
+import { limits } from '../contract/limits.ts'
+import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError } from './command.ts'
+import { readTime } from './read-time.ts'
+import { sanitizeLine } from './terminal.ts'
+
+const defaultLimit = 50
+
+export const activity: CliCommand = {
+  summary: 'Shows what changed, and who changed it.',
+  usage: ['activity [--project SLUG] [--actor KIND] [--action NAME] [--since 1d] [--until T] [--limit N]'],
+  options: {
+    project: '=SLUG only this project',
+    actor: `=KIND ${activityActors.join(', ')}`,
+    action: '=NAME an action such as deployment.failed, or its start, such as deployment.',
+    since: '=T only newer ones: 30s, 15m, 2h, 1d or a time such as 2026-05-01T12:00:00Z',
+    until: '=T only older ones',
+    limit: `=N number of entries (default ${defaultLimit})`,
+  },
+  details: `The newest entry is the last line. With --json each line is one entry. Entries are kept for ${limits.activity.days} days.`,
+  async run(context) {
+    requirePositionals(context)
+    const entries = await readEntries(context)
+    for (const entry of entries.toReversed()) print(context, entry)
+    if (entries.length === 0 && !context.is_json) context.terminal.out('No activity.')
+    return exitCodes.success
+  },
+}
+
+async function readEntries({ flags, clock, connect }: CommandContext): Promise<ActivityEntry[]> {
+  const count = stringFlag(flags, 'limit') ?? String(defaultLimit)
+  if (!/^[1-9]\d{0,5}$/.test(count)) throw new UsageError('--limit must be a whole number from 1.')
+  const wanted = Number(count)
+  const query = {
+    project: stringFlag(flags, 'project'),
+    actor: readActor(stringFlag(flags, 'actor')),
+    action: stringFlag(flags, 'action'),
+    since: readTime('since', stringFlag(flags, 'since'), clock.now()),
+    until: readTime('until', stringFlag(flags, 'until'), clock.now()),
+  }
+  const client = connect()
+  const found: ActivityEntry[] = []
+  let cursor: string | undefined
+  do {
+    const limit = String(Math.min(limits.page.max, wanted - found.length))
+    const page = await client.call('listActivity', { query: { ...query, limit, cursor } })
+    found.push(...page.entries)
+    cursor = page.next_cursor ?? undefined
+  } while (cursor !== undefined && found.length < wanted)
+  return found
+}
+
+function readActor(name: string | undefined): ActivityActor | undefined {
+  const actor = activityActors.find((one) => one === name)
+  if (name !== undefined && actor === undefined) throw new UsageError(`--actor must be one of ${activityActors.join(', ')}.`)
+  return actor
+}
+
+function print({ terminal, is_json }: CommandContext, entry: ActivityEntry): void {
+  if (is_json) return terminal.out(JSON.stringify(entry))
+  const { failure } = entry.details
+  const text = `${activitySentence(entry)}${failure === null ? '' : ` (${failure})`}`
+  terminal.out(sanitizeLine(terminal, `${entry.time}  ${entry.project?.slug ?? '-'}  ${text}`))
+}
