@@ -34,6 +34,7 @@ export const pages: Record<string, Page> = {
   '/projects': ProjectsPage,
   '/domains': lazyPage(() => import('./features/domains/all-domains-page.tsx')),
   '/account': lazyPage(() => import('./features/account/page.tsx')),
+  '/account/notifications': lazyPage(() => import('./features/notification-targets/account-page.tsx')),
   '/instances': lazyPage(() => import('./features/instances/page.tsx')),
   '/instance': lazyPage(() => import('./features/instance/page.tsx')),
   '/instance/network': lazyPage(() => import('./features/network/page.tsx')),
@@ -61,6 +62,7 @@ export const projectPages: ProjectPage[] = [
   { path: '/settings', tab: 'Settings', label: 'General', page: lazyPage(() => import('./features/settings/page.tsx')) },
   { path: '/environment', tab: 'Settings', label: 'Environment', page: lazyPage(() => import('./features/environment/page.tsx')) },
   { path: '/domains', tab: 'Settings', label: 'Domains', page: lazyPage(() => import('./features/domains/page.tsx')) },
+  { path: '/notifications', tab: 'Settings', label: 'Notifications', page: lazyPage(() => import('./features/notification-targets/page.tsx')) },
   { path: '/cache', tab: 'Settings', label: 'Cache', page: lazyPage(() => import('./features/cache/page.tsx')) },
 ]
 

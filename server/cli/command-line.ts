@@ -19,6 +19,7 @@ import { doctor } from './doctor.ts'
 import { env } from './env.ts'
 import { fork } from './fork.ts'
 import { createHelpCommand } from './help.ts'
+import { hooks } from './hooks.ts'
 import { hosts } from './hosts.ts'
 import { instances } from './instances.ts'
 import { lan } from './lan.ts'
@@ -26,6 +27,7 @@ import { logs } from './logs.ts'
 import { mail } from './mail.ts'
 import { mcp } from './mcp.ts'
 import { metrics } from './metrics.ts'
+import { notifications } from './notifications.ts'
 import { open } from './open.ts'
 import { password } from './password.ts'
 import { plan } from './plan.ts'
@@ -66,6 +68,8 @@ export const clientCommands = {
   mail,
   logs,
   requests,
+  notifications,
+  hooks,
   env,
   domains,
   db,

@@ -14,5 +14,7 @@ export type DomainEvent =
   | { type: 'log_appended'; id: string }
   /** Projects have newer values of `last_request_at`. */
   | { type: 'requests_recorded' }
+  /** A notification waits to be sent. */
+  | { type: 'notification_queued' }
   /** A clean-up task is due. */
   | { type: 'cleanup_due' }

@@ -25,6 +25,9 @@ export type IdPrefix =
   | 'msg'
   | 'dev'
   | 'cmd'
+  | 'ntt'
+  | 'ntf'
+  | 'dhk'
 
 /** `prj_` and a ULID in lower case: 48 bits of milliseconds and 80 random bits, increasing within one millisecond. */
 export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {

@@ -336,6 +336,8 @@ export function deleteProjectRows(tx: Tx, projectId: string): string[] {
     'mail_messages',
     'project_volumes',
     'unsaved_files',
+    'notification_targets',
+    'deploy_hooks',
   ] as const)
     tx.run(tables.deleteFrom(table).where('project_id', '=', projectId))
   tx.run(tables.deleteFrom('projects').where('id', '=', projectId))

@@ -15,6 +15,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     getScreenshot listPreviews getWatching listForks listDevSessions planProject getBillingStatus listDomains getDomain
     listProjectDomains searchDomains listDatabaseDumps getDatabaseUpgrade listServices streamServiceLog listCronRuns
     listManagedServices listRegistries getMail listVolumes listVolumeFiles listUnsavedFiles listRequests streamRequests getRequest
+    listNotificationDeliveries listAccountNotificationDeliveries listDeployHooks
   `),
   deploy: words(`
     createProject stopProject deployProject createDeployment deployFolder uploadProject uploadCommit retryDeployment cancelDeployment
@@ -34,7 +35,10 @@ const expectedScopes: Record<TokenScope, string[]> = {
     createSetupCode setOwnerPassword getDisk cleanDisk listBackups createBackup downloadBackup deleteBackup listRemotes addRemote
     updateRemote deleteRemote removeManagedService updateMail getMailMessage downloadMailMessage downloadMailAttachment
     deleteMailMessage deleteMailMessages detachVolume restoreVolume downloadVolume uploadVolume downloadVolumeFile deleteVolume
-    deleteVolumeSnapshot
+    deleteVolumeSnapshot listNotificationTargets createNotificationTarget updateNotificationTarget deleteNotificationTarget
+    testNotificationTarget redeliverNotification listAccountNotificationTargets createAccountNotificationTarget
+    updateAccountNotificationTarget deleteAccountNotificationTarget testAccountNotificationTarget redeliverAccountNotification
+    createDeployHook deleteDeployHook
   `),
 }
 /** Without a project in their path, and yet open to a token that is limited to one. */

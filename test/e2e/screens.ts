@@ -9,6 +9,7 @@ import { forkScreens } from './fork-screens.ts'
 import { openNewPromotion, startPromotion, withFakeRemote } from './fake-remote.ts'
 import { installFakeBridge } from './fake-bridge.ts'
 import { withLongResponses } from './long-responses.ts'
+import { notificationScreens } from './notification-screens.ts'
 import { planScreens } from './plan-screens.ts'
 import type { Screen } from './screen.ts'
 import type { SeededIds } from './seeded-platform.ts'
@@ -60,6 +61,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   { name: 'previews', path: 'projects/harbour-shop/previews' },
   { name: 'previews-none', path: 'projects/lighthouse/previews' },
   ...requestScreens,
+  ...notificationScreens,
   ...serviceScreens,
   ...devScreens,
   ...planScreens,

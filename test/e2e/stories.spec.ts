@@ -8,6 +8,7 @@ import { buyDomain } from './stories/domain.ts'
 import { changeEnvironment } from './stories/environment.ts'
 import { completeFirstRun } from './stories/first-run.ts'
 import { fixBrokenBuild } from './stories/fix-build.ts'
+import { addWebhookAndRedeliver } from './stories/notifications.ts'
 import { openPreview } from './stories/preview.ts'
 import { rollBackDeployment } from './stories/rollback.ts'
 import type { StoryContext } from './stories/story-context.ts'
@@ -36,6 +37,7 @@ const stories: [name: string, variant: 0 | 1 | 2 | 3, tell: (teller: StoryContex
   ['purge the cache', 2, purgeCache],
   ['open a terminal and leave it', 2, useTerminal],
   ['create and revoke a token', 3, createAndRevokeToken],
+  ['add a webhook and send a notification again', 0, addWebhookAndRedeliver],
   ['promote to another instance and pull back', 1, promoteAndPull],
 ]
 

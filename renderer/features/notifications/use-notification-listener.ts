@@ -3,6 +3,7 @@ import { useInstanceSession } from '../../api/instance.ts'
 import type { ApiEvent } from '../../../server/client/operation-types.ts'
 import { instanceBasePath } from '../../lib/instance-path.ts'
 import type { InstanceConnection } from '../../stores/connection.ts'
+import { showBrowserNotification } from '../../stores/browser-notifications.ts'
 import { createNotificationListener } from './notification-listener.ts'
 import { loadWithRetry } from '../../lib/load-with-retry.ts'
 import { notificationsOf, useNotifications } from './store.ts'
@@ -14,7 +15,10 @@ export function useNotificationListener({ id, client, cache }: InstanceConnectio
       createNotificationListener({
         client,
         cache,
-        notify: (notice) => useNotifications.getState().add(id, notice),
+        notify(notice) {
+          useNotifications.getState().add(id, notice)
+          showBrowserNotification(notice, `${instanceBasePath(id)}${notice.path}`)
+        },
         isVisible: (path) => document.visibilityState === 'visible' && location.pathname === `${instanceBasePath(id)}${path}`,
         now: Date.now,
       }),

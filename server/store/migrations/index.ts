@@ -19,6 +19,7 @@ import { pullRequestsSql } from './0019-pull-requests.ts'
 import { publicPortsSql } from './0020-public-ports.ts'
 import { projectAppsSql } from './0023-project-apps.ts'
 import { tokenScopesSql } from './0024-token-scopes.ts'
+import { notificationsSql } from './0027-notifications.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -43,6 +44,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'public-ports', sql: publicPortsSql },
   { name: 'project-apps', sql: projectAppsSql },
   { name: 'token-scopes', sql: tokenScopesSql },
+  { name: 'notifications', sql: notificationsSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
