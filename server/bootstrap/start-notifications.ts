@@ -31,7 +31,7 @@ export function startNotifications(
     },
     findAuthorityReplacement: edge.localHttps.findAuthorityReplacement,
   })
-  db.beforeCommit(createEventRecorder(clock, dashboardUrl))
+  db.beforeCommit(createEventRecorder(clock, context.log, dashboardUrl))
   jobs.add('notifications', () =>
     db.write((tx) => deleteOldDeliveries(tx, isoTime(clock.now() - limits.notifications.retention_days * 24 * 3_600_000))),
   )

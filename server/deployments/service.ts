@@ -1,4 +1,3 @@
-import type { GitSource } from '../contract/deployment-source.ts'
 import type { SourceKind } from '../contract/deployments.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import { Problem } from '../contract/errors.ts'
@@ -64,7 +63,7 @@ export interface DeploymentService {
   /** `select` runs in the same transaction, and its result is returned. */
   enqueue<T>(request: EnqueueRequest, select: (tx: Tx, deploymentId: string) => T): Promise<{ deployment_id: string; source: SourceKind; result: T }>
   /** Enqueues in the caller's transaction, whose commit notifies the queue. */
-  enqueueInTransaction(tx: Tx, request: Omit<EnqueueRequest, 'archive'> & { source: { of: string } | GitSource }): string
+  enqueueInTransaction(tx: Tx, request: Omit<EnqueueRequest, 'archive'>): string
 
   /** Throws `runtime_not_isolated` where `enqueue` would, for requests that must be rejected before any other work. */
   requireIsolation(tx: Tx, project: ProjectRow): void

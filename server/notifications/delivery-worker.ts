@@ -1,6 +1,6 @@
 import type { DomainEvent } from '../contract/domain-events.ts'
 import { limits } from '../contract/limits.ts'
-import { type Clock, isoTime, type Timer } from '../lib/clock.ts'
+import { type Clock, isoTime, sleep, type Timer } from '../lib/clock.ts'
 import type { EventBus } from '../lib/event-bus.ts'
 import type { Log } from '../lib/log.ts'
 import { type DueDelivery, findNextDelivery, listDueDeliveries, recordAttempt } from '../store/notifications.ts'
@@ -35,19 +35,15 @@ export function createDeliveryWorker({ db, events, sealer, clock, log, send }: D
   let isScanning = false
   let isScanRequested = false
 
+  const openTarget = ({ target_id, sealed_address, sealed_secret }: DueDelivery) => {
+    const unseal = (column: string, sealed: Uint8Array) => sealer.unseal({ table: 'notification_targets', column, row: target_id }, sealed)
+    return { address: unseal('sealed_address', sealed_address), secret: sealed_secret && unseal('sealed_secret', sealed_secret) }
+  }
+
   const attempt = async (delivery: DueDelivery): Promise<void> => {
-    const { target_id, id } = delivery
     const startedAt_ms = clock.monotonic()
     const at = isoTime(clock.now())
-    const result = await send({
-      type: delivery.type,
-      address: sealer.unseal({ table: 'notification_targets', column: 'sealed_address', row: target_id }, delivery.sealed_address),
-      secret:
-        delivery.sealed_secret && sealer.unseal({ table: 'notification_targets', column: 'sealed_secret', row: target_id }, delivery.sealed_secret),
-      is_trusted: delivery.is_trusted === 1,
-      payload: delivery.payload,
-      signal: closing.signal,
-    })
+    const result = await openAndSend(delivery)
     // Interrupted by the end of the platform, so it stays due.
     if (closing.signal.aborted && result.error !== null) return
     const tries_left = result.error === null ? 0 : delivery.tries_left - 1
@@ -55,7 +51,14 @@ export function createDeliveryWorker({ db, events, sealer, clock, log, send }: D
     await db.write((tx) =>
       recordAttempt(
         tx,
-        { delivery_id: id, number, at, status: result.status, duration_ms: Math.round(clock.monotonic() - startedAt_ms), error: result.error },
+        {
+          delivery_id: delivery.id,
+          number,
+          at,
+          status: result.status,
+          duration_ms: Math.round(clock.monotonic() - startedAt_ms),
+          error: result.error,
+        },
         {
           status: result.error === null ? 'delivered' : tries_left > 0 ? 'pending' : 'failed',
           tries_left,
@@ -63,6 +66,17 @@ export function createDeliveryWorker({ db, events, sealer, clock, log, send }: D
         },
       ),
     )
+  }
+
+  /** With a master key other than the one that sealed the address, the target has to be added again. */
+  const openAndSend = async (delivery: DueDelivery): ReturnType<SendNotification> => {
+    let target: ReturnType<typeof openTarget>
+    try {
+      target = openTarget(delivery)
+    } catch {
+      return { status: null, error: 'The address cannot be decrypted with this master key. Add the target again.' }
+    }
+    return send({ ...target, type: delivery.type, is_trusted: delivery.is_trusted === 1, payload: delivery.payload, signal: closing.signal })
   }
 
   const scan = async (): Promise<void> => {
@@ -73,7 +87,11 @@ export function createDeliveryWorker({ db, events, sealer, clock, log, send }: D
       if (closing.signal.aborted || busyTargets.size >= maxConcurrent) break
       if (busyTargets.has(target_id)) continue
       const running = attempt(delivery)
-        .catch((error: unknown) => log.warn('notification_not_recorded', { delivery: delivery.id, error }))
+        .catch(async (error: unknown) => {
+          log.warn('notification_not_recorded', { delivery: delivery.id, error })
+          // What cannot be recorded, such as on a full disk, is not sent again at once.
+          await sleep(clock, maxWait_ms, closing.signal).catch(() => undefined)
+        })
         .finally(() => {
           busyTargets.delete(target_id)
           requestScan()

@@ -1,6 +1,7 @@
 import type { DomainEvent } from '../contract/domain-events.ts'
 import type { NotificationRules } from '../contract/notifications.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
 import { findDeploymentById } from '../store/deployments.ts'
 import type { NotificationTargetRow } from '../store/notification-tables.ts'
 import { findIncident, hasDelivery, listTargetsOfProject, saveIncident } from '../store/notifications.ts'
@@ -15,9 +16,21 @@ const newsAge_ms = 24 * 3_600_000
 
 export const rulesOf = ({ rules }: Pick<NotificationTargetRow, 'rules'>): NotificationRules => JSON.parse(rules) as NotificationRules
 
-/** Stores the notifications about an event in the transaction that publishes it, so that none is lost. */
-export function createEventRecorder(clock: Clock, dashboardUrl: () => string) {
+/**
+ * Stores the notifications about an event in the transaction that publishes it, so that none is lost. Only an error of the database fails the
+ * transaction, which is about more than its notifications.
+ */
+export function createEventRecorder(clock: Clock, log: Log, dashboardUrl: () => string) {
   return (tx: Tx, event: DomainEvent): void => {
+    try {
+      record(tx, event)
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE')) throw error
+      log.error('notification_not_queued', { event: event.type, error })
+    }
+  }
+
+  function record(tx: Tx, event: DomainEvent): void {
     if (event.type !== 'deployment_changed' && event.type !== 'project_changed') return
     const context: OutboxContext = { now: clock.now(), dashboard_url: dashboardUrl() }
     if (event.type === 'project_changed') {

@@ -133,13 +133,6 @@ export const screens = (ids: SeededIds): Screen[] => [
   { name: 'deployment-ready', path: `projects/harbour-shop/deployments/${ids.serving_id}` },
   { name: 'deployment-failed', path: `projects/harbour-shop/deployments/${ids.failed_id}` },
   { name: 'deployment-running', path: `projects/night-ferry/deployments/${ids.running_id}` },
-  { name: 'logs', path: 'projects/harbour-shop/logs' },
-  { name: 'logs-none', path: 'projects/chart-room/logs' },
-  {
-    name: 'logs-download',
-    path: 'projects/harbour-shop/logs',
-    act: (page) => page.getByRole('button', { name: 'Download full log' }).click(),
-  },
   { name: 'metrics', path: 'projects/harbour-shop/metrics' },
   { name: 'metrics-week', path: 'projects/harbour-shop/metrics?range=7d' },
   { name: 'metrics-empty', path: 'projects/chart-room/metrics' },

@@ -27,7 +27,7 @@ let deployments = 0
 beforeEach(async () => {
   clock = createTestClock({ frozen_at: '2026-01-31T12:00:00.000Z' })
   db = await openMemoryDatabase(clock)
-  db.beforeCommit(createEventRecorder(clock, () => 'http://127.0.0.1:4600/app/'))
+  db.beforeCommit(createEventRecorder(clock, silentLog, () => 'http://127.0.0.1:4600/app/'))
   const created_at = isoTime(clock.now())
   await db.write((tx) => {
     insertUserWithAccount(tx, {

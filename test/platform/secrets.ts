@@ -18,6 +18,7 @@ import { until } from '../support/until.ts'
 import { encodingsOf } from './secret-encodings.ts'
 import { readAsAgent } from './secrets-agent.ts'
 import { tellingApp } from './secrets-app.ts'
+import { addNotificationSecrets, readNotifications } from './secrets-notifications.ts'
 
 const createSecret = (name: string) => `HPSENT_${name}/+ ${newId('evt')}"é%`
 
@@ -161,20 +162,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       secrets.set('registry password', registry.password)
       const purge = await ask<{ token: string }>('POST', '/v1/projects/teller/cache/token', undefined, { isHandout: true })
       secrets.set('purge token', purge.body.token)
-      const notifications = '/instance/projects/teller/notifications'
-      const slack = `https://127.0.0.1:1/services/${newId('evt')}`
-      secrets.set('Slack URL', slack)
-      expect((await ask('POST', `${notifications}/targets`, { type: 'slack', address: slack })).status).toBe(201)
-      await ask('POST', `${notifications}/targets`, { type: 'slack', address: `${slack} ` })
-      const webhook = await ask<{ signing_secret: string }>(
-        'POST',
-        `${notifications}/targets`,
-        { type: 'webhook', address: 'https://127.0.0.1:1/hook' },
-        { isHandout: true },
-      )
-      secrets.set('signing secret', webhook.body.signing_secret)
-      const hook = await ask<{ token: string }>('POST', '/instance/projects/teller/deploy-hooks', { name: 'CMS' }, { isHandout: true })
-      secrets.set('deploy hook', hook.body.token)
+      await addNotificationSecrets(ask, secrets)
     })
 
     test('it deploys: failing builds and starts, a page with a screenshot, a retry, a rollback', async () => {
@@ -200,9 +188,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       await ask('POST', '/hooks/cache/teller', undefined, { token })
       await ask('POST', `/hooks/cache/teller?token=${token}`)
       await ended((await ask<{ deployment_id: string }>('POST', `/hooks/deploy/${secrets.get('deploy hook')!}`)).body.deployment_id)
-      await ask('POST', `/hooks/deploy/${secrets.get('deploy hook')!}/x`)
-      await ask('GET', '/instance/projects/teller/notifications/targets')
-      await ask('GET', '/instance/projects/teller/notifications/deliveries')
+      await readNotifications(ask, secrets)
       await ask('POST', '/hooks/cache/teller', { urls: [`/?key=${friend}x`] }, { token: `${token}x` })
       await ask('GET', `/v1/projects?token=${friend}&limit=0`)
       await ask('GET', `/v1/projects/${friend}`)

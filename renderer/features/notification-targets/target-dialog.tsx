@@ -81,7 +81,7 @@ export function TargetDialog({ slug, target, canSendEmail, onClose }: Props) {
       } else if (slug === null) createOfAccount.mutate({ body: { ...body, type, address: address.trim() } })
       else createOfProject.mutate({ params: { slug }, body: { ...body, type, address: address.trim() } })
     },
-    fieldOf: ({ code }) => code === 'invalid_input' && 'address',
+    fieldOf: ({ code }) => !target && code === 'invalid_input' && 'address',
   })
   const { values } = form
   if (create.data) return <CreatedTarget created={create.data} onClose={onClose} />

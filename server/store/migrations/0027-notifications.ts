@@ -52,7 +52,7 @@ CREATE TABLE notification_incidents (
   subject TEXT NOT NULL,
   is_open INTEGER NOT NULL,
   is_notified INTEGER NOT NULL,
-  changed_at TEXT NOT NULL,
+  notified_at TEXT,
   PRIMARY KEY (target_id, event, subject)
 ) STRICT, WITHOUT ROWID;
 
