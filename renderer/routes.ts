@@ -35,6 +35,7 @@ export const pages: Record<string, Page> = {
   '/domains': lazyPage(() => import('./features/domains/all-domains-page.tsx')),
   '/activity': lazyPage(() => import('./features/activity/page.tsx')),
   '/account': lazyPage(() => import('./features/account/page.tsx')),
+  '/account/notifications': lazyPage(() => import('./features/notification-targets/account-page.tsx')),
   '/instances': lazyPage(() => import('./features/instances/page.tsx')),
   '/instance': lazyPage(() => import('./features/instance/page.tsx')),
   '/instance/settings': lazyPage(() => import('./features/instance/settings-page.tsx')),
@@ -68,6 +69,7 @@ export const projectPages: ProjectPage[] = [
   { path: '/settings', tab: 'Settings', label: 'General', page: lazyPage(() => import('./features/settings/page.tsx')) },
   { path: '/environment', tab: 'Settings', label: 'Environment', page: lazyPage(() => import('./features/environment/page.tsx')) },
   { path: '/domains', tab: 'Settings', label: 'Domains', page: lazyPage(() => import('./features/domains/page.tsx')) },
+  { path: '/notifications', tab: 'Settings', label: 'Notifications', page: lazyPage(() => import('./features/notification-targets/page.tsx')) },
   { path: '/cache', tab: 'Settings', label: 'Cache', page: lazyPage(() => import('./features/cache/page.tsx')) },
 ]
 

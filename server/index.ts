@@ -8,6 +8,7 @@ import { createPlatformMailCatcher } from './bootstrap/create-mail-catcher.ts'
 import { createPlatformMaintenance } from './bootstrap/create-maintenance.ts'
 import { createPlatformTraceReceiver } from './bootstrap/create-trace-receiver.ts'
 import { createPlatformScreenshots } from './bootstrap/create-screenshots.ts'
+import { startNotifications } from './bootstrap/start-notifications.ts'
 import { recordLastRequests } from './bootstrap/record-last-requests.ts'
 import { startApi } from './bootstrap/start-api.ts'
 import { startBilling } from './bootstrap/start-billing.ts'
@@ -72,6 +73,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const features = await createFeatureDeps(context, { ...parts, purge, runtimes, screenshots, source, sourcePlanner, watcher })
     const api = await startApi(context, { features, authenticator, idempotencyStore, lan, runtime: runtimes.runtime })
 
+    startNotifications(context, { edge, mail: features.mail, jobs: maintenance.jobs })
     await maintenance.restoreDatabases()
     await mailCatcher.start()
     await traces.start()

@@ -54,6 +54,10 @@ export const queryKeys = {
   services: (slug: string, branch: string | null) => ['services', slug, branch],
   /** The services that a project has or can have. */
   managedServices: (slug: string) => ['managed-services', slug],
+  /** Of a project, or of the account if null. */
+  notificationTargets: (slug: string | null) => ['notification-targets', slug],
+  notificationDeliveries: (slug: string | null) => ['notification-deliveries', slug],
+  deployHooks: (slug: string) => ['deploy-hooks', slug],
   registries: (slug: string) => ['registries', slug],
   /** Followed by the branch of a preview, or null. */
   volumes: (slug: string) => ['volumes', slug],

@@ -20,6 +20,7 @@ import { doctor } from './doctor.ts'
 import { env } from './env.ts'
 import { fork } from './fork.ts'
 import { createHelpCommand } from './help.ts'
+import { hooks } from './hooks.ts'
 import { hosts } from './hosts.ts'
 import { instances } from './instances.ts'
 import { lan } from './lan.ts'
@@ -27,6 +28,7 @@ import { logs } from './logs.ts'
 import { mail } from './mail.ts'
 import { mcp } from './mcp.ts'
 import { metrics } from './metrics.ts'
+import { notifications } from './notifications.ts'
 import { open } from './open.ts'
 import { password } from './password.ts'
 import { plan } from './plan.ts'
@@ -70,6 +72,8 @@ export const clientCommands = {
   requests,
   traces,
   activity,
+  notifications,
+  hooks,
   env,
   domains,
   db,

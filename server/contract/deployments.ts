@@ -6,7 +6,7 @@ import { dateTime, empty, okResponse, pageQuery, projectIdParams, projectParams 
 
 export const deploymentStatus = z.enum(['queued', 'building', 'deploying', 'ready', 'failed', 'canceled'])
 export const deploymentTarget = z.enum(['production', 'preview'])
-export const deploymentTrigger = z.enum(['manual', 'push', 'retry', 'rollback', 'env_change', 'upload'])
+export const deploymentTrigger = z.enum(['manual', 'push', 'retry', 'rollback', 'env_change', 'upload', 'hook'])
 export const sourceKind = z.enum(['git', 'upload', 'folder'])
 export const runtimeName = z.enum(runtimeNames)
 export const stepName = z.enum(['clone', 'detect', 'install', 'build', 'start', 'health_check', 'route'])

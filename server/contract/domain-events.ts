@@ -16,5 +16,7 @@ export type DomainEvent =
   | { type: 'activity_recorded'; id: string }
   /** Projects have newer values of `last_request_at`. */
   | { type: 'requests_recorded' }
+  /** A notification waits to be sent. */
+  | { type: 'notification_queued' }
   /** A clean-up task is due. */
   | { type: 'cleanup_due' }

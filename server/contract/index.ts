@@ -8,6 +8,7 @@ import { databaseUpgradeOperations } from './database-upgrades.ts'
 import { databaseBrowserOperations } from './database-browser.ts'
 import { databaseDumpOperations, databaseLookupOperations, databaseOperations } from './databases.ts'
 import { deploymentOperations, glanceOperations } from './deployments.ts'
+import { deployHookOperations } from './deploy-hooks.ts'
 import { domainSalesOperations, domainOperations } from './domains.ts'
 import { forkOperations } from './forks.ts'
 import { envVarOperations, projectEnvVarOperations } from './env-vars.ts'
@@ -18,6 +19,7 @@ import { mailOperations } from './mail.ts'
 import { managedServiceOperations } from './managed-services.ts'
 import { metricsOperations, sparklineOperations } from './metrics.ts'
 import { networkOperations } from './network.ts'
+import { accountNotificationOperations, notificationOperations } from './notifications.ts'
 import type { HandlersOf, OperationSpec, ResourceKind } from './operation.ts'
 import { traceOperations } from './traces.ts'
 import { teamOperations } from './teams.ts'
@@ -95,6 +97,9 @@ export const allOperations = {
   ...sourceOperations,
   ...sourcePlanOperations,
   ...commitUploadOperations,
+  ...notificationOperations,
+  ...accountNotificationOperations,
+  ...deployHookOperations,
 } satisfies Record<string, OperationSpec>
 
 export type Operations = typeof allOperations

@@ -2,6 +2,7 @@ import type { RollbackPlan } from './rollbacks.ts'
 import type { PlanFact } from './build-plan.ts'
 import type { DeploymentStatus, DeploymentTrigger, StepName, StepStatus } from './deployments.ts'
 import type { PlanName } from './instance.ts'
+import type { NotificationDelivery, NotificationRules, NotificationTarget } from './notifications.ts'
 import type { ServiceKind } from './project-config.ts'
 import type { ProjectStatus } from './projects.ts'
 import type { CronRun, ServiceStatusName } from './services.ts'
@@ -90,7 +91,27 @@ export const triggerLabels = {
   rollback: 'Rollback',
   env_change: 'Variables changed',
   upload: 'Upload',
+  hook: 'Deploy hook',
 } as const satisfies Record<DeploymentTrigger, string>
+
+export const notificationTargetLabels = { email: 'Email', webhook: 'Webhook', slack: 'Slack' } as const satisfies Record<
+  NotificationTarget['type'],
+  string
+>
+
+export const notificationRuleLabels = {
+  deployment_failed: 'Deployment failed',
+  deployment_ready: 'Deployment ready',
+  app_crashed: 'App crashed',
+  error_rate: 'Error rate',
+  disk: 'Disk nearly full',
+  certificate: 'Certificate authority expires',
+} as const satisfies Record<keyof NotificationRules, string>
+
+export const deliveryStatusLabels = { pending: 'Pending', delivered: 'Delivered', failed: 'Failed' } as const satisfies Record<
+  NotificationDelivery['status'],
+  string
+>
 
 /** For a rollback to the current deployment. */
 export const restartLabel = 'Restart'

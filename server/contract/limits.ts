@@ -137,5 +137,13 @@ export const limits = {
   },
   /** Entries kept of the activity log, of both the smaller number. `inbox`: notifications that a user gets; `names`: the most in an entry. */
   activity: { days: 180, rows: 100_000, inbox: 50, names: 50 },
+  notification_address: 2000,
+  /** Notification targets, and deploy hooks, of a project or an account. */
+  notification_targets: 20,
+  notification_projects: 100,
+  /** `requests`: the fewest in the time of an error rate, so that one failed request of two is not 50 %. */
+  error_rate: { percent: { min: 0.1, max: 100 }, minutes: { min: 1, max: 60 }, requests: 10 },
+  /** Attempts of a delivery; the time before the second, which grows by `factor`; and the least time between two notifications of the same incident. */
+  notifications: { attempts: 8, first_retry_ms: 10_000, factor: 4, timeout_ms: 10_000, cooldown_ms: 10 * 60_000, retention_days: 30 },
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
 } as const

@@ -68,8 +68,8 @@ export function createDeploymentRow(
   const { commit_sha = null, commit_message = null, commit_author = null } = request.archive?.commit ?? {}
   return {
     ...baseRow,
-    // A commit of another branch than the production branch is a preview.
-    target: source.kind === 'git' && source.commit_sha !== null && source.branch !== project.repo_branch ? 'preview' : 'production',
+    // Another branch than the production branch is a preview.
+    target: source.kind === 'git' && source.branch !== project.repo_branch ? 'preview' : 'production',
     source: source.kind === 'archive' ? 'upload' : source.kind,
     branch: source.kind === 'git' ? source.branch : null,
     commit_sha: source.kind === 'git' ? source.commit_sha : commit_sha,

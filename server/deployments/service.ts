@@ -65,7 +65,7 @@ export interface DeploymentService {
   /** `select` runs in the same transaction, and its result is returned. */
   enqueue<T>(request: EnqueueRequest, select: (tx: Tx, deploymentId: string) => T): Promise<{ deployment_id: string; source: SourceKind; result: T }>
   /** Enqueues in the caller's transaction, whose commit notifies the queue. */
-  enqueueInTransaction(tx: Tx, request: EnqueueRequest & { source: { of: string } }): string
+  enqueueInTransaction(tx: Tx, request: Omit<EnqueueRequest, 'archive'>): string
 
   /** Throws `runtime_not_isolated` where `enqueue` would, for requests that must be rejected before any other work. */
   requireIsolation(tx: Tx, project: ProjectRow): void

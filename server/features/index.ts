@@ -11,6 +11,7 @@ import { createDatabaseUpgradeHandlers } from './database-upgrades.ts'
 import { createDatabaseHandlers } from './databases.ts'
 import { createDeploymentHandlers } from './deployments.ts'
 import type { FeatureDeps } from './deps.ts'
+import { createDeployHookHandlers } from './deploy-hooks.ts'
 import { createDevHandlers } from './dev.ts'
 import { createForkHandlers } from './forks.ts'
 import { createDiskHandlers } from './disk.ts'
@@ -27,6 +28,7 @@ import { createVerificationHandlers } from './registration.ts'
 import { createMailHandlers } from './mail.ts'
 import { createManagedServiceHandlers } from './managed-services.ts'
 import { createMetricsHandlers } from './metrics.ts'
+import { createNotificationHandlers } from './notifications.ts'
 import { createUnsavedFilesHandlers } from './unsaved-files.ts'
 import { createVolumeHandlers } from './volumes.ts'
 import { createUserHandlers } from './users.ts'
@@ -95,5 +97,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createDevHandlers(deps),
     ...createForkHandlers(deps),
     ...createCommandHandlers(deps),
+    ...createNotificationHandlers(deps),
+    ...createDeployHookHandlers(deps),
   }
 }

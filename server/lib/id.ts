@@ -26,6 +26,9 @@ export type IdPrefix =
   | 'dev'
   | 'cmd'
   | 'act'
+  | 'ntt'
+  | 'ntf'
+  | 'dhk'
 
 /** `prj_` and a ULID in lower case: 48 bits of milliseconds and 80 random bits, increasing within one millisecond. */
 export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {

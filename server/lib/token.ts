@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** `svc_` for the API, `hpp_` for the purge webhook of one project. */
-type TokenPrefix = 'svc' | 'hpp'
+/** `svc_` for the API, `hpp_` for the purge webhook of one project, `hpd_` for a deploy hook. */
+type TokenPrefix = 'svc' | 'hpp' | 'hpd'
 
 /** The prefix, 43 random characters (256 bits) and a checksum of 6, so that secret scanners can recognize real tokens. */
 export function newToken(prefix: TokenPrefix = 'svc'): string {

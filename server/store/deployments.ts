@@ -337,6 +337,8 @@ export function deleteProjectRows(tx: Tx, projectId: string): string[] {
     'project_volumes',
     'unsaved_files',
     'request_captures',
+    'notification_targets',
+    'deploy_hooks',
   ] as const)
     tx.run(tables.deleteFrom(table).where('project_id', '=', projectId))
   tx.run(tables.deleteFrom('projects').where('id', '=', projectId))

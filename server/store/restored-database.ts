@@ -56,6 +56,7 @@ export function deleteSealedColumns(tx: Tx) {
         .set({ sealed_registrant: null, sealed_auth_code: null })
         .where((eb) => eb.or([eb('sealed_registrant', 'is not', null), eb('sealed_auth_code', 'is not', null)])),
     ),
+    notification_targets: tx.run(tables.deleteFrom('notification_targets')),
     remotes: tx.run(tables.updateTable('remotes').set({ sealed_token: null }).where('sealed_token', 'is not', null)),
   }
   for (const table of ['env_vars', 'registries', 'idempotency_keys'] as const) tx.run(tables.deleteFrom(table))

@@ -18,6 +18,8 @@ export interface SqliteDatabase {
   writeSync<R>(work: (tx: SqliteTransaction) => R): R
   /** Runs a single read statement immediately, outside of a transaction. */
   readSync<R>(work: (tx: SqliteTransaction) => R): R
+  /** Called for each event that a transaction has published, in the transaction, before it is committed. */
+  beforeCommit(listener: (tx: SqliteTransaction, event: DomainEvent) => void): void
   /** Incremented by every committed change. A value read at one count is valid while the count is unchanged, because there is no other writer. */
   dataVersion(): number
   readonly raw: Sqlite.Database
@@ -100,6 +102,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     publish: (event) => void pendingEvents.set(JSON.stringify(event), event),
   }
   let pendingEvents = new Map<string, DomainEvent>()
+  const beforeCommit: ((tx: SqliteTransaction, event: DomainEvent) => void)[] = []
 
   const walManager = raw.memory ? undefined : createWalManager(options.path, clock)
   let version = 0
@@ -111,6 +114,8 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     pendingEvents = new Map()
     try {
       const result = work(tx)
+      // Events that a listener publishes are iterated too.
+      for (const event of pendingEvents.values()) for (const listener of beforeCommit) listener(tx, event)
       prepare('COMMIT').run()
       if (begin === 'BEGIN IMMEDIATE') version++
       return { result, events: pendingEvents.values() }
@@ -137,6 +142,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
 
   return {
     raw,
+    beforeCommit: (listener) => void beforeCommit.push(listener),
     dataVersion: () => version,
     read: async (work) => (await runWithBusyRetry('BEGIN', work)).result,
     async write(work) {

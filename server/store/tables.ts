@@ -10,6 +10,13 @@ import type { CronRun } from '../contract/services.ts'
 import type { DatabaseDumpTable, DatabaseRow } from './database-tables.ts'
 import type { CleanupTable, ForkRow, MailboxRow, MailMessageTable, ManagedServiceRow, RegistryRow } from './managed-tables.ts'
 import type { ActivityTable } from './activity-tables.ts'
+import type {
+  DeployHookTable,
+  NotificationAttemptRow,
+  NotificationDeliveryTable,
+  NotificationIncidentRow,
+  NotificationTargetTable,
+} from './notification-tables.ts'
 import type { ProjectVolumeRow, UnsavedFilesRow } from './volume-tables.ts'
 
 /** The rows. Names are those of the API; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
@@ -68,6 +75,11 @@ export interface RequestCaptureRow {
   activity: ActivityTable
   activity_read: { user_id: string; seq: number }
   activity_retention: { id: number; keep_from: number }
+  notification_targets: NotificationTargetTable
+  notification_deliveries: NotificationDeliveryTable
+  notification_attempts: NotificationAttemptRow
+  notification_incidents: NotificationIncidentRow
+  deploy_hooks: DeployHookTable
 }
 
 interface CronRunTable extends Omit<CronRunRow, 'seq'> {

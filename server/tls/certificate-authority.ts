@@ -41,6 +41,8 @@ interface TlsIdentity {
 
 const maxIdentities = 1000
 
+export const replacementTime = ({ expires_at }: Pick<CertificateInfo, 'expires_at'>): number => expires_at - leafLifetime_ms
+
 export function createCertificateAuthority(options: { store: AuthorityStore; clock: Clock; machine: string }): CertificateAuthority {
   const { store, clock } = options
   let loaded: Promise<AuthorityRecord | undefined> | undefined
@@ -60,7 +62,7 @@ export function createCertificateAuthority(options: { store: AuthorityStore; clo
     const reading = read()
     const record = await reading
     // The authority is valid for ten years. Before it expires, it is replaced by a new one, which must be trusted again.
-    if (record && readCertificate(record.certificate).expires_at - leafLifetime_ms > clock.now()) return record
+    if (record && replacementTime(readCertificate(record.certificate)) > clock.now()) return record
     // Of several concurrent callers, the first creates it.
     if (loaded === reading) void remember(issueAuthority())
     return ensure()

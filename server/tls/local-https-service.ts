@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
 import type { Environment } from '../lib/environment.ts'
 import type { Log } from '../lib/log.ts'
-import { createCertificateAuthority, type CertificateAuthority, type AuthorityStore } from './certificate-authority.ts'
+import { createCertificateAuthority, replacementTime, type CertificateAuthority, type AuthorityStore } from './certificate-authority.ts'
 import { checkNames, resolveBySystem } from './name-checks.ts'
 import { createHostsFileSync } from './hosts-file-sync.ts'
 import type { LocalHttps } from './local-https.ts'
@@ -31,6 +31,8 @@ export interface LocalHttpsOptions {
 export interface LocalHttpsService extends LocalHttps {
   /** The identity for a TLS handshake. */
   identityFor: CertificateAuthority['identityFor']
+  /** When the authority is replaced by one that has to be trusted again, in milliseconds since 1970; undefined before it is needed. */
+  findAuthorityReplacement(): Promise<number | undefined>
   /** Called when hostnames or settings may have changed. */
   scheduleHostsFileSync(): void
   close(): Promise<void>
@@ -75,6 +77,10 @@ export function createLocalHttps(options: LocalHttpsOptions): LocalHttpsService 
 
   return {
     identityFor: (host) => certificateAuthority.identityFor(host),
+    async findAuthorityReplacement() {
+      const authority = await certificateAuthority.current()
+      return authority && replacementTime(authority)
+    },
     getHttpsStatus: https,
     trustAuthority: () => trust.add(),
     removeAuthority: () => trust.remove(),

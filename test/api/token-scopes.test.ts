@@ -18,6 +18,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     listTraces getTrace getTraceSpan
     getRequestCapture
     listActivity listProjectActivity getActivityInbox markActivityRead
+    listNotificationDeliveries listAccountNotificationDeliveries listDeployHooks
   `),
   deploy: words(`
     createProject stopProject deployProject createDeployment deployFolder uploadProject uploadCommit retryDeployment cancelDeployment
@@ -38,6 +39,10 @@ const expectedScopes: Record<TokenScope, string[]> = {
     updateRemote deleteRemote removeManagedService updateMail getMailMessage downloadMailMessage downloadMailAttachment
     deleteMailMessage deleteMailMessages detachVolume restoreVolume downloadVolume uploadVolume downloadVolumeFile deleteVolume
     deleteVolumeSnapshot startRequestCapture stopRequestCapture getCapturedRequest replayRequest
+    deleteVolumeSnapshot listNotificationTargets createNotificationTarget updateNotificationTarget deleteNotificationTarget
+    testNotificationTarget redeliverNotification listAccountNotificationTargets createAccountNotificationTarget
+    updateAccountNotificationTarget deleteAccountNotificationTarget testAccountNotificationTarget redeliverAccountNotification
+    createDeployHook deleteDeployHook
   `),
 }
 /** Without a project in their path, and yet open to a token that is limited to one. */

@@ -77,6 +77,13 @@ const path = 'projects/harbour-shop/logs/requests'
 
 export const requestScreens: Screen[] = [
   ...traceScreens,
+  { name: 'logs', path: 'projects/harbour-shop/logs' },
+  { name: 'logs-none', path: 'projects/chart-room/logs' },
+  {
+    name: 'logs-download',
+    path: 'projects/harbour-shop/logs',
+    act: (page) => page.getByRole('button', { name: 'Download full log' }).click(),
+  },
   { name: 'requests', path, before: withRequests(60), act: (page) => expect(page.getByRole('list', { name: 'Requests' })).toBeVisible() },
   { name: 'requests-empty', path, before: withRequests(0), act: (page) => expect(page.getByText('No requests yet')).toBeVisible() },
   {

@@ -11,6 +11,7 @@ import { forkScreens } from './fork-screens.ts'
 import { openNewPromotion, startPromotion, withFakeRemote } from './fake-remote.ts'
 import { installFakeBridge } from './fake-bridge.ts'
 import { withLongResponses } from './long-responses.ts'
+import { notificationScreens } from './notification-screens.ts'
 import { planScreens } from './plan-screens.ts'
 import type { Screen } from './screen.ts'
 import type { SeededIds } from './seeded-platform.ts'
@@ -65,6 +66,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   ...changeScreens,
   ...requestScreens,
   ...captureScreens,
+  ...notificationScreens,
   ...serviceScreens,
   ...devScreens,
   ...planScreens,
@@ -136,13 +138,6 @@ export const screens = (ids: SeededIds): Screen[] => [
   { name: 'deployment-ready', path: `projects/harbour-shop/deployments/${ids.serving_id}` },
   { name: 'deployment-failed', path: `projects/harbour-shop/deployments/${ids.failed_id}` },
   { name: 'deployment-running', path: `projects/night-ferry/deployments/${ids.running_id}` },
-  { name: 'logs', path: 'projects/harbour-shop/logs' },
-  { name: 'logs-none', path: 'projects/chart-room/logs' },
-  {
-    name: 'logs-download',
-    path: 'projects/harbour-shop/logs',
-    act: (page) => page.getByRole('button', { name: 'Download full log' }).click(),
-  },
   { name: 'metrics', path: 'projects/harbour-shop/metrics' },
   { name: 'metrics-week', path: 'projects/harbour-shop/metrics?range=7d' },
   { name: 'metrics-empty', path: 'projects/chart-room/metrics' },

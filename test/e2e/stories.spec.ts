@@ -9,6 +9,7 @@ import { buyDomain } from './stories/domain.ts'
 import { changeEnvironment } from './stories/environment.ts'
 import { completeFirstRun } from './stories/first-run.ts'
 import { fixBrokenBuild } from './stories/fix-build.ts'
+import { addWebhookAndRedeliver } from './stories/notifications.ts'
 import { openPreview } from './stories/preview.ts'
 import { replayWebhook } from './stories/replay.ts'
 import { rollBackDeployment } from './stories/rollback.ts'
@@ -40,6 +41,7 @@ const stories: [name: string, variant: 0 | 1 | 2 | 3, tell: (teller: StoryContex
   ['create and revoke a token', 3, createAndRevokeToken],
   ['replay a webhook against a preview', 0, replayWebhook],
   ['find out what changed', 0, findOutWhatChanged],
+  ['add a webhook and send a notification again', 0, addWebhookAndRedeliver],
   ['promote to another instance and pull back', 1, promoteAndPull],
 ]
 

@@ -300,6 +300,10 @@ describe('the key', () => {
             "INSERT INTO databases (project_id, branch, driver, db_name, db_user, sealed_password, is_ready, created_at) VALUES ('prj_1', '', 'process', 'p_1', 'p_1', ?, 1, ?)",
           ).run(sealer.seal({ table: 'databases', column: 'sealed_password', row: 'p_1' }, 'old'), at)
           tx.statement("INSERT INTO registries VALUES ('prj_1', 'ghcr.io', 'me', ?, ?)").run(sealer.seal(registryColumn, 'hunter2'), at)
+          tx.statement(
+            `INSERT INTO notification_targets (id, account_id, type, name, sealed_address, is_trusted, rules, is_enabled, created_at)
+             VALUES ('ntt_1', ?, 'slack', 'chat', ?, 1, '{}', 1, ?)`,
+          ).run(answered.account_id, sealer.seal({ table: 'notification_targets', column: 'sealed_address', row: 'ntt_1' }, 'https://x.test/'), at)
           for (const name of ['mariadb', 'redis'])
             tx.statement('INSERT INTO managed_services (project_id, name, sealed_password, created_at, removed_at) VALUES (?, ?, ?, ?, NULL)').run(
               'prj_1',
@@ -347,6 +351,7 @@ describe('the key', () => {
       'Passwords of the managed services of one. New passwords were generated. MariaDB’s data has the old one: restore a dump into it.',
       'The local certificate authority. Run homeport trust to trust the new one.',
       expect.stringContaining('Registrant data and transfer codes of purchased domains'),
+      'Notification targets. Add them again.',
       'Database passwords. New passwords were generated; the data is intact.',
     ])
     const made = createSealer(Buffer.from(readFileSync(join(into, 'master.key'), 'utf8').trim(), 'hex'))

@@ -19,6 +19,7 @@ import { until } from '../support/until.ts'
 import { encodingsOf } from './secret-encodings.ts'
 import { readAsAgent } from './secrets-agent.ts'
 import { tellingApp } from './secrets-app.ts'
+import { addNotificationSecrets, readNotifications } from './secrets-notifications.ts'
 
 const createSecret = (name: string) => `HPSENT_${name}/+ ${newId('evt')}"é%`
 
@@ -162,6 +163,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       secrets.set('registry password', registry.password)
       const purge = await ask<{ token: string }>('POST', '/v1/projects/teller/cache/token', undefined, { isHandout: true })
       secrets.set('purge token', purge.body.token)
+      await addNotificationSecrets(ask, secrets)
     })
 
     test('it deploys: failing builds and starts, a page with a screenshot, a retry, a rollback', async () => {
@@ -186,6 +188,8 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       const friend = secrets.get('token')!
       await ask('POST', '/hooks/cache/teller', undefined, { token })
       await ask('POST', `/hooks/cache/teller?token=${token}`)
+      await ended((await ask<{ deployment_id: string }>('POST', `/hooks/deploy/${secrets.get('deploy hook')!}`)).body.deployment_id)
+      await readNotifications(ask, secrets)
       await ask('POST', '/hooks/cache/teller', { urls: [`/?key=${friend}x`] }, { token: `${token}x` })
       await ask('GET', `/v1/projects?token=${friend}&limit=0`)
       await ask('GET', `/v1/projects/${friend}`)

@@ -77,7 +77,7 @@ describe('an event of the activity log', () => {
     read = []
     seen = []
     const client = { call: async (_: string, { body }: { body: { id: string } }) => void read.push(body.id) } as unknown as ApiClient
-    hear = createNotificationListener({ client, cache, myId: () => 'usr_1', isVisible: (path) => seen.includes(path) })
+    hear = createNotificationListener({ client, cache, myId: () => 'usr_1', notify: (notice) => shown.push(notice.title), isVisible: (path) => seen.includes(path) })
   })
 
   it('reloads the inbox, except after a change of one’s own', async () => {

@@ -1,3 +1,4 @@
+import { Link } from 'wouter'
 import { useInstanceSession } from '../../api/instance.ts'
 import { useCapabilities } from '../../api/capabilities.ts'
 import { useBilling } from '../../api/billing.ts'
@@ -30,6 +31,11 @@ export default function AccountPage() {
           <Tokens />
           <PlanAndCard />
           {capabilities.has_instance_api && <Members />}
+          {capabilities.has_instance_api && (
+            <p className="text-muted">
+              <Link href="/account/notifications">Notifications</Link> about all projects by email, webhook or Slack.
+            </p>
+          )}
         </>
       )}
     </div>

@@ -1,4 +1,5 @@
 import {
+  Bell,
   Braces,
   ChartColumn,
   Database,
@@ -145,6 +146,16 @@ export function ProjectCommands({ slug, ...group }: GroupProps & { slug: string 
       icon: <Braces size={16} aria-hidden />,
       run: () => navigate(`${projectPath}/environment`),
     },
+    ...(capabilities.has_instance_api
+      ? [
+          {
+            text: 'Notifications: email, webhooks, Slack',
+            synonyms: 'alert webhook email slack',
+            icon: <Bell size={16} aria-hidden />,
+            run: () => navigate(`${projectPath}/notifications`),
+          },
+        ]
+      : []),
     { text: 'Environment: add variable…', icon: <Braces size={16} aria-hidden />, run: () => navigate(`${projectPath}/environment?do=add`) },
     { text: 'Environment: import a .env file…', icon: <Braces size={16} aria-hidden />, run: () => navigate(`${projectPath}/environment?do=import`) },
     { text: 'Database: connection and dumps', icon: <Database size={16} aria-hidden />, run: () => navigate(`${projectPath}/database`) },

@@ -2,13 +2,18 @@ import type { QueryClient } from '@tanstack/react-query'
 import { cachedInbox, markInboxRead, reloadInbox } from '../../api/activity.ts'
 import type { ApiClient } from '../../api/api-client.ts'
 import type { ApiEvent } from '../../../server/client/operation-types.ts'
+import { findCachedProject } from '../../api/query-cache.ts'
 import { activityPath } from '../../lib/activity-link.ts'
+import { toNotification } from './inbox-notifications.ts'
+import type { DashboardNotification } from './store.ts'
 
 interface NotificationListenerOptions {
   client: ApiClient
   cache: QueryClient
   /** The signed-in user, whose own changes are no news. */
   myId(): string | undefined
+  /** Shows what is new in the inbox. */
+  notify(notice: DashboardNotification): void
   /** Whether the user currently sees this path. */
   isVisible(path: string): boolean
 }
@@ -18,6 +23,7 @@ export function createNotificationListener({
   client,
   cache,
   myId,
+  notify,
   isVisible,
 }: NotificationListenerOptions): (event: ApiEvent<'followInstance'>) => void {
   return (event) => {
@@ -28,6 +34,12 @@ export function createNotificationListener({
     const isSeen = [path, entry.project && `/projects/${entry.project.slug}`].some((one) => one && isVisible(one))
     // Unread ones before it would be marked, too.
     const isRead = isSeen && cachedInbox(cache)?.unread === 0
-    void (isRead ? markInboxRead(client, cache, entry.id) : Promise.resolve()).catch(() => undefined).then(() => reloadInbox(cache))
+    const settle = async () => {
+      if (isRead) await markInboxRead(client, cache, entry.id).catch(() => undefined)
+      await reloadInbox(cache)
+      const isNew = !isSeen && cachedInbox(cache)?.entries.some(({ id }) => id === entry.id)
+      if (isNew) notify(toNotification(entry, entry.project ? findCachedProject(cache, entry.project.id)?.name : undefined))
+    }
+    void settle()
   }
 }

@@ -4,6 +4,7 @@ import { queryKeys } from '../../api/query-keys.ts'
 import type { ApiEvent, CallOutput } from '../../../server/client/operation-types.ts'
 import { instanceBasePath } from '../../lib/instance-path.ts'
 import type { InstanceConnection } from '../../stores/connection.ts'
+import { showBrowserNotification } from '../../stores/browser-notifications.ts'
 import { createNotificationListener } from './notification-listener.ts'
 import { loadWithRetry } from '../../lib/load-with-retry.ts'
 import { healthNoticesOf, useHealthNotices } from './store.ts'
@@ -16,6 +17,7 @@ export function useNotificationListener({ id, client, cache }: InstanceConnectio
         client,
         cache,
         myId: () => cache.getQueryData<CallOutput<'getSession'>>(queryKeys.session)?.user.id,
+        notify: (notice) => showBrowserNotification(notice, `${instanceBasePath(id)}${notice.path}`),
         isVisible: (path) => document.visibilityState === 'visible' && location.pathname === `${instanceBasePath(id)}${path}`,
       }),
     [id, client, cache],

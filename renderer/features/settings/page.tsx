@@ -18,6 +18,7 @@ import { LinesField, SwitchField, TextField } from '../../components/field.tsx'
 import { frameworkName } from '../../lib/frameworks.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { WatchPathsField } from './watch-paths-field.tsx'
+import { DeployHooksSection } from './deploy-hooks.tsx'
 import { RegistriesSection } from './registries.tsx'
 import styles from './page.module.css'
 
@@ -200,6 +201,7 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
           </Button>
         </div>
       </form>
+      {more && project.is_connected && <DeployHooksSection project={project} />}
       {more && <RegistriesSection slug={project.slug} />}
       {more && <BuildCacheSection slug={project.slug} />}
       <DeleteProjectSection project={project} />

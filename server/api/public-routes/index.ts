@@ -4,6 +4,7 @@ import type { RuntimeStatus } from '../../contract/instance.ts'
 import { billingWebhookRoute } from './billing-webhook.ts'
 import type { BillingWebhook } from './billing-webhook.ts'
 import { createDashboard } from './dashboard.ts'
+import { type DeployHookRunner, deployHookRoutes } from './deploy-hook.ts'
 import { docsPage } from '../openapi/docs-page.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import { type RegistrationService, accountPages } from './account-pages.ts'
@@ -32,6 +33,7 @@ export interface PublicRouteOptions extends SignInOptions {
   has_card_form: boolean
   purgeWebhook: PurgeWebhook
   billingWebhook: BillingWebhook
+  runDeployHook: DeployHookRunner
   answerMcp: McpEndpoint
   registration: RegistrationService
 }
@@ -65,6 +67,7 @@ export function createPublicRoutes(options: PublicRouteOptions): PublicRoute[] {
     ...accountPages(options),
     purgeWebhookRoute(options.purgeWebhook),
     billingWebhookRoute(options.billingWebhook),
+    ...deployHookRoutes(options.runDeployHook),
     mcpRoute(options.answerMcp),
     {
       path: '/app/**',

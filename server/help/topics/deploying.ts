@@ -5,7 +5,8 @@ export const deployingTopics: HelpArticle[] = [
     id: 'git',
     title: 'Git access',
     summary: 'A repository is not found, asks for a password, or cannot be reached.',
-    keywords: 'clone failed permission denied publickey authentication ssh token private repository branch project not connected',
+    keywords:
+      'clone failed permission denied publickey authentication ssh token private repository branch project not connected deploy hook deploy_hook_not_found',
     body: [
       'Homeport runs the `git` of this machine as your user. If `git ls-remote` can read a repository in your terminal, so can Homeport.',
       { run: 'git ls-remote https://example.com/me/my-app.git' },
@@ -19,6 +20,13 @@ export const deployingTopics: HelpArticle[] = [
         ],
       },
       'A project without a repository deploys folders and archives instead ([[uploads]]). You can add a repository later in the project’s Settings.',
+      { h: 'Deploy hooks' },
+      'A deploy hook is a URL that deploys the newest commit of a branch when it is called with POST, for example by a CMS or another CI. Create it in the project’s Settings. It answers with the ID of the deployment; calls while one is queued get the ID of that one.',
+      { run: 'npx homeport hooks my-app create CMS' },
+      {
+        run: 'curl -X POST -H "Authorization: Bearer $HOOK_TOKEN" http://127.0.0.1:4600/hooks/deploy',
+        note: 'the same as a POST to the URL, with the token in a header that no proxy logs',
+      },
     ],
   },
   {

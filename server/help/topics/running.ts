@@ -128,6 +128,56 @@ export const runningTopics: HelpArticle[] = [
     ],
   },
   {
+    id: 'notifications',
+    title: 'Notifications',
+    summary: 'You want to hear of failed deployments and crashes, or check a webhook that Homeport calls.',
+    keywords:
+      'alert email slack discord mattermost webhook signature hmac Homeport-Signature verify error rate incident redeliver notification_target_not_found notification_delivery_not_found too_many_targets',
+    body: [
+      'A target is an email address, a webhook or a Slack-compatible webhook. Add it under Settings, Notifications of a project, or for all projects under [[/account/notifications|Account, Notifications]]. Choose the events, then press Send test.',
+      { run: 'npx homeport notifications add email team@example.com --project my-app' },
+      {
+        run: 'npx homeport notifications add webhook https://hooks.example.com/homeport --error-rate 5:10',
+        note: 'more than 5 % of requests fail for 10 minutes',
+      },
+      { run: 'npx homeport notifications add slack', note: 'asks for the URL, which is a credential' },
+      {
+        list: [
+          'A failed deployment is reported once, and so is the next one that works. A crash, an error rate, a full disk and an expiring certificate authority are reported when they begin and when they are over, at most every 10 minutes.',
+          'An error rate needs at least 10 requests in its time. Responses with a status of 500 or above count.',
+          'Email needs a mail server: `HOMEPORT_SMTP_URL`. Targets of accounts other than the instance owner’s can only be members of the team.',
+          'The rules for disk and certificate are for targets of the instance owner’s account.',
+          'Notifications in this browser appear while the dashboard is open in a tab that you are not looking at.',
+        ],
+      },
+      { h: 'Verify a webhook' },
+      'Each request has the header `Homeport-Signature: t=TIME,v1=SIGNATURE`. The signature is the HMAC-SHA256 of the time, a dot and the body, with the secret that was shown when you added the webhook. Refuse old times, and compare in constant time:',
+      {
+        file: 'verify.js',
+        text: `import { createHmac, timingSafeEqual } from 'node:crypto'
+
+// body: the bytes of the request as text, before any parsing
+export function isFromHomeport(header, body, secret) {
+  const { t, v1 } = Object.fromEntries(header.split(',').map((part) => part.split('=')))
+  const expected = createHmac('sha256', secret).update(\`\${t}.\${body}\`).digest()
+  const given = Buffer.from(v1 ?? '', 'hex')
+  const isRecent = Math.abs(Date.now() / 1000 - Number(t)) < 300
+  return isRecent && given.length === expected.length && timingSafeEqual(given, expected)
+}`,
+      },
+      'The body is JSON with `id`, `type` (such as `deployment.failed`), `created_at`, `title`, `text`, `url`, `project` and `data`. Answer with a status from 200 to 299 within 10 seconds. Otherwise the request is repeated up to seven times, after 10 seconds, 40 seconds, 3 minutes and so on, for about 15 hours. A notification may arrive twice: `id` is then the same.',
+      { h: 'A webhook is not called' },
+      {
+        list: [
+          'Recent deliveries shows each attempt with its status. Redeliver sends it again with the same ID.',
+          'Use https://. Addresses in private networks, and http:// to them, are only for targets that the instance owner added.',
+          'Redirects are not followed: enter the final URL.',
+        ],
+      },
+      { run: 'npx homeport notifications deliveries --project my-app' },
+    ],
+  },
+  {
     id: 'environment',
     title: 'Variables',
     summary: 'A variable is missing, outdated, or has the wrong value.',

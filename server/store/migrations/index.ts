@@ -23,6 +23,7 @@ import { tracingSql } from './0029-tracing.ts'
 import { requestCapturesSql } from './0026-request-captures.ts'
 import { dumpNamesSql } from './0028-dump-names.ts'
 import { activitySql } from './0025-activity.ts'
+import { notificationsSql } from './0027-notifications.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -51,6 +52,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'dump-names', sql: dumpNamesSql },
   { name: 'tracing', sql: tracingSql },
   { name: 'activity', sql: activitySql },
+  { name: 'notifications', sql: notificationsSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [

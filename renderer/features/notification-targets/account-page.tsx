@@ -1,0 +1,16 @@
+import { useTitle } from '../../lib/use-title.ts'
+import { NotificationSections } from './sections.tsx'
+
+/** Notifications about all projects of the account, and about the instance. */
+export default function AccountNotificationsPage() {
+  useTitle('Notifications')
+  return (
+    <div className="page">
+      <header className="page-header">
+        <h1>Notifications</h1>
+        <p className="text-muted">About all projects of your account. A project can have targets of its own in its settings.</p>
+      </header>
+      <NotificationSections slug={null} />
+    </div>
+  )
+}
