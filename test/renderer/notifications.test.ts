@@ -67,6 +67,7 @@ describe('an event of the activity log', () => {
   let cache: QueryClient
   let read: string[]
   let seen: string[]
+  let shown: string[]
   let hear: ReturnType<typeof createNotificationListener>
   const send = (one: ActivityEntry) => hear({ event: 'activity', id: null, data: { entry: one } })
   const isStale = () => cache.getQueryState(queryKeys.activityInbox)?.isInvalidated
@@ -76,8 +77,15 @@ describe('an event of the activity log', () => {
     cache.setQueryData(queryKeys.activityInbox, { entries: [], unread: 0 })
     read = []
     seen = []
+    shown = []
     const client = { call: async (_: string, { body }: { body: { id: string } }) => void read.push(body.id) } as unknown as ApiClient
-    hear = createNotificationListener({ client, cache, myId: () => 'usr_1', notify: (notice) => shown.push(notice.title), isVisible: (path) => seen.includes(path) })
+    hear = createNotificationListener({
+      client,
+      cache,
+      myId: () => 'usr_1',
+      notify: (notice) => shown.push(notice.title),
+      isVisible: (path) => seen.includes(path),
+    })
   })
 
   it('reloads the inbox, except after a change of one’s own', async () => {
@@ -87,6 +95,19 @@ describe('an event of the activity log', () => {
     send(entry('deployment.ready'))
     await until(isStale, { what: 'the inbox to be reloaded' })
     expect(read).toEqual([])
+  })
+
+  it('is shown if it is in the inbox and the user does not see it happen', async () => {
+    const [ready, failed] = [entry('deployment.ready', { id: 'act_1' }), entry('deployment.failed', { id: 'act_2' })]
+    cache.setQueryData(queryKeys.activityInbox, { entries: [ready, failed], unread: 2 })
+    seen = ['/projects/shop']
+    send(ready)
+    await until(isStale, { what: 'the inbox to be reloaded' })
+    seen = []
+    send(failed)
+    send(entry('env_vars.set', { id: 'act_3' }))
+    await until(() => shown.length > 0 || undefined, { what: 'the notification' })
+    expect(shown).toEqual([expect.stringContaining('failed')])
   })
 
   it('is read at once by who sees it happen, unless others before it are unread', async () => {

@@ -48,11 +48,11 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'public-ports', sql: publicPortsSql },
   { name: 'project-apps', sql: projectAppsSql },
   { name: 'token-scopes', sql: tokenScopesSql },
+  { name: 'activity', sql: activitySql },
   { name: 'request-captures', sql: requestCapturesSql },
+  { name: 'notifications', sql: notificationsSql },
   { name: 'dump-names', sql: dumpNamesSql },
   { name: 'tracing', sql: tracingSql },
-  { name: 'activity', sql: activitySql },
-  { name: 'notifications', sql: notificationsSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
