@@ -7,6 +7,7 @@ import { createPlatformLan } from './bootstrap/create-lan.ts'
 import { createPlatformMailCatcher } from './bootstrap/create-mail-catcher.ts'
 import { createPlatformMaintenance } from './bootstrap/create-maintenance.ts'
 import { createPlatformScreenshots } from './bootstrap/create-screenshots.ts'
+import { createPlatformUsage } from './bootstrap/create-usage.ts'
 import { recordLastRequests } from './bootstrap/record-last-requests.ts'
 import { startApi } from './bootstrap/start-api.ts'
 import { startBilling } from './bootstrap/start-billing.ts'
@@ -46,6 +47,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const { databases, dumps } = await startDatabases(context, runtimes)
     const mailCatcher = createPlatformMailCatcher(context, runtimes)
     const { deployments, watcher, sourcePlanner } = createDeployments(context, { runtimes, edge, databases, mailCatcher, source, screenshots, purge })
+    const usage = createPlatformUsage(context, deployments)
     const maintenance = await createPlatformMaintenance(context, { runtimes, databases, deployments })
     const billing = await startBilling(context, maintenance.jobs)
     maintenance.jobs.add('mail_catcher', () => mailCatcher.listen())
@@ -58,7 +60,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     maintenance.jobs.add('kept_answers', idempotencyStore.deleteExpired)
     const lan = createPlatformLan(context)
     const parts = { authenticator, billing, databases, deployments, domainSales, domainVerifier, dumps, edge, lan, mailCatcher, maintenance }
-    const features = await createFeatureDeps(context, { ...parts, purge, runtimes, screenshots, source, sourcePlanner, watcher })
+    const features = await createFeatureDeps(context, { ...parts, purge, runtimes, screenshots, source, sourcePlanner, usage, watcher })
     const api = await startApi(context, { features, authenticator, idempotencyStore, lan, runtime: runtimes.runtime })
 
     await maintenance.restoreDatabases()

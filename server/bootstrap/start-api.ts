@@ -4,6 +4,7 @@ import type { RuntimeStatus } from '../contract/instance.ts'
 import type { Authenticator } from '../features/authenticator.ts'
 import { createBillingWebhook } from '../features/billing.ts'
 import { createHandlers, createResourceResolver, type FeatureDeps } from '../features/index.ts'
+import { createPrometheusExporter } from '../features/prometheus.ts'
 import { createRegistration } from '../features/registration.ts'
 import type { IdempotencyStore } from '../features/idempotency-store.ts'
 import { createPurgeTokenLookup } from '../features/cache-purge.ts'
@@ -54,6 +55,7 @@ export async function startApi(context: PlatformContext, { features, authenticat
     has_card_form: options.stripe !== null,
     billingWebhook: createBillingWebhook(features.billing),
     purgeWebhook: { findProject: createPurgeTokenLookup(store.db), purge: (projectId, what) => features.purge(projectId, what, 'webhook') },
+    scrapeMetrics: createPrometheusExporter(features),
     // Loaded with the first message, because few instances have an agent.
     answerMcp: async (message) => (await import('../mcp/http-endpoint.ts')).answerMcpRequest(urls.api, message),
     rateLimits: () => {

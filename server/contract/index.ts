@@ -14,6 +14,7 @@ import { logDownloadOperations } from './log-downloads.ts'
 import { mailOperations } from './mail.ts'
 import { managedServiceOperations } from './managed-services.ts'
 import { metricsOperations, sparklineOperations } from './metrics.ts'
+import { projectMetricsOperations } from './project-metrics.ts'
 import { networkOperations } from './network.ts'
 import type { HandlersOf, OperationSpec, ResourceKind } from './operation.ts'
 import { teamOperations } from './teams.ts'
@@ -75,6 +76,7 @@ export const allOperations = {
   ...registryOperations,
   ...mailOperations,
   ...requestOperations,
+  ...projectMetricsOperations,
   ...volumeOperations,
   ...unsavedFilesOperations,
   ...devOperations,

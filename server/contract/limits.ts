@@ -75,5 +75,7 @@ export const limits = {
    * the output of a command.
    */
   request_log: { rows: 100_000, days: 3, per_second: 1000, exported: 10_000, path: 2048, query: 2048, user_agent: 300 },
+  /** Of the dashboard's metrics and of `/metrics`: routes and deployments in a response, routes that are told apart, projects with series of their own. */
+  metrics: { routes: 100, distinct_routes: 1_000, deployments: 50, projects: 500 },
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
 } as const

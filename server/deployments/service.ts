@@ -46,7 +46,7 @@ import { recoverInterrupted, recoverWhenAvailable } from './recovery.ts'
 import { createProjectRoutes } from './project-routes.ts'
 import { steps } from './pipeline.ts'
 import { isTerminal } from './status-transitions.ts'
-import type { AppUsage } from './usage.ts'
+import type { AppUsage, UsageReading } from './usage.ts'
 import { createDeploymentQueue } from './queue.ts'
 import type { DeploymentContext, DeploymentServiceOptions } from './context.ts'
 
@@ -116,6 +116,8 @@ export interface DeploymentService {
 
   /** Current resource use of a project's app; null when nothing runs: static, asleep, stopped. */
   getUsage(projectId: string): Promise<AppUsage | null>
+  /** Current resource use of everything that runs in production. */
+  readAllUsage(): Promise<UsageReading[]>
 
   /**
    * Apps that run as processes of this machine, by name, with the ports besides loopback on which they listen; undefined when the system does not
@@ -343,6 +345,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
 
     getStatusPage: (host) => routes.getStatusPage(host),
     getUsage: (projectId) => supervisor.getUsage(projectId),
+    readAllUsage: () => supervisor.readAllUsage(),
     async findPublicPorts() {
       const found = await supervisor.findPublicPorts()
       const slugOf = (id: string) => store.db.readSync((tx) => findProject(tx, id))?.slug ?? id

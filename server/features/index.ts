@@ -24,6 +24,7 @@ import { createVerificationHandlers } from './registration.ts'
 import { createMailHandlers } from './mail.ts'
 import { createManagedServiceHandlers } from './managed-services.ts'
 import { createMetricsHandlers } from './metrics.ts'
+import { createProjectMetricsHandlers } from './project-metrics.ts'
 import { createUnsavedFilesHandlers } from './unsaved-files.ts'
 import { createVolumeHandlers } from './volumes.ts'
 import { createUserHandlers } from './users.ts'
@@ -65,6 +66,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createMailHandlers(deps),
     ...createManagedServiceHandlers(deps),
     ...createMetricsHandlers(deps),
+    ...createProjectMetricsHandlers(deps),
     ...createLanHandlers(deps),
     ...createOwnerPasswordHandlers(deps),
     ...createUserHandlers(deps),

@@ -1,12 +1,15 @@
 import type { RequestFilters } from '../contract/requests.ts'
 import { limits } from '../contract/limits.ts'
-import { first, insert, requestTables, run } from './query.ts'
+import { toRouteTemplate } from '../lib/route-template.ts'
+import { all, first, insert, requestTables, run } from './query.ts'
 import type { RequestRow } from './request-tables.ts'
 import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
 
 export type NewRequestRow = Omit<RequestRow, 'seq' | 'project' | 'status_class'> & { project_id: string }
 /** `number`: of the request in its project, in the order in which requests ended. */
 export type StoredRequest = Omit<RequestRow, 'seq' | 'project' | 'status_class'> & { number: number }
+/** What the figures of a route are computed from. */
+export type RouteRequestRow = Pick<RequestRow, 'time' | 'method' | 'path' | 'status' | 'duration_ms' | 'bytes' | 'skipped_before'>
 export type RowFilters = Omit<RequestFilters, 'since' | 'until'>
 
 /** The request log: of each project the last requests, by their number. */
@@ -20,6 +23,8 @@ export interface RequestStore {
   readRange(projectId: string, since_ms?: number, until_ms?: number): { from: number; to: number; last: number }
   /** Requests from a number up to another, which is not included; the newest first, or the oldest. */
   list(projectId: string, filters: RowFilters, range: { from: number; to: number; limit: number; order: 'asc' | 'desc' }): StoredRequest[]
+  /** All requests from a number up to another, which is not included; the oldest first. */
+  listForRoutes(projectId: string, range: { from: number; to: number }): RouteRequestRow[]
   /** A request of any project. */
   find(id: string): (StoredRequest & { project_id: string }) | undefined
   /**
@@ -56,6 +61,14 @@ const findEnd = first((from: number, to: number) =>
     .where('seq', '<', to)
     .orderBy('seq')
     .limit(1),
+)
+const listRouteRows = all((from: number, to: number) =>
+  requestTables
+    .selectFrom('requests')
+    .select(['time', 'method', 'path', 'status', 'duration_ms', 'bytes', 'skipped_before'])
+    .where('seq', '>=', from)
+    .where('seq', '<', to)
+    .orderBy('seq'),
 )
 const findById = first((id: string) =>
   requestTables
@@ -97,6 +110,7 @@ const columns = [
 const insertRequest = insert<RequestRow>(columns, (row) => requestTables.insertInto('requests').values(row))
 
 export function createRequestStore(db: SqliteDatabase): RequestStore {
+  db.raw.function('route_template', { deterministic: true }, (path) => toRouteTemplate(String(path)))
   const rangeOf = (tx: SqliteTransaction, projectId: string) => {
     const project = findProject(tx, projectId)
     if (!project) return undefined
@@ -148,6 +162,12 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
           .where('seq', '>=', project.base + from)
           .where('seq', '<', project.base + to)
         return tx.all<RequestRow>(query.orderBy('seq', order).limit(limit)).map(toStoredRequest)
+      }),
+
+    listForRoutes: (projectId, { from, to }) =>
+      db.readSync((tx) => {
+        const project = rangeOf(tx, projectId)
+        return project ? listRouteRows(tx, project.base + from, project.base + to) : []
       }),
 
     find(id) {
@@ -210,13 +230,14 @@ function toStoredRequest({ seq, project, status_class: _, ...row }: RequestRow):
  * With a status, the index of statuses is read in the order of the numbers, and answers for the path too. Otherwise the rows themselves are read in that
  * order, of which the numbers are a range.
  */
-function filterRequests(project: number, { status, method, path, host, deployment, cache, client_ip, min_duration_ms, id }: RowFilters) {
+function filterRequests(project: number, { status, method, path, route, host, deployment, cache, client_ip, min_duration_ms, id }: RowFilters) {
   let query = requestTables.selectFrom('requests').selectAll()
   if (status !== undefined) {
     query = query.where('project', '=', project).where('status_class', '=', Number(status[0]))
     if (/^\d+$/.test(status)) query = query.where('status', '=', Number(status))
   }
   if (path !== undefined) query = query.where((eb) => eb(eb.fn<number>('glob', [eb.val(toGlob(path)), 'path']), '=', 1))
+  if (route !== undefined) query = query.where((eb) => eb(eb.fn<string>('route_template', ['path']), '=', route))
   if (method !== undefined) query = query.where('method', '=', method.toUpperCase())
   if (host !== undefined) query = query.where('host', '=', host.toLowerCase())
   if (deployment !== undefined) query = query.where('deployment_id', '=', deployment)

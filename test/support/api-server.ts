@@ -15,6 +15,7 @@ import { openSqlite } from '../../server/store/sqlite.ts'
 import { createLogStore } from '../../server/store/log-store.ts'
 import { createRequestStore } from '../../server/store/request-store.ts'
 import { createMetricsStore } from '../../server/store/metrics-store.ts'
+import { createUsageStore } from '../../server/store/usage-store.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { logMigrations, metricsMigrations, migrations, requestMigrations } from '../../server/store/migrations/index.ts'
 import type { Store } from '../../server/store/store.ts'
@@ -176,6 +177,7 @@ export async function openMemoryStore(clock: Clock, onStatement?: (sql: string) 
     db,
     logs: createLogStore(logs),
     metrics: createMetricsStore(metrics),
+    usage: createUsageStore(metrics),
     requests: createRequestStore(requests),
     events,
     recovery: undefined,

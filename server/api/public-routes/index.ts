@@ -8,6 +8,7 @@ import { docsPage } from '../openapi/docs-page.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import { type RegistrationService, accountPages } from './account-pages.ts'
 import { type McpEndpoint, mcpRoute } from './mcp.ts'
+import { type MetricsScraper, prometheusRoute } from './prometheus.ts'
 import { purgeWebhookRoute } from './purge-webhook.ts'
 import type { PurgeWebhook } from './purge-webhook.ts'
 import { jsonResponse, redirectResponse, textResponse } from '../response.ts'
@@ -33,6 +34,7 @@ export interface PublicRouteOptions extends SignInOptions {
   purgeWebhook: PurgeWebhook
   billingWebhook: BillingWebhook
   answerMcp: McpEndpoint
+  scrapeMetrics: MetricsScraper
   registration: RegistrationService
 }
 
@@ -66,6 +68,7 @@ export function createPublicRoutes(options: PublicRouteOptions): PublicRoute[] {
     purgeWebhookRoute(options.purgeWebhook),
     billingWebhookRoute(options.billingWebhook),
     mcpRoute(options.answerMcp),
+    prometheusRoute(options.scrapeMetrics),
     {
       path: '/app/**',
       rate_limit: false,
