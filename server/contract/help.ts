@@ -31,6 +31,7 @@ export const helpTopics = [
   'sleep',
   'cache',
   'requests',
+  'prometheus',
   'environment',
   'databases',
   'screenshots',

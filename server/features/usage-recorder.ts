@@ -21,6 +21,8 @@ export interface UsageRecorder {
 }
 
 const sampleInterval_ms = 10_000
+/** Samples are taken this long after the start of each ten seconds, so that each has exactly one. */
+const margin_ms = 100
 const downsampleInterval_ms = 60_000
 const batchSize = 100
 
@@ -83,7 +85,8 @@ export function createUsageRecorder(options: {
 
   let timer: Timer | undefined
   const schedule = (): void => {
-    timer = clock.setTimeout(() => (running = runCycle()), sampleInterval_ms).unref()
+    const wait_ms = sampleInterval_ms - ((clock.now() - margin_ms) % sampleInterval_ms)
+    timer = clock.setTimeout(() => (running = runCycle()), wait_ms).unref()
   }
   schedule()
 

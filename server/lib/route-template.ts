@@ -21,9 +21,9 @@ export function toRouteTemplate(path: string): string {
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const date = /^\d{4}-\d\d(?:-\d\d)?(?:T[\d:.%A-Fa-f]+Z?)?$/
 /** `prj_01jx...`, `cus-9s6XKzk`: a short name in front of an ID. */
-const prefixed = /^[a-z]{2,12}[_-](?=[^_-]*\d)(?=[^_-]*[a-z])[0-9a-z]{8,}$/i
+const prefixed = /^[a-z]{2,12}[_-](?=[0-9a-z]*\d[a-z])[0-9a-z]{8,}$/i
 /** `index-BxK3h2aQ.js`: the digest in the name of a built file. */
-const hashedFile = /^(.*[.-])(?=[^.]*\d)[0-9A-Za-z_]{8,}((?:\.[a-z]\w{0,4}){1,2})$/
+const hashedFile = /^(.*[.-])(?=\w*\d[A-Za-z])\w{8,}((?:\.[a-z]\w{0,4}){1,2})$/
 const file = /^(.+?)((?:\.[a-z]\w{0,4}){1,2})$/i
 
 function toSegmentTemplate(segment: string): string {

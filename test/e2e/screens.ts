@@ -13,6 +13,7 @@ import { planScreens } from './plan-screens.ts'
 import type { Screen } from './screen.ts'
 import type { SeededIds } from './seeded-platform.ts'
 import { promotionScreens } from './promotion-screens.ts'
+import { metricsScreens } from './metrics-screens.ts'
 import { requestScreens } from './request-screens.ts'
 import { serviceScreens } from './service-screens.ts'
 import { terminalScreens } from './terminal-screens.ts'
@@ -59,6 +60,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   { name: 'no-page', path: 'nowhere' },
   { name: 'previews', path: 'projects/harbour-shop/previews' },
   { name: 'previews-none', path: 'projects/lighthouse/previews' },
+  ...metricsScreens,
   ...requestScreens,
   ...serviceScreens,
   ...devScreens,
@@ -390,7 +392,7 @@ const loadingScreens: Screen[] = [
   ['deployments', 'projects/harbour-shop/deployments', '**/harbour-shop/deployments?*'],
   ['environment', 'projects/harbour-shop/environment', '**/env-vars'],
   ['domains', 'projects/harbour-shop/domains', '**/v1/projects/harbour-shop/domains'],
-  ['metrics', 'projects/harbour-shop/metrics', '**/metrics?*'],
+  ['metrics', 'projects/harbour-shop/metrics', '**/harbour-shop/metrics*'],
   ['account', 'account', '**/tokens?*'],
 ].map(([name, path = '', pattern = '']) => ({
   name: `${name}-loading`,

@@ -246,6 +246,8 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
         'dumps',
         'projects/teller/watching',
         'projects/teller/registries',
+        'projects/teller/metrics',
+        'projects/teller/routes',
       ])
         await ask('GET', `/instance/${path}`)
       for (const path of ['/healthz', '/openapi.json', '/docs']) await ask('GET', path)
