@@ -80,7 +80,10 @@ export const projectMetricsOperations = {
         range: historyRange,
         from: dateTime.describe('Start of the range, or of the request log if that begins later.'),
         routes: z.array(routeMetrics),
-        other: routeFigures.extend({ routes: z.number().int().describe('At least this many.') }).nullable().describe('All other routes together; null without any.'),
+        other: routeFigures
+          .extend({ routes: z.number().int().describe('At least this many.') })
+          .nullable()
+          .describe('All other routes together; null without any.'),
         skipped: z.number().int().describe('Requests that are not in the request log, because there were too many in a second.'),
         is_recording: z.boolean().describe('Whether the request log of this instance is on.'),
       }),

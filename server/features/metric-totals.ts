@@ -75,5 +75,6 @@ export function mergeProjectTotals(into: ProjectTotals, part: ProjectTotals): vo
   for (const name of metricsCounters) into[name] += part[name]
   into.latencies.merge(part.latencies)
   into.builds.merge(part.builds)
-  for (const status of finalStatuses) if (part.deployments[status]) into.deployments[status] = (into.deployments[status] ?? 0) + part.deployments[status]
+  for (const status of finalStatuses)
+    if (part.deployments[status]) into.deployments[status] = (into.deployments[status] ?? 0) + part.deployments[status]
 }

@@ -25,9 +25,7 @@ export function createProjectMetricsHandlers(deps: FeatureDeps): Pick<OperationH
       const { range, window } = chooseHistoryWindow(query.range, first, deps.clock.now() / 1000)
       const resources = await deps.deployments.getUsage(project.id)
       const summary = summarizeMetrics(window, deps.metrics.readSince(project.id, window.from), deps.cache.stats(project.id))
-      const deployments = await deps.store.db.read((tx) =>
-        listLiveDeployments(tx, project.id, summary.from, summary.to, limits.metrics.deployments),
-      )
+      const deployments = await deps.store.db.read((tx) => listLiveDeployments(tx, project.id, summary.from, summary.to, limits.metrics.deployments))
       return {
         range,
         ...summary,

@@ -147,7 +147,9 @@ function listDeploymentMetrics(named: readonly NamedTotals[]): MetricFamily[] {
   ]
 }
 
-function listUsageMetrics(apps: readonly { labels: { project: string; service: string }; cpu_seconds: number; memory_mb: number | null }[]): MetricFamily[] {
+function listUsageMetrics(
+  apps: readonly { labels: { project: string; service: string }; cpu_seconds: number; memory_mb: number | null }[],
+): MetricFamily[] {
   return [
     {
       name: 'homeport_app_cpu_seconds_total',

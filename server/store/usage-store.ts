@@ -62,7 +62,15 @@ export function createUsageStore(db: SqliteDatabase): UsageStore {
       const { seconds } = historyBuckets.live
       db.writeSync((tx) => {
         for (const { project_id, service, ts, cpu_percent, memory_mb } of samples)
-          addRow(tx, { project_id, service, ts: Math.floor(ts / seconds) * seconds, seconds, samples: 1, cpu_sum: cpu_percent, memory_max: memory_mb })
+          addRow(tx, {
+            project_id,
+            service,
+            ts: Math.floor(ts / seconds) * seconds,
+            seconds,
+            samples: 1,
+            cpu_sum: cpu_percent,
+            memory_max: memory_mb,
+          })
       })
     },
 

@@ -62,10 +62,10 @@ describe('GET /instance/projects/{slug}/metrics', () => {
     await context.platform.jump(40 * 60_000)
     await fetchPath('/')
     const later = await read()
-    expect(later).toMatchObject({ range: '1h', bucket_seconds: 30, totals: { requests: requests + 1 }, first_at: first.first_at })
+    expect(later).toMatchObject({ range: '1h', bucket_seconds: 30, totals: { requests: requests + 1 } })
     expect(sum(later)).toBe(requests + 1)
     expect(Date.parse(later.from)).toBeLessThanOrEqual(Date.parse(first.first_at ?? ''))
-    expect(Date.parse(first.first_at ?? '') - Date.parse(later.from)).toBeLessThan(30_000)
+    expect(Date.parse(first.first_at ?? '') - Date.parse(later.from)).toBeLessThan(60_000)
     expect(await read('?range=30d')).toMatchObject({ range: '30d', bucket_seconds: 30, buckets: { length: later.buckets.length } })
     expect(await read('?range=live')).toMatchObject({ range: 'live', bucket_seconds: 10, totals: { requests: 1 }, buckets: { length: 90 } })
 

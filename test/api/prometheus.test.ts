@@ -60,7 +60,8 @@ describe('GET /metrics', () => {
     expect(valueOf(after, 'homeport_build_duration_seconds_count', { project: 'scraped' })).toBe(1)
     for (const [name, { type, samples }] of before)
       if (type === 'counter')
-        for (const { labels, value } of samples) expect([name, valueOf(after, name, labels)]).toEqual([name, expect.toSatisfy((now: number) => now >= value)])
+        for (const { labels, value } of samples)
+          expect([name, valueOf(after, name, labels)]).toEqual([name, expect.toSatisfy((now: number) => now >= value)])
   })
 
   test('CPU and memory of apps, and of the process of the platform', async () => {
@@ -108,7 +109,12 @@ describe('the text format', () => {
     const text = formatPrometheusText([
       { name: 'a_total', help: 'One\\two\nlines.', type: 'counter', samples: [{ labels: { path: 'a "b" \\ \n' }, value: 1e21 }] },
       { name: 'none', help: 'Left out.', type: 'gauge', samples: [] },
-      { name: 'h', help: 'Times.', type: 'histogram', samples: histogramSamples({ x: '1' }, [0.5, 1], { countUpTo: (bound) => bound * 4, sum: 3, count: 9 }) },
+      {
+        name: 'h',
+        help: 'Times.',
+        type: 'histogram',
+        samples: histogramSamples({ x: '1' }, [0.5, 1], { countUpTo: (bound) => bound * 4, sum: 3, count: 9 }),
+      },
     ])
     const parsed = parsePrometheus(text)
     expect([...parsed.keys()]).toEqual(['a_total', 'h'])

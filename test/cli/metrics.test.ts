@@ -54,13 +54,20 @@ describe('homeport metrics SLUG', () => {
 
   test('--range live is the last 15 minutes', async () => {
     expect((await run('metrics', 'shown', '--range', 'live')).out).toMatch(/^shown, last 15 minutes\n {2}requests +12,/)
-    expect(await run.json('metrics', 'shown', '--range', '1h')).toMatchObject({ range: '1h', totals: { requests: 12 }, deployments: [{ id: expect.any(String) }] })
+    expect(await run.json('metrics', 'shown', '--range', '1h')).toMatchObject({
+      range: '1h',
+      totals: { requests: 12 },
+      deployments: [{ id: expect.any(String) }],
+    })
   })
 
   test('--routes lists the routes', async () => {
     const { out } = await run('metrics', 'shown', '--routes', '--range', '1h', '--sort', 'requests')
     expect(out).toMatch(/^METHOD +ROUTE +REQUESTS +ERRORS +P50 +P95 +P99 +SENT\nGET +\/ +9 +0 .+ kB\nGET +\/missing +3 +0 /m)
-    expect(await run('metrics', 'shown', '--routes', '--sort', 'name')).toMatchObject({ code: 2, err: expect.stringContaining('--sort must be one of') })
+    expect(await run('metrics', 'shown', '--routes', '--sort', 'name')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--sort must be one of'),
+    })
   })
 
   test('reports an invalid range, a missing slug and an unknown project', async () => {

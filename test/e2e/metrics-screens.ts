@@ -105,5 +105,10 @@ const path = 'projects/harbour-shop/metrics'
 
 export const metricsScreens: Screen[] = [
   // A project of nine hours.
-  { name: 'metrics-day', path, before: withMetrics(36), act: (page) => expect(page.getByRole('region', { name: 'Routes as a table' })).toBeVisible() },
+  {
+    name: 'metrics-day',
+    path,
+    before: withMetrics(36),
+    act: (page) => expect(page.getByRole('region', { name: 'Routes as a table' })).toBeVisible(),
+  },
 ]

@@ -100,7 +100,14 @@ function isShorter({ range, buckets, bucket_seconds, first_at }: ProjectMetrics)
   return first_at !== null && buckets.length * bucket_seconds < count * seconds
 }
 
-const rangeLabels: Record<HistoryRange, string> = { live: 'in the last 15 minutes', '1h': 'in the last hour', '6h': 'in the last 6 hours', '24h': 'in the last 24 hours', '7d': 'in the last 7 days', '30d': 'in the last 30 days' }
+const rangeLabels: Record<HistoryRange, string> = {
+  live: 'in the last 15 minutes',
+  '1h': 'in the last hour',
+  '6h': 'in the last 6 hours',
+  '24h': 'in the last 24 hours',
+  '7d': 'in the last 7 days',
+  '30d': 'in the last 30 days',
+}
 
 function NoRequests({ project, metrics }: { project: Project; metrics: ProjectMetrics }) {
   const address = useAppUrl(project.slug)
