@@ -9,6 +9,7 @@ import { createPlatformMaintenance } from './bootstrap/create-maintenance.ts'
 import { createPlatformTraceReceiver } from './bootstrap/create-trace-receiver.ts'
 import { createPlatformScreenshots } from './bootstrap/create-screenshots.ts'
 import { startNotifications } from './bootstrap/start-notifications.ts'
+import { createPlatformUsage } from './bootstrap/create-usage.ts'
 import { recordLastRequests } from './bootstrap/record-last-requests.ts'
 import { startApi } from './bootstrap/start-api.ts'
 import { startBilling } from './bootstrap/start-billing.ts'
@@ -58,6 +59,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       screenshots,
       purge,
     })
+    const usage = createPlatformUsage(context, deployments)
     const maintenance = await createPlatformMaintenance(context, { runtimes, databases, deployments })
     const billing = await startBilling(context, maintenance.jobs)
     maintenance.jobs.add('mail_catcher', () => mailCatcher.listen())
@@ -70,7 +72,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     maintenance.jobs.add('kept_answers', idempotencyStore.deleteExpired)
     const lan = createPlatformLan(context)
     const parts = { authenticator, billing, databases, deployments, domainSales, domainVerifier, dumps, edge, lan, mailCatcher, maintenance, traces }
-    const features = await createFeatureDeps(context, { ...parts, purge, runtimes, screenshots, source, sourcePlanner, watcher })
+    const features = await createFeatureDeps(context, { ...parts, purge, runtimes, screenshots, source, sourcePlanner, usage, watcher })
     const api = await startApi(context, { features, authenticator, idempotencyStore, lan, runtime: runtimes.runtime })
 
     startNotifications(context, { edge, mail: features.mail, jobs: maintenance.jobs })

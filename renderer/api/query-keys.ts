@@ -1,4 +1,5 @@
-import type { MetricsRange } from '../../server/contract/metrics.ts'
+import type { HistoryRange, MetricsRange } from '../../server/contract/metrics.ts'
+import type { RouteSort } from '../../server/contract/project-metrics.ts'
 import type { DeploymentStatus, DeploymentTarget } from '../../server/contract/deployments.ts'
 
 export interface DeploymentFilter {
@@ -23,6 +24,9 @@ export const queryKeys = {
   deployment: (slug: string, id: string) => ['deployment', slug, id],
   rollbackPlan: (slug: string, id: string) => ['rollback-plan', slug, id],
   metrics: (slug: string, range: MetricsRange) => ['metrics', slug, range],
+  /** Without a range: the shortest that has all data. */
+  metricsHistory: (slug: string, range: HistoryRange | undefined) => ['metrics-history', slug, range],
+  routes: (slug: string, range: HistoryRange, sort: RouteSort) => ['routes', slug, range, sort],
   requests: (slug: string, filters: object) => ['requests', slug, filters],
   request: (id: string) => ['request', id],
   traces: (slug: string, filters: object) => ['traces', slug, filters],

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
-import { type TimeLabel, formatCompact } from '../lib/chart-scale.ts'
+import { type TimeLabel, chartMargin as leftMargin, formatCompact } from '../lib/chart-scale.ts'
 import styles from './chart.module.css'
 
 export type ChartPattern = 'solid' | 'outline' | 'hatch' | 'cross' | 'dots'
@@ -32,9 +32,10 @@ interface Props {
   onCursorChange: (cursor: number | null) => void
   /** Called for the index that is clicked, or confirmed with Enter. */
   onSelect?: (index: number) => void
+  /** Events by index, such as deployments: a line in the chart, and a text in its tooltip. */
+  events?: ReadonlyMap<number, string>
 }
 
-const leftMargin = 46
 const bottomMargin = 22
 const topMargin = 8
 
@@ -52,6 +53,7 @@ export function Chart({
   cursor,
   onCursorChange,
   onSelect,
+  events,
 }: Props) {
   const container = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(0)
@@ -146,6 +148,9 @@ export function Chart({
           ) : (
             <Lines series={series} x={x} y={y} />
           )}
+          {[...(events?.keys() ?? [])].map((index) => (
+            <line key={index} className={styles.chartEvent} x1={x(index)} x2={x(index)} y1={topMargin} y2={height - bottomMargin} />
+          ))}
           {cursor !== null && cursor < count && (
             <line className={styles.chartCursor} x1={x(cursor)} x2={x(cursor)} y1={topMargin} y2={height - bottomMargin} />
           )}
@@ -158,6 +163,7 @@ export function Chart({
           style={cursor < count / 2 ? { left: x(cursor) + 12 } : { right: width - x(cursor) + 12 }}
         >
           <p className="text-subtle">{times[cursor]}</p>
+          {events?.has(cursor) && <p>{events.get(cursor)}</p>}
           <dl>
             {series.map((one) => (
               <TooltipRow key={one.name} series={one}>

@@ -1,3 +1,6 @@
+/** Pixels to the left of a chart's values, for the numbers of its axis. */
+export const chartMargin = 46
+
 /** Three to five round ticks from 0 to at least `max`: 0, 50, 100, 150. */
 export function ticks(max: number): number[] {
   if (!(max > 0)) return [0, 1]
@@ -31,15 +34,24 @@ export interface TimeLabel {
 
 /** Positions of time labels on the axis, in local time, as many as fit. */
 export function timeLabels(starts: readonly string[], bucketSeconds: number, maxLabels: number): TimeLabel[] {
-  const hours = bucketSeconds < 3600 ? [1, 2, 3, 6, 12, 24] : bucketSeconds < 6 * 3600 ? [24, 48, 72] : [24, 72, 120, 240]
+  const hours =
+    bucketSeconds < 900
+      ? [1 / 60, 2 / 60, 5 / 60, 10 / 60, 15 / 60, 30 / 60, 1, 2]
+      : bucketSeconds < 3600
+        ? [1, 2, 3, 6, 12, 24]
+        : bucketSeconds < 6 * 3600
+          ? [24, 48, 72]
+          : [24, 72, 120, 240]
   const total = (starts.length * bucketSeconds) / 3600
   const interval_h = hours.find((step) => total / step <= maxLabels) ?? hours.at(-1) ?? 24
+  const interval_s = Math.round(interval_h * 3600)
   const labels: TimeLabel[] = []
   let last = ''
   starts.forEach((start, index) => {
     const time = new Date(start)
-    const isDayStart = time.getHours() * 3600 + time.getMinutes() * 60 < bucketSeconds
-    if (interval_h >= 24 ? !isDayStart : time.getMinutes() !== 0 || time.getHours() % interval_h !== 0) return
+    const secondOfDay = time.getHours() * 3600 + time.getMinutes() * 60 + time.getSeconds()
+    const isDayStart = secondOfDay < bucketSeconds
+    if (interval_h >= 24 ? !isDayStart : secondOfDay % interval_s !== 0) return
     if (interval_h > 24 && Math.round(dayNumber(time)) % (interval_h / 24) !== 0) return
     const text = interval_h >= 24 || isDayStart ? dayFormat.format(time) : hourFormat.format(time)
     // An hour repeats when daylight saving time ends.
@@ -50,11 +62,12 @@ export function timeLabels(starts: readonly string[], bucketSeconds: number, max
   return labels
 }
 
-/** `14:15 to 14:30`, with the date for longer buckets. */
+/** `14:15 to 14:30`, with seconds for shorter buckets. */
 export function formatTimeRange(start: string, seconds: number): string {
   const from = new Date(start)
   const to = new Date(from.getTime() + seconds * 1000)
-  return `${weekdayFormat.format(from)}, ${hourFormat.format(from)} to ${hourFormat.format(to)}`
+  const timeFormat = seconds < 60 ? secondFormat : hourFormat
+  return `${weekdayFormat.format(from)}, ${timeFormat.format(from)} to ${timeFormat.format(to)}`
 }
 
 function dayNumber(time: Date): number {
@@ -62,5 +75,6 @@ function dayNumber(time: Date): number {
 }
 
 const hourFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hour12: false })
+const secondFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
 const dayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
 const weekdayFormat = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' })

@@ -21,7 +21,7 @@ import type { PlatformRuntimes } from './start-runtimes.ts'
 
 type FeatureParts = Pick<
   FeatureDeps,
-  'billing' | 'databases' | 'deployments' | 'domainVerifier' | 'dumps' | 'mailCatcher' | 'purge' | 'sourcePlanner' | 'traces' | 'watcher'
+  'billing' | 'databases' | 'deployments' | 'domainVerifier' | 'dumps' | 'mailCatcher' | 'purge' | 'sourcePlanner' | 'traces' | 'usage' | 'watcher'
 > & {
   authenticator: Authenticator
   domainSales: FeatureDeps['domainSales'] & { checks: DoctorOptions['domainSales'] }
@@ -53,6 +53,7 @@ export async function createFeatureDeps(
     commandTickets: createCommandTickets({ clock, deployments: parts.deployments }),
     cache: edge.cache,
     metrics: edgeParts.metrics,
+    metricTotals: edgeParts.metricTotals,
     requests: edgeParts.requests,
     capture: edge.requests,
     findRoute: edge.getRoute,

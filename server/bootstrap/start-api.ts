@@ -6,6 +6,7 @@ import type { Authenticator } from '../features/authenticator.ts'
 import { createBillingWebhook } from '../features/billing.ts'
 import { createDeployHookRunner } from '../features/deploy-hooks.ts'
 import { createHandlers, createResourceResolver, type FeatureDeps } from '../features/index.ts'
+import { createPrometheusExporter } from '../features/prometheus.ts'
 import { createRegistration } from '../features/registration.ts'
 import type { IdempotencyStore } from '../features/idempotency-store.ts'
 import { createPurgeTokenLookup } from '../features/cache-purge.ts'
@@ -58,6 +59,7 @@ export async function startApi(context: PlatformContext, { features, authenticat
     billingWebhook: createBillingWebhook(features.billing),
     purgeWebhook: { findProject: createPurgeTokenLookup(store.db), purge: (projectId, what) => features.purge(projectId, what, 'webhook') },
     runDeployHook: createDeployHookRunner(features),
+    scrapeMetrics: createPrometheusExporter(features),
     // Loaded with the first message, because few instances have an agent.
     answerMcp: async (message) => (await import('../mcp/http-endpoint.ts')).answerMcpRequest(urls.api, message),
     rateLimits: () => {

@@ -4,6 +4,7 @@ import type { DeploymentService } from '../deployments/service.ts'
 import { createEdge } from '../edge/server.ts'
 import { applyCapture } from '../features/capture-rules.ts'
 import { createMetricsRecorder } from '../features/metrics-recorder.ts'
+import { createMetricTotals } from '../features/metric-totals.ts'
 import { createRequestRecorder } from '../features/request-recorder.ts'
 import { newSecret } from '../lib/token.ts'
 import { createLocalHttps } from '../tls/local-https-service.ts'
@@ -59,13 +60,15 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
       disk_bytes: () => settings.current().cache_disk_mb * 2 ** 20,
     },
   })
-  const metrics = createMetricsRecorder({ meter: edge.metrics, store: store.metrics, clock, log })
+  const metricTotals = createMetricTotals({ db: store.db, events })
+  const metrics = createMetricsRecorder({ meter: edge.metrics, store: store.metrics, clock, log, onStored: metricTotals.addRequests })
   const requests = createRequestRecorder({ edge: edge.requests, store: store.requests, sealer, clock, log })
 
   const close = async () => {
     await edge.close({ grace_ms: 500 })
     await metrics.close()
     await requests.close()
+    metricTotals.close()
     unsubscribe()
     await localHttps.close()
   }
@@ -87,6 +90,7 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
       edge,
       localHttps,
       metrics,
+      metricTotals,
       requests,
       probe_secret,
       plain,

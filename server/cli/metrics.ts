@@ -1,38 +1,67 @@
-import { type Metrics, metricsRange } from '../contract/metrics.ts'
+import { type HistoryRange, type Metrics, metricsRange } from '../contract/metrics.ts'
+import { historyRange, type ProjectMetrics } from '../contract/project-metrics.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
+import { formatRoutes, readSortFlag, routeSorts } from './routes-table.ts'
 import { formatRelativeTime, colorize, formatBytes, formatTable } from './terminal.ts'
 
-const ranges = metricsRange.options
+const ranges = historyRange.options
+const rangeLabels: Record<HistoryRange, string> = {
+  live: '15 minutes',
+  '1h': 'hour',
+  '6h': '6 hours',
+  '24h': '24 hours',
+  '7d': '7 days',
+  '30d': '30 days',
+}
 
 export const metrics: CliCommand = {
   summary: 'Shows requests, response times, cold starts and cache usage of a project.',
-  usage: ['metrics SLUG [--range 24h|7d|30d] [--buckets]'],
+  usage: ['metrics SLUG [--range live|1h|6h|24h|7d|30d] [--buckets]', 'metrics SLUG --routes [--range 1h] [--sort slowest|requests|errors]'],
   options: {
     range: `=RANGE ${ranges.join(', ')} (default 24h)`,
     buckets: 'list each interval that had requests',
+    routes: 'list the routes with their requests, errors and response times',
+    sort: `=ORDER ${routeSorts.join(', ')} (default slowest)`,
   },
   async run(context) {
     const [slug = ''] = requirePositionals(context, 'SLUG')
     const range = readRangeFlag(context)
-    const response = await context.connect().call('getMetrics', { params: { slug }, query: { range } })
+    if (context.flags.routes === true) return showRoutes(context, slug, range)
+    const response = await readMetrics(context, slug, range)
     if (context.is_json) {
       context.terminal.out(JSON.stringify(response))
       return exitCodes.success
     }
-    context.terminal.out(colorize(context.terminal, 'bold', `${slug}, last ${{ '24h': '24 hours', '7d': '7 days', '30d': '30 days' }[range]}`))
+    context.terminal.out(colorize(context.terminal, 'bold', `${slug}, last ${rangeLabels[range]}`))
     for (const [name, value] of formatFacts(response, context.clock.now())) context.terminal.out(`  ${name.padEnd(15)}${value}`)
     if (context.flags.buckets === true) for (const line of formatBuckets(context, response)) context.terminal.out(line)
     return exitCodes.success
   },
 }
 
-function readRangeFlag(context: CommandContext): Metrics['range'] {
-  const parsed = metricsRange.safeParse(stringFlag(context.flags, 'range') ?? '24h')
+/** The ranges of the /v1 API are read from it, so that the response of a script stays the same. */
+async function readMetrics(context: CommandContext, slug: string, range: HistoryRange): Promise<Metrics | ProjectMetrics> {
+  const known = metricsRange.safeParse(range)
+  const client = context.connect()
+  return known.success
+    ? client.call('getMetrics', { params: { slug }, query: { range: known.data } })
+    : client.call('getProjectMetrics', { params: { slug }, query: { range } })
+}
+
+async function showRoutes(context: CommandContext, slug: string, range: HistoryRange): Promise<number> {
+  const sort = readSortFlag(context)
+  const response = await context.connect().call('listRoutes', { params: { slug }, query: { range, sort } })
+  for (const line of context.is_json ? [JSON.stringify(response)] : formatRoutes(context, response)) context.terminal.out(line)
+  return exitCodes.success
+}
+
+function readRangeFlag(context: CommandContext): HistoryRange {
+  const parsed = historyRange.safeParse(stringFlag(context.flags, 'range') ?? '24h')
   if (!parsed.success) throw new UsageError(`--range must be one of ${ranges.join(', ')}.`)
   return parsed.data
 }
 
-function formatFacts({ totals, cold_starts, cache, resources, buckets }: Metrics, now: number): [string, string][] {
+function formatFacts({ totals, cold_starts, cache, resources, buckets }: Metrics | ProjectMetrics, now: number): [string, string][] {
   const lookups = cache.hits + cache.misses + cache.bypass
   return [
     [
@@ -63,7 +92,7 @@ function formatFacts({ totals, cold_starts, cache, resources, buckets }: Metrics
   ]
 }
 
-function formatBuckets(context: CommandContext, { buckets }: Metrics): string[] {
+function formatBuckets(context: CommandContext, { buckets }: Pick<Metrics, 'buckets'>): string[] {
   const rows = buckets
     .filter((bucket) => bucket.requests > 0 || bucket.cold_starts > 0)
     .map((one) => [

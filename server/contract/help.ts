@@ -34,6 +34,7 @@ export const helpTopics = [
   'traces',
   'activity',
   'notifications',
+  'prometheus',
   'environment',
   'databases',
   'screenshots',

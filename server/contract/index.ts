@@ -18,6 +18,7 @@ import { logDownloadOperations } from './log-downloads.ts'
 import { mailOperations } from './mail.ts'
 import { managedServiceOperations } from './managed-services.ts'
 import { metricsOperations, sparklineOperations } from './metrics.ts'
+import { projectMetricsOperations } from './project-metrics.ts'
 import { networkOperations } from './network.ts'
 import { accountNotificationOperations, notificationOperations } from './notifications.ts'
 import type { HandlersOf, OperationSpec, ResourceKind } from './operation.ts'
@@ -89,6 +90,7 @@ export const allOperations = {
   ...traceOperations,
   ...requestCaptureOperations,
   ...activityOperations,
+  ...projectMetricsOperations,
   ...volumeOperations,
   ...unsavedFilesOperations,
   ...devOperations,

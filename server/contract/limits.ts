@@ -145,5 +145,7 @@ export const limits = {
   error_rate: { percent: { min: 0.1, max: 100 }, minutes: { min: 1, max: 60 }, requests: 10 },
   /** Attempts of a delivery; the time before the second, which grows by `factor`; and the least time between two notifications of the same incident. */
   notifications: { attempts: 8, first_retry_ms: 10_000, factor: 4, timeout_ms: 10_000, cooldown_ms: 10 * 60_000, retention_days: 30 },
+  /** Of the dashboard's metrics and of `/metrics`: routes and deployments in a response, routes that are told apart, projects with series of their own. */
+  metrics: { routes: 100, distinct_routes: 1_000, deployments: 50, projects: 500 },
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
 } as const

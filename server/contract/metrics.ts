@@ -12,6 +12,15 @@ export const metricsBuckets = {
   '30d': { count: 120, seconds: 6 * 3600 },
 } as const satisfies Record<MetricsRange, { count: number; seconds: number }>
 
+/** The ranges of the dashboard, the shortest first. The length of each bucket is a multiple of the one before, so that stored rows can be merged. */
+export const historyBuckets = {
+  live: { count: 90, seconds: 10 },
+  '1h': { count: 120, seconds: 30 },
+  '6h': { count: 120, seconds: 180 },
+  ...metricsBuckets,
+} as const
+export type HistoryRange = keyof typeof historyBuckets
+
 export const sparklineLimits = { hours: 24, projects: 200 } as const
 
 /** The counters that are summed when buckets are merged. */
@@ -30,7 +39,7 @@ export const metricsCounters = [
 
 const latency = z.number().nullable().describe('Null without requests; accurate to 2 % (our reading).')
 
-const metricsBucket = z.object({
+export const metricsBucket = z.object({
   ts: dateTime.describe('Start of the bucket.'),
   requests: z.number(),
   status_2xx: z.number(),

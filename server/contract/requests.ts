@@ -62,6 +62,7 @@ const requestFilters = z.object({
     .optional(),
   method: z.string().max(20).optional(),
   path: z.string().max(200).optional().describe('The start of the path, or a pattern with `*` for any characters, such as `*.png`.'),
+  route: z.string().max(200).optional().describe('A route as `listRoutes` names it, such as `/users/:id`.'),
   host: z.string().max(253).optional(),
   deployment: z.string().max(100).optional().describe('The ID of a deployment.'),
   cache: requestCacheResult.optional(),

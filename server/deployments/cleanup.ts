@@ -96,6 +96,7 @@ async function cleanUpProject(context: DeploymentContext, projectId: string): Pr
   context.store.logs.remove(projectId)
   context.edge.metrics.forgetProject(projectId)
   context.store.metrics.remove(projectId)
+  context.store.usage.remove(projectId)
   context.edge.requests.forgetProject(projectId)
   while (context.store.requests.remove(projectId, requestBatch)) await yieldToEventLoop()
   await context.edge.cache.removeProject(projectId)

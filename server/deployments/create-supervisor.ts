@@ -7,7 +7,7 @@ import { createRuntimeLogs, type OutputListener } from './runtime-logs.ts'
 import { requireIsolation } from './isolation.ts'
 import { findPublicListeners, waitUntilReady } from './readiness.ts'
 import { createIdleMonitor } from './idle.ts'
-import { createUsageReader } from './usage.ts'
+import { createUsageReader, readAllUsage } from './usage.ts'
 import { createAppRoutes } from './app-routes.ts'
 import type { DeploymentContext } from './context.ts'
 import { createColdStateWriter } from './cold-state.ts'
@@ -377,6 +377,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     },
     findPublicPorts: () => findPublicListeners(apps.values()),
     getUsage: createUsageReader(context, findProductionApp),
+    readAllUsage: () => readAllUsage(context, apps.values(), (app, name) => services.find(app.spec, name)?.replica?.id),
     isSupervising: (deploymentId) => [...apps.values()].some((app) => app.spec.deployment_id === deploymentId),
     resync: () => idle.resync(),
     detach() {

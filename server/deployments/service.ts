@@ -48,7 +48,7 @@ import { createProjectRoutes } from './project-routes.ts'
 import { planRollback } from './rollback-plan.ts'
 import { steps } from './pipeline.ts'
 import { isTerminal } from './status-transitions.ts'
-import type { AppUsage } from './usage.ts'
+import type { AppUsage, UsageReading } from './usage.ts'
 import { createDeploymentQueue } from './queue.ts'
 import type { DeploymentContext, DeploymentServiceOptions } from './context.ts'
 
@@ -121,6 +121,8 @@ export interface DeploymentService {
 
   /** Current resource use of a project's app; null when nothing runs: static, asleep, stopped. */
   getUsage(projectId: string): Promise<AppUsage | null>
+  /** Current resource use of everything that runs in production. */
+  readAllUsage(): Promise<UsageReading[]>
 
   /**
    * Apps that run as processes of this machine, by name, with the ports besides loopback on which they listen; undefined when the system does not
@@ -339,6 +341,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
 
     getStatusPage: (host) => routes.getStatusPage(host),
     getUsage: (projectId) => supervisor.getUsage(projectId),
+    readAllUsage: () => supervisor.readAllUsage(),
     async findPublicPorts() {
       const found = await supervisor.findPublicPorts()
       const slugOf = (id: string) => store.db.readSync((tx) => findProject(tx, id))?.slug ?? id

@@ -7,7 +7,7 @@ import type { OutputListener } from './runtime-logs.ts'
 import type { ServiceSpec } from './service-spec.ts'
 import type { AppSpec, Candidate } from './supervised-app.ts'
 import type { SupervisedService } from './supervised-service.ts'
-import type { AppUsage } from './usage.ts'
+import type { AppUsage, UsageReading } from './usage.ts'
 
 /** Keeps live apps running: one per project and target (and branch), each with its services, output, back-off and route. */
 export interface EnvironmentState {
@@ -110,6 +110,8 @@ export interface Supervisor {
   findPublicPorts(): Promise<PublicListener[]>
   /** Current resource use of a project's app; null when nothing runs. */
   getUsage(projectId: string): Promise<AppUsage | null>
+  /** Current resource use of everything that runs in production. */
+  readAllUsage(): Promise<UsageReading[]>
   /** Adjusts timers after the machine slept. */
   resync(): void
   /** Cancels timers without stopping apps, when the platform ends and apps continue. */

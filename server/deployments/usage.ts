@@ -1,4 +1,5 @@
 import type { SupervisedApp } from './supervised-app.ts'
+import { withTimeout } from '../lib/clock.ts'
 import type { DeploymentContext } from './context.ts'
 
 export interface AppUsage {
@@ -43,7 +44,7 @@ export function createUsageReader(
       usage: context
         .runtime(runtime)
         .usage(replica_id)
-        .then((usage) => (sample.last = usage && { ...usage, memory_limit_mb }))
+        .then((usage) => (sample.last = usage && { cpu_percent: usage.cpu_percent, memory_mb: usage.memory_mb, memory_limit_mb }))
         .catch((error: unknown) => {
           context.log.warn('usage_read_failed', { deployment: deployment_id, error })
           return sample.last
@@ -69,4 +70,50 @@ export function createUsageReader(
     timeout.abort()
     return usage
   }
+}
+
+/** Resource use of one running replica of production. */
+export interface UsageReading {
+  project_id: string
+  /** Null: the app itself, or its main service. */
+  service: string | null
+  replica_id: string
+  /** CPU time of the processes that run now, since their start. */
+  cpu_ms: number
+  memory_mb: number
+}
+
+/** Replicas that are asked at once. */
+const batchSize = 8
+const readTimeout_ms = 5_000
+
+/** Reads the resource use of everything that runs in production. A replica that does not answer in time is left out. */
+export async function readAllUsage(
+  context: DeploymentContext,
+  apps: Iterable<SupervisedApp>,
+  findServiceReplica: (app: SupervisedApp, name: string) => string | undefined,
+): Promise<UsageReading[]> {
+  const running = [...apps]
+    .filter(({ spec, sleep }) => spec.target === 'production' && sleep === null)
+    .flatMap((app) => [
+      { app, service: null, id: app.candidate?.replica?.id },
+      ...app.spec.services.map(({ config }) => ({ app, service: config.name, id: findServiceReplica(app, config.name) })),
+    ])
+  const readings: UsageReading[] = []
+  for (let at = 0; at < running.length; at += batchSize)
+    await Promise.all(
+      running.slice(at, at + batchSize).map(async ({ app: { spec }, service, id }) => {
+        if (id === undefined) return
+        const usage = await withTimeout(
+          context.clock,
+          readTimeout_ms,
+          context
+            .runtime(spec.runtime)
+            .usage(id)
+            .catch(() => null),
+        )
+        if (usage) readings.push({ project_id: spec.project_id, service, replica_id: id, cpu_ms: usage.cpu_ms, memory_mb: usage.memory_mb })
+      }),
+    )
+  return readings
 }

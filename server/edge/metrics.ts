@@ -1,4 +1,4 @@
-import { metricsBuckets, metricsCounters } from '../contract/metrics.ts'
+import { historyBuckets, metricsBuckets, metricsCounters } from '../contract/metrics.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createHistogram, type Histogram } from '../lib/histogram.ts'
 
@@ -29,10 +29,10 @@ export interface ProjectMetrics {
   recordBytes(bytes: number): void
 }
 
-/** The counts of one project within one quarter of an hour. Several buckets of the same quarter are to be added up. */
+/** The counts of one project within ten seconds. Several buckets of the same time are to be added up. */
 export interface MetricsBucket {
   project_id: string
-  /** Start of the quarter: seconds since 1970. */
+  /** Start of the ten seconds: seconds since 1970. */
   ts: number
   requests: number
   status_2xx: number
@@ -51,12 +51,15 @@ export interface MetricsBucket {
   last_cold_start_at: number | null
 }
 
-const { seconds: bucket_s } = metricsBuckets['24h']
+const { seconds: bucket_s } = historyBuckets.live
+/** Windows of a project in memory. While they cannot be stored, those above this number are merged into quarters of an hour. */
+const maxFinishedWindows = 30
+
 export function createMetricsCollector(options: { clock: Clock; isEnabled(): boolean }): MetricsCollector {
   const { clock } = options
   /** Current windows by project; only projects with requests since the last `take`. */
   const windows = new Map<string, MetricsWindow>()
-  /** Windows whose quarter ended before they were taken, or that could not be stored: at most one per project and quarter. */
+  /** Windows whose time ended before they were taken, or that could not be stored. */
   const finishedWindows = new Map<string, MetricsWindow[]>()
 
   /** Requests still open for deleted projects are not counted, because their counts would never be freed. */
@@ -78,7 +81,7 @@ export function createMetricsCollector(options: { clock: Clock; isEnabled(): boo
     const existing = older.find((other) => other.ts === window.ts)
     if (existing) existing.merge(window)
     else older.push(window)
-    finishedWindows.set(window.project_id, older)
+    finishedWindows.set(window.project_id, older.length > maxFinishedWindows ? mergeIntoQuarters(older) : older)
   }
 
   const closeWindow = (window: MetricsWindow): void => {
@@ -96,14 +99,14 @@ export function createMetricsCollector(options: { clock: Clock; isEnabled(): boo
 
   const projects = (): string[] => [...new Set([...windows.keys(), ...finishedWindows.keys()])]
 
-  const currentQuarter = (): number => Math.floor(clock.now() / 1000 / bucket_s) * bucket_s
+  const currentTime = (): number => Math.floor(clock.now() / 1000 / bucket_s) * bucket_s
 
   return {
     forProject: (projectId) => new ProjectCounter(projectId, clock, windowOf),
     now: () => (options.isEnabled() ? clock.monotonic() : -1),
     recordColdStart(projectId, ms) {
       if (!options.isEnabled()) return
-      const window = windowOf(projectId, currentQuarter())
+      const window = windowOf(projectId, currentTime())
       window.cold_starts++
       window.cold_latencies ??= createHistogram()
       window.cold_latencies.add(ms)
@@ -199,4 +202,17 @@ class MetricsWindow implements MetricsBucket {
     if (bucket.cold_latencies) (this.cold_latencies ??= createHistogram()).merge(bucket.cold_latencies)
     this.last_cold_start_at = Math.max(this.last_cold_start_at ?? 0, bucket.last_cold_start_at ?? 0) || null
   }
+}
+
+function mergeIntoQuarters(windows: readonly MetricsWindow[]): MetricsWindow[] {
+  const { seconds } = metricsBuckets['24h']
+  const quarters = new Map<number, MetricsWindow>()
+  for (const window of windows) {
+    const ts = Math.floor(window.ts / seconds) * seconds
+    const quarter = quarters.get(ts) ?? new MetricsWindow(window.project_id, ts)
+    quarters.set(ts, quarter)
+    quarter.merge(window)
+    quarter.isClosed = true
+  }
+  return [...quarters.values()]
 }

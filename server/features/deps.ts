@@ -24,6 +24,8 @@ import type { TraceReceiver } from '../tracing/trace-receiver.ts'
 import type { DomainVerifier } from './domain-verifier.ts'
 import type { DomainOrders } from '../optional/domain-sales/orders.ts'
 import type { MetricsRecorder } from './metrics-recorder.ts'
+import type { MetricTotals } from './metric-totals.ts'
+import type { UsageRecorder } from './usage-recorder.ts'
 import type { CachePurger } from './cache-purge.ts'
 import type { CommandTickets } from './command-tickets.ts'
 import type { RequestRecorder } from './request-recorder.ts'
@@ -46,6 +48,10 @@ export interface FeatureDeps {
   cache: EdgeCache
   /** Metrics of the edge. */
   metrics: MetricsRecorder
+  /** What was counted since the platform started, for `/metrics`. */
+  metricTotals: MetricTotals
+  /** CPU and memory of apps. */
+  usage: UsageRecorder
   /** Request log of the edge. */
   requests: RequestRecorder
   /** Captures requests at the edge. */

@@ -29,6 +29,7 @@ import { createMailHandlers } from './mail.ts'
 import { createManagedServiceHandlers } from './managed-services.ts'
 import { createMetricsHandlers } from './metrics.ts'
 import { createNotificationHandlers } from './notifications.ts'
+import { createProjectMetricsHandlers } from './project-metrics.ts'
 import { createUnsavedFilesHandlers } from './unsaved-files.ts'
 import { createVolumeHandlers } from './volumes.ts'
 import { createUserHandlers } from './users.ts'
@@ -75,6 +76,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createMailHandlers(deps),
     ...createManagedServiceHandlers(deps),
     ...createMetricsHandlers(deps),
+    ...createProjectMetricsHandlers(deps),
     ...createLanHandlers(deps),
     ...createOwnerPasswordHandlers(deps),
     ...createUserHandlers(deps),

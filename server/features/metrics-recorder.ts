@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import { metricsBuckets } from '../contract/metrics.ts'
+import { historyBuckets } from '../contract/metrics.ts'
 import type { MetricsCollector, MetricsBucket } from '../edge/metrics.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -11,6 +11,10 @@ import type { MetricsRow } from '../store/log-tables.ts'
 export interface MetricsRecorder {
   /** Metrics of a project since a time (seconds since 1970), in order. */
   readSince(projectId: string, ts: number): MetricsRow[]
+  /** When the metrics of a project begin (seconds since 1970). */
+  readFirst(projectId: string): number | undefined
+  /** Stores what was counted so far, so that `onStored` has seen it. */
+  flush(): Promise<void>
   /** Hourly requests since a time. */
   readHourlyRequests(projectId: string, ts: number): { ts: number; requests: number }[]
   /** Stores pending metrics and stops. */
@@ -23,7 +27,14 @@ const downsampleInterval_ms = 60_000
 /** Rows per transaction, which blocks the event loop for some milliseconds. */
 const batchSize = 100
 
-export function createMetricsRecorder(options: { meter: MetricsCollector; store: MetricsStore; clock: Clock; log: Log }): MetricsRecorder {
+export function createMetricsRecorder(options: {
+  meter: MetricsCollector
+  store: MetricsStore
+  clock: Clock
+  log: Log
+  /** Receives what was stored, each reading once. */
+  onStored?(readings: readonly MetricsBucket[]): void
+}): MetricsRecorder {
   const { meter, store, clock, log } = options
   let running: Promise<void> = Promise.resolve()
   let isClosed = false
@@ -34,6 +45,7 @@ export function createMetricsRecorder(options: { meter: MetricsCollector; store:
     try {
       store.add(readings)
       hasWarned = false
+      options.onStored?.(readings)
       return true
     } catch (error) {
       // The transaction failed as a whole, so the metrics stay in memory until the next attempt.
@@ -84,6 +96,11 @@ export function createMetricsRecorder(options: { meter: MetricsCollector; store:
       const unwritten = readings.filter((reading) => reading.ts >= ts).map(toMetricsRow)
       return [...store.readSince(projectId, ts), ...unwritten].toSorted((a, b) => a.ts - b.ts)
     },
+    readFirst(projectId) {
+      write(meter.take(projectId))
+      return store.readFirst(projectId)
+    },
+    flush,
     readHourlyRequests(projectId, ts) {
       write(meter.take(projectId))
       return store.readHourlyRequests(projectId, ts)
@@ -99,7 +116,7 @@ export function createMetricsRecorder(options: { meter: MetricsCollector; store:
 
 const toMetricsRow = (reading: MetricsBucket): MetricsRow => ({
   ...reading,
-  seconds: metricsBuckets['24h'].seconds,
+  seconds: historyBuckets.live.seconds,
   latencies: reading.latencies.encode(),
   cold_latencies: reading.cold_latencies?.encode() ?? null,
 })

@@ -15,7 +15,8 @@ export function createMetricsHandlers(deps: FeatureDeps): MetricsHandlers {
       const range = query.range ?? '24h'
       const from = rangeStartOf(range, deps.clock.now() / 1000)
       const resources = await deps.deployments.getUsage(project.id)
-      return { ...summarizeMetrics(range, from, deps.metrics.readSince(project.id, from), deps.cache.stats(project.id)), resources }
+      const window = { from, ...metricsBuckets[range] }
+      return { range, ...summarizeMetrics(window, deps.metrics.readSince(project.id, from), deps.cache.stats(project.id)), resources }
     },
 
     async listSparklines({ caller }) {
@@ -45,14 +46,19 @@ function rangeStartOf(range: MetricsRange, now_s: number): number {
   return (Math.floor(now_s / seconds) + 1 - count) * seconds
 }
 
+/** Buckets from a time on, in seconds. */
+export interface BucketWindow {
+  from: number
+  count: number
+  seconds: number
+}
+
 /** Builds the response from ordered rows that are as long as a bucket or shorter. */
-function summarizeMetrics(
-  range: MetricsRange,
-  from: number,
+export function summarizeMetrics(
+  { from, count, seconds }: BucketWindow,
   rows: readonly MetricsRow[],
   stored: { objects: number; bytes: number },
-): Omit<Metrics, 'resources'> {
-  const { count, seconds } = metricsBuckets[range]
+): Omit<Metrics, 'range' | 'resources'> {
   const overall = createTotals()
   const sum = createTotals()
   let next = 0
@@ -65,7 +71,6 @@ function summarizeMetrics(
   })
   const cacheLookups = overall.cache_hits + overall.cache_misses
   return {
-    range,
     bucket_seconds: seconds,
     from: isoTime(from * 1000),
     to: isoTime((from + count * seconds) * 1000),

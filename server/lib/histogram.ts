@@ -13,6 +13,10 @@ export interface Histogram {
   mergeEncoded(bytes: Uint8Array): void
   /** The smallest value that at least the fraction `q` of all values does not exceed; null without values. */
   quantile(q: number): number | null
+  /** How many values are at most `value`, to the same accuracy. */
+  countUpTo(value: number): number
+  /** The sum of all values, to the same accuracy. */
+  sum(): number
   /** Pairs of (distance to the next non-empty bucket, count), each as a varint: about a hundred bytes for a typical app. */
   encode(): Uint8Array
   /** Resets the histogram for reuse. */
@@ -98,6 +102,21 @@ class LogLinearHistogram implements Histogram {
       }
     }
     return null
+  }
+
+  countUpTo(value: number): number {
+    const last = bucketOf(value)
+    let below = 0
+    this.forEach((bucket, count) => {
+      if (bucket <= last) below += count
+    })
+    return below
+  }
+
+  sum(): number {
+    let sum = 0
+    this.forEach((bucket, count) => (sum += (count * (lowerBoundOf(bucket) + lowerBoundOf(bucket + 1))) / 2))
+    return sum
   }
 
   encode(): Uint8Array {

@@ -20,7 +20,8 @@ export const tools: readonly Tool[] = [
   failureTool,
   buildLogTool,
   runtimeLogTool,
-  operationTool('get_metrics', 'getMetrics', { select: withoutEmptyBuckets }),
+  operationTool('get_metrics', 'getProjectMetrics', { select: withoutEmptyBuckets }),
+  operationTool('list_routes', 'listRoutes'),
   operationTool('list_requests', 'listRequests'),
   operationTool('get_request', 'getRequest'),
   operationTool('list_traces', 'listTraces'),
@@ -64,4 +65,11 @@ function withFirstSpans({ spans, is_truncated, ...rest }: CallOutput<'getTrace'>
 
 function withoutEmptyBuckets({ buckets, ...rest }: CallOutput<'getMetrics'>) {
   return { ...rest, buckets: buckets.filter(({ requests, cold_starts }) => requests > 0 || cold_starts > 0) }
+/** Of CPU and memory only the last values. */
+function withoutEmptyBuckets({ buckets, usage, ...rest }: CallOutput<'getProjectMetrics'>) {
+  return {
+    ...rest,
+    usage: usage.map(({ service, cpu_percent, memory_mb }) => ({ service, cpu_percent: cpu_percent.slice(-12), memory_mb: memory_mb.slice(-12) })),
+    buckets: buckets.filter(({ requests, cold_starts }) => requests > 0 || cold_starts > 0),
+  }
 }

@@ -11,6 +11,14 @@ import type { RuntimeVolumes } from './runtime-volumes.ts'
 
 export type { ListEdgeHosts, RuntimeOptions } from './runtime-options.ts'
 
+export interface ReplicaUsage {
+  /** Percent of one core since the last call. */
+  cpu_percent: number
+  /** CPU time of the processes that run now, since their start. */
+  cpu_ms: number
+  memory_mb: number
+}
+
 /**
  * Builds and runs apps. The drivers pass the suite in `test/runtime`; `contract/runtimes.ts` lists them with what other parts need to know. A runtime does not know project rows,
  * routes or the API. All its resources are labelled with ids, so that `list` finds them after a crash.
@@ -66,8 +74,8 @@ export interface Runtime extends RuntimeVolumes {
   /** Runs a command in a running replica: its standard input, and output. Reading throws `ReplicaCommandError` when it failed. */
   runInReplica(replicaId: string, command: string[], input: AsyncIterable<Uint8Array> | null, signal: AbortSignal): AsyncIterable<Uint8Array>
 
-  /** Current resource use of a replica; `cpu_percent` of one core since the last call. null when the replica does not exist or its use is unknown. */
-  usage(replicaId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
+  /** Current resource use of a replica. null when the replica does not exist or its use is unknown. */
+  usage(replicaId: string): Promise<ReplicaUsage | null>
 
   /**
    * The files that an app created or changed outside of volumes since its build, except those that `written-paths.ts` excludes. The work is bounded,

@@ -345,6 +345,20 @@ export function deleteProjectRows(tx: Tx, projectId: string): string[] {
   return deployments
 }
 
+/** The newest deployments to production that went live within a time. */
+export const listLiveDeployments = all((projectId: string, from: string, to: string, limit: number) =>
+  tables
+    .selectFrom('deployments')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('target', '=', 'production')
+    .where('status', '=', 'ready')
+    .where('finished_at', '>=', from)
+    .where('finished_at', '<', to)
+    .orderBy('seq', 'desc')
+    .limit(limit),
+)
+
 /** All deployments of a project, without their sources and build results. */
 export const listDeploymentsOfProject = all((projectId: string) =>
   tables.selectFrom('deployments').select(['id', 'project_id', 'target', 'branch', 'runtime']).where('project_id', '=', projectId),

@@ -22,6 +22,21 @@ export interface LogChunkRow {
 /** The third file: request metrics. It may lose its last seconds. */
 export interface MetricsTables {
   buckets: MetricsRow
+  usage: UsageRow
+}
+
+/** CPU and memory of one service of a project. */
+export interface UsageRow {
+  project_id: string
+  /** Empty for the app itself, or its main service. */
+  service: string
+  /** Start, in seconds since 1970: a multiple of `seconds`. */
+  ts: number
+  seconds: number
+  samples: number
+  /** The sum of the samples, in percent of one core. */
+  cpu_sum: number
+  memory_max: number
 }
 
 export interface MetricsRow extends Record<(typeof metricsCounters)[number], number> {

@@ -1,10 +1,10 @@
-import { metricsBuckets, metricsCounters, type MetricsRange } from '../contract/metrics.ts'
+import { historyBuckets, metricsCounters } from '../contract/metrics.ts'
 import { createHistogram, type Histogram } from '../lib/histogram.ts'
 import { all, first, metricsTables, run } from './query.ts'
 import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
 import type { MetricsRow } from './log-tables.ts'
 
-/** The counts of a project within one quarter of an hour, to be added to the stored ones. */
+/** The counts of a project within ten seconds, to be added to the stored ones. */
 export type MetricsReading = Omit<MetricsRow, 'seconds' | 'latencies' | 'cold_latencies'> & {
   latencies: Histogram
   cold_latencies: Histogram | null
@@ -15,6 +15,8 @@ export interface MetricsStore {
   add(readings: readonly MetricsReading[]): void
   /** The stored rows of a project since a time, in order. */
   readSince(projectId: string, ts: number): MetricsRow[]
+  /** Start of the oldest stored row of a project, in seconds since 1970. */
+  readFirst(projectId: string): number | undefined
   /** Requests per hour since a time, of the last day at most. */
   readHourlyRequests(projectId: string, ts: number): { ts: number; requests: number }[]
   /** Merges aged rows into longer ones and deletes expired ones, at most `rows` rows. True if more remain. */
@@ -23,18 +25,17 @@ export interface MetricsStore {
 }
 
 /** A range shows only rows of its own length or shorter, so each row is kept until no range needs its length. */
-const retentionOf_s = (range: MetricsRange, next: MetricsRange): number => {
-  const { count, seconds } = metricsBuckets[range]
-  return count * seconds + metricsBuckets[next].seconds
-}
-const rollups = [
-  { seconds: metricsBuckets['24h'].seconds, into: metricsBuckets['7d'].seconds, after_s: retentionOf_s('24h', '7d') },
-  { seconds: metricsBuckets['7d'].seconds, into: metricsBuckets['30d'].seconds, after_s: retentionOf_s('7d', '30d') },
-] as const
-const expiry = { seconds: metricsBuckets['30d'].seconds, after_s: retentionOf_s('30d', '30d') }
+export const metricsRollups = Object.values(historyBuckets).map(({ count, seconds }, i, all) => {
+  const into = all[i + 1]?.seconds
+  return { seconds, into, after_s: count * seconds + (into ?? seconds) }
+})
+type Rollup = (typeof metricsRollups)[number]
 
 const listSince = all((projectId: string, ts: number) =>
   metricsTables.selectFrom('buckets').selectAll().where('project_id', '=', projectId).where('ts', '>=', ts).orderBy('ts'),
+)
+const findFirst = first((projectId: string) =>
+  metricsTables.selectFrom('buckets').select('ts').where('project_id', '=', projectId).orderBy('ts').limit(1),
 )
 const listHourlyRequests = all((projectId: string, ts: number) =>
   metricsTables
@@ -78,11 +79,13 @@ export function createMetricsStore(db: SqliteDatabase): MetricsStore {
     add(readings) {
       if (readings.length > 0)
         db.writeSync((tx) => {
-          for (const reading of readings) addToBucket(tx, reading, metricsBuckets['24h'].seconds)
+          for (const reading of readings) addToBucket(tx, reading, historyBuckets.live.seconds)
         })
     },
 
     readSince: (projectId, ts) => db.readSync((tx) => listSince(tx, projectId, ts)),
+
+    readFirst: (projectId) => db.readSync((tx) => findFirst(tx, projectId))?.ts,
 
     readHourlyRequests: (projectId, ts) =>
       db.readSync((tx) => listHourlyRequests(tx, projectId, ts).map(({ hour, requests }) => ({ ts: hour, requests }))),
@@ -90,8 +93,7 @@ export function createMetricsStore(db: SqliteDatabase): MetricsStore {
     downsample(now_s, rows) {
       return db.writeSync((tx) => {
         let left = rows
-        for (const rollup of rollups) left -= rollUpBatch(tx, rollup, Math.floor((now_s - rollup.after_s) / rollup.into) * rollup.into, left)
-        if (left > 0) left -= deleteAged(tx, expiry.seconds, now_s - expiry.after_s, left)
+        for (const rollup of metricsRollups) if (left > 0) left -= rollUpBatch(tx, rollup, now_s, left)
         return left <= 0
       })
     },
@@ -102,13 +104,13 @@ export function createMetricsStore(db: SqliteDatabase): MetricsStore {
   }
 }
 
-function rollUpBatch(tx: SqliteTransaction, rollup: (typeof rollups)[number], before: number, limit: number): number {
-  if (limit <= 0) return 0
-  const expiredRows = listAged(tx, rollup.seconds, before, limit)
+function rollUpBatch(tx: SqliteTransaction, { seconds, into, after_s }: Rollup, now_s: number, limit: number): number {
+  if (into === undefined) return deleteAged(tx, seconds, now_s - after_s, limit)
+  const expiredRows = listAged(tx, seconds, Math.floor((now_s - after_s) / into) * into, limit)
   for (const row of expiredRows) {
     const latencies = createHistogram(row.latencies)
     const cold_latencies = row.cold_latencies && createHistogram(row.cold_latencies)
-    addToBucket(tx, { ...row, ts: Math.floor(row.ts / rollup.into) * rollup.into, latencies, cold_latencies }, rollup.into)
+    addToBucket(tx, { ...row, ts: Math.floor(row.ts / into) * into, latencies, cold_latencies }, into)
     deleteBucket(tx, row.project_id, row.ts, row.seconds)
   }
   return expiredRows.length

@@ -3,6 +3,7 @@ import type { RequestFilters } from '../contract/requests.ts'
 import { limits } from '../contract/limits.ts'
 import { deleteCaptures, findCapturedRow, insertCapture, trimCaptures } from './captured-requests.ts'
 import { toGlob } from './glob.ts'
+import { toRouteTemplate } from '../lib/route-template.ts'
 import { all, first, insert, requestTables, run } from './query.ts'
 import type { RequestRow, RequestTables } from './request-tables.ts'
 import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
@@ -14,6 +15,8 @@ export type NewRequestRow = Omit<RequestRow, 'seq' | 'project' | 'status_class'>
 }
 /** `number`: of the request in its project, in the order in which requests ended. */
 export type StoredRequest = Omit<RequestRow, 'seq' | 'project' | 'status_class'> & { number: number; is_captured: boolean }
+/** What the figures of a route are computed from. */
+export type RouteRequestRow = Pick<RequestRow, 'time' | 'method' | 'path' | 'status' | 'duration_ms' | 'bytes' | 'skipped_before'>
 export type RowFilters = Omit<RequestFilters, 'since' | 'until'>
 
 /** The request log: of each project the last requests, by their number. */
@@ -29,6 +32,8 @@ export interface RequestStore {
   list(projectId: string, filters: RowFilters, range: { from: number; to: number; limit: number; order: 'asc' | 'desc' }): StoredRequest[]
   /** The requests of a project within a trace, oldest first. `ids`: requests whose own ID gave the trace its ID. */
   listOfTrace(projectId: string, traceId: string, ids: readonly string[], limit: number): StoredRequest[]
+  /** All requests from a number up to another, which is not included; the oldest first. */
+  listForRoutes(projectId: string, range: { from: number; to: number }): RouteRequestRow[]
   /** A request of any project. */
   find(id: string): (StoredRequest & { project_id: string }) | undefined
   /**
@@ -77,6 +82,14 @@ const findEnd = first((from: number, to: number) =>
 )
 const isCaptured = (eb: ExpressionBuilder<RequestTables, 'requests'>) =>
   eb.exists(eb.selectFrom('captures').select('captures.seq').whereRef('captures.seq', '=', 'requests.seq'))
+const listRouteRows = all((from: number, to: number) =>
+  requestTables
+    .selectFrom('requests')
+    .select(['time', 'method', 'path', 'status', 'duration_ms', 'bytes', 'skipped_before'])
+    .where('seq', '>=', from)
+    .where('seq', '<', to)
+    .orderBy('seq'),
+)
 const findById = first((id: string) =>
   requestTables
     .selectFrom('requests')
@@ -117,6 +130,7 @@ const columns = [
 const insertRequest = insert<RequestRow>(columns, (row) => requestTables.insertInto('requests').values(row))
 
 export function createRequestStore(db: SqliteDatabase): RequestStore {
+  db.raw.function('route_template', { deterministic: true }, (path) => toRouteTemplate(String(path)))
   const rangeOf = (tx: SqliteTransaction, projectId: string) => {
     const project = findProject(tx, projectId)
     if (!project) return undefined
@@ -181,6 +195,12 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
           selectRequests().where('trace_id', '=', traceId).where('project', '=', project.key).orderBy('seq').limit(limit),
         )
         return [...own, ...continued].slice(0, limit).map(toStoredRequest)
+      }),
+
+    listForRoutes: (projectId, { from, to }) =>
+      db.readSync((tx) => {
+        const project = rangeOf(tx, projectId)
+        return project ? listRouteRows(tx, project.base + from, project.base + to) : []
       }),
 
     find(id) {
@@ -286,13 +306,14 @@ const selectRequests = () =>
  * With a status, the index of statuses is read in the order of the numbers, and answers for the path too. Otherwise the rows themselves are read in that
  * order, of which the numbers are a range.
  */
-function filterRequests(project: number, { status, method, path, host, deployment, cache, client_ip, min_duration_ms, id }: RowFilters) {
+function filterRequests(project: number, { status, method, path, route, host, deployment, cache, client_ip, min_duration_ms, id }: RowFilters) {
   let query = selectRequests()
   if (status !== undefined) {
     query = query.where('project', '=', project).where('status_class', '=', Number(status[0]))
     if (/^\d+$/.test(status)) query = query.where('status', '=', Number(status))
   }
   if (path !== undefined) query = query.where((eb) => eb(eb.fn<number>('glob', [eb.val(toGlob(path)), 'path']), '=', 1))
+  if (route !== undefined) query = query.where((eb) => eb(eb.fn<string>('route_template', ['path']), '=', route))
   if (method !== undefined) query = query.where('method', '=', method.toUpperCase())
   if (host !== undefined) query = query.where('host', '=', host.toLowerCase())
   if (deployment !== undefined) query = query.where('deployment_id', '=', deployment)

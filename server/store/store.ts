@@ -6,6 +6,7 @@ import { createEventBus, type EventBus } from '../lib/event-bus.ts'
 import { type SqliteDatabase, type SqliteTransaction, openSqlite } from './sqlite.ts'
 import { createLogStore, type LogStore } from './log-store.ts'
 import { createMetricsStore, type MetricsStore } from './metrics-store.ts'
+import { createUsageStore, type UsageStore } from './usage-store.ts'
 import { migrate } from './migrate.ts'
 import { createRequestStore, type RequestStore } from './request-store.ts'
 import { createTraceStore, type TraceStore } from './trace-store.ts'
@@ -21,6 +22,7 @@ export interface Store {
   db: Db
   logs: LogStore
   metrics: MetricsStore
+  usage: UsageStore
   requests: RequestStore
   traces: TraceStore
   /** Events of committed transactions, and those that their subscribers publish. */
@@ -76,6 +78,7 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
     db: mainDatabase,
     logs: createLogStore(logs),
     metrics: createMetricsStore(metrics),
+    usage: createUsageStore(metrics),
     requests: createRequestStore(requests),
     traces: createTraceStore(traces),
     events,

@@ -19,6 +19,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     getRequestCapture
     listActivity listProjectActivity getActivityInbox markActivityRead
     listNotificationDeliveries listAccountNotificationDeliveries listDeployHooks
+    getProjectMetrics listRoutes
   `),
   deploy: words(`
     createProject stopProject deployProject createDeployment deployFolder uploadProject uploadCommit retryDeployment cancelDeployment

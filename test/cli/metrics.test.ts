@@ -52,10 +52,28 @@ describe('homeport metrics SLUG', () => {
     expect(response.buckets).toHaveLength(metricsBuckets['30d'].count)
   })
 
-  test('reports an invalid range, a missing slug and an unknown project', async () => {
-    expect(await run('metrics', 'shown', '--range', '1h')).toMatchObject({
+  test('--range live is the last 15 minutes', async () => {
+    expect((await run('metrics', 'shown', '--range', 'live')).out).toMatch(/^shown, last 15 minutes\n {2}requests +12,/)
+    expect(await run.json('metrics', 'shown', '--range', '1h')).toMatchObject({
+      range: '1h',
+      totals: { requests: 12 },
+      deployments: [{ id: expect.any(String) }],
+    })
+  })
+
+  test('--routes lists the routes', async () => {
+    const { out } = await run('metrics', 'shown', '--routes', '--range', '1h', '--sort', 'requests')
+    expect(out).toMatch(/^METHOD +ROUTE +REQUESTS +ERRORS +P50 +P95 +P99 +SENT\nGET +\/ +9 +0 .+ kB\nGET +\/missing +3 +0 /m)
+    expect(await run('metrics', 'shown', '--routes', '--sort', 'name')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('--range must be one of 24h, 7d, 30d.'),
+      err: expect.stringContaining('--sort must be one of'),
+    })
+  })
+
+  test('reports an invalid range, a missing slug and an unknown project', async () => {
+    expect(await run('metrics', 'shown', '--range', '2h')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--range must be one of live, 1h, 6h, 24h, 7d, 30d.'),
     })
     expect(await run('metrics')).toMatchObject({ code: 2, err: expect.stringContaining('SLUG is missing.') })
     expect(await run('metrics', 'nothing')).toMatchObject({ code: 1, err: expect.stringContaining('project_not_found') })

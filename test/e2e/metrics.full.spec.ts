@@ -3,7 +3,7 @@ import { expect, cacheableAppFiles, test } from './fixtures.ts'
 test('requests are counted exactly, charted, and readable by keyboard', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'counted', name: 'Counted', repo_url: createRepository(cacheableAppFiles()).url })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/counted/metrics`)
-  await expect(dashboard.getByRole('heading', { name: 'No requests in the last 24 hours', exact: true })).toBeVisible()
+  await expect(dashboard.getByRole('heading', { name: 'No requests in the last 15 minutes', exact: true })).toBeVisible()
   await expect(dashboard.getByText('The project is not live yet')).toBeVisible()
 
   await platform.waitForEnd('counted', (await platform.deploy('counted')).id)
@@ -40,12 +40,29 @@ test('requests are counted exactly, charted, and readable by keyboard', async ({
   await expect(dashboard.getByRole('button', { name: /^from .* until / })).toBeVisible()
   await dashboard.goBack()
 
+  // The deployment is marked, and leads to its page.
+  const markers = requests.getByRole('list', { name: 'Deployments' })
+  await expect(markers.getByRole('link', { name: /^Deployed: / })).toHaveAttribute('href', /\/projects\/counted\/deployments\/dpl_/)
+  const cpu = dashboard.getByRole('region', { name: /^CPU/ })
+  await platform.advance(10_000)
+  await expect(cpu.getByRole('list')).toContainText(/App\s*\d/)
+
+  // A route leads to its requests.
+  const routes = dashboard.getByRole('region', { name: 'Routes', exact: true })
+  await routes.getByRole('radio', { name: 'Most errors' }).click()
+  await expect(routes.getByRole('row').nth(1)).toContainText(/GET \/broken\s*1\s*1 \(100 %\)/)
+  await routes.getByRole('link', { name: 'GET /lost' }).click()
+  await expect(dashboard).toHaveURL(/\/projects\/counted\/logs\/requests\?method=GET&route=%2Flost&since=/)
+  await expect(dashboard.getByRole('list', { name: 'Requests' }).getByRole('listitem')).toHaveCount(3)
+  await dashboard.goBack()
+
   await dashboard.getByText('Show as table').click()
   await expect(dashboard.getByRole('region', { name: 'Metrics as a table' }).getByRole('row').nth(1)).toContainText(/\d/)
 
   await dashboard.getByRole('radio', { name: '30 days' }).click()
   await expect(dashboard).toHaveURL(/\?range=30d$/)
-  await expect(dashboard.getByRole('slider').first()).toHaveAttribute('aria-valuemax', '119')
+  // The data is younger than the range, which begins with it.
+  await expect(dashboard.getByText(/^Data since /)).toBeVisible()
   await dashboard.reload()
   await expect(dashboard.getByRole('radio', { name: '30 days' })).toBeChecked()
   await expect(figures).toContainText('13')

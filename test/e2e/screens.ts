@@ -17,6 +17,7 @@ import type { Screen } from './screen.ts'
 import type { SeededIds } from './seeded-platform.ts'
 import { promotionScreens } from './promotion-screens.ts'
 import { captureScreens } from './capture-screens.ts'
+import { metricsScreens } from './metrics-screens.ts'
 import { requestScreens } from './request-screens.ts'
 import { serviceScreens } from './service-screens.ts'
 import { terminalScreens } from './terminal-screens.ts'
@@ -64,6 +65,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   { name: 'previews', path: 'projects/harbour-shop/previews' },
   { name: 'previews-none', path: 'projects/lighthouse/previews' },
   ...changeScreens,
+  ...metricsScreens,
   ...requestScreens,
   ...captureScreens,
   ...notificationScreens,
@@ -374,7 +376,7 @@ const loadingScreens: Screen[] = [
   ['deployments', 'projects/harbour-shop/deployments', '**/harbour-shop/deployments?*'],
   ['environment', 'projects/harbour-shop/environment', '**/env-vars'],
   ['domains', 'projects/harbour-shop/domains', '**/v1/projects/harbour-shop/domains'],
-  ['metrics', 'projects/harbour-shop/metrics', '**/metrics?*'],
+  ['metrics', 'projects/harbour-shop/metrics', '**/harbour-shop/metrics*'],
   ['account', 'account', '**/tokens?*'],
 ].map(([name, path = '', pattern = '']) => ({
   name: `${name}-loading`,

@@ -264,7 +264,7 @@ describe('the meter', () => {
   const create = (): MetricsCollector => createMetricsCollector({ clock, isEnabled: () => true })
   const brief = (readings: MetricsBucket[]) => readings.map((one) => [one.project_id, one.ts, one.requests])
 
-  test('separates quarters of an hour, to the second', async () => {
+  test('separates ten seconds from the next, to the second', async () => {
     const meter = create()
     const project = meter.forProject('a')
     project.recordResponse(200, clock.monotonic(), 1, 'hit')
@@ -272,7 +272,7 @@ describe('the meter', () => {
     project.recordResponse(200, clock.monotonic(), 1, 'hit')
     project.recordResponse(200, clock.monotonic(), 1, 'hit')
     expect(brief(meter.take())).toEqual([
-      ['a', Date.UTC(2026, 0, 31, 12, 0) / 1000, 1],
+      ['a', Date.UTC(2026, 0, 31, 12, 14, 50) / 1000, 1],
       ['a', Date.UTC(2026, 0, 31, 12, 15) / 1000, 2],
     ])
   })
@@ -304,6 +304,20 @@ describe('the meter', () => {
     expect(readings[0]).toMatchObject({ requests: 50, status_5xx: 50, bytes_out: 150, cache_misses: 50, cold_starts: 50, last_cold_start_at: start })
     expect(readings[0]?.latencies.encode()).toEqual(expected.encode())
     expect(readings[0]?.cold_latencies?.count).toBe(50)
+  })
+
+  test('merges readings that cannot be stored for long into quarters of an hour', async () => {
+    const meter = create()
+    const project = meter.forProject('a')
+    for (let round = 0; round < 200; round++) {
+      project.recordResponse(200, clock.monotonic(), round, 'hit')
+      meter.restore(meter.take())
+      await clock.advance(10_000)
+    }
+    const readings = meter.take()
+    expect(readings.length).toBeLessThan(40)
+    expect(readings.reduce((sum, one) => sum + one.requests, 0)).toBe(200)
+    expect(readings.reduce((sum, one) => sum + one.latencies.count, 0)).toBe(200)
   })
 
   test('forgets a deleted project', () => {

@@ -115,7 +115,7 @@ describe.each(transports)('an agent over %s', (name, connectWith) => {
     const { lines } = (await callTool(agent, 'get_build_log', { slug, id: again.deployment_id, lines: 500 })).data as { lines: string[] }
     expect(lines.join('\n')).toContain('Planking the hull')
     expect((await callTool(agent, 'list_variables', { slug })).text).not.toContain('old oak')
-    expect((await callTool(agent, 'get_metrics', { slug })).data).toMatchObject({ range: '24h' })
+    expect((await callTool(agent, 'get_metrics', { slug })).data).toMatchObject({ range: 'live', deployments: [{ trigger: 'retry' }] })
 
     const listed = await until(
       async () => {
@@ -147,6 +147,7 @@ describe('the tools of a token', () => {
         'list_variables',
         'list_volumes',
         'get_metrics',
+        'list_routes',
         'list_requests',
         'list_activity',
         'get_request',

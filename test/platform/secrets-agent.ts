@@ -3,6 +3,7 @@ type Fetch = (path: string, init: RequestInit) => Promise<Response>
 const readTools = [
   'get_project',
   'get_metrics',
+  'list_routes',
   'get_runtime_log',
   'list_variables',
   'list_previews',

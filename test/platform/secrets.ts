@@ -251,6 +251,8 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
         'dumps',
         'projects/teller/watching',
         'projects/teller/registries',
+        'projects/teller/metrics',
+        'projects/teller/routes',
       ])
         await ask('GET', `/instance/${path}`)
       for (const path of ['activity?limit=100', 'activity/inbox', 'projects/teller/activity?limit=100'])

@@ -79,3 +79,10 @@ describe('time axis ticks', () => {
     }
   })
 })
+
+it('labels minutes of short ranges', () => {
+  const start = new Date(2026, 0, 31, 11, 52, 10).getTime()
+  const starts = Array.from({ length: 90 }, (_, index) => new Date(start + index * 10_000).toISOString())
+  expect(timeLabels(starts, 10, 10).map(({ text }) => text)).toEqual(['11:54', '11:56', '11:58', '12:00', '12:02', '12:04', '12:06'])
+  expect(timeLabels(starts, 10, 5).map(({ text }) => text)).toEqual(['11:55', '12:00', '12:05'])
+})

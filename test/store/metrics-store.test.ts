@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { metricsBuckets, metricsCounters } from '../../server/contract/metrics.ts'
+import { historyBuckets, metricsBuckets, metricsCounters } from '../../server/contract/metrics.ts'
 import { createMetricsCollector } from '../../server/edge/metrics.ts'
 import { createMetricsRecorder } from '../../server/features/metrics-recorder.ts'
 import { createHistogram } from '../../server/lib/histogram.ts'
@@ -49,7 +49,7 @@ const age = (at: number): void => {
 }
 
 describe('stored metrics', () => {
-  test('readings of one quarter of an hour add up in one row', () => {
+  test('readings of ten seconds add up in one row', () => {
     const ts = quarterOf(now)
     const cold = createHistogram()
     cold.add(120)
@@ -60,7 +60,7 @@ describe('stored metrics', () => {
     expect(rest).toEqual([])
     expect(first).toMatchObject({
       ts,
-      seconds: quarter,
+      seconds: 10,
       requests: 3,
       bytes_out: 17,
       status_2xx: 2,
@@ -122,6 +122,27 @@ describe('aging data', () => {
     }
     const ranges = rows.map((row) => [row.ts, row.ts + row.seconds] as const)
     for (const [i, [begins]] of ranges.entries()) if (i > 0) expect(begins).toBeGreaterThanOrEqual(ranges[i - 1]![1])
+  })
+
+  test('keeps as much detail as the ranges that still cover it show', () => {
+    // Ten hours of a request every ten seconds.
+    const first = now - 10 * hour
+    for (let ts = Math.floor(first / 10) * 10; ts <= now; ts += 10) {
+      store.metrics.add([reading('a', ts, [5])])
+      if (ts % 3600 === 0) age(ts)
+    }
+    age(now)
+    const rows = all('a')
+    expect(rows.length).toBeLessThan(350)
+    expect(total(rows)).toBe(10 * 360 + 1)
+    expect(store.metrics.readFirst('a')).toBe(rows[0]?.ts)
+    for (const { count, seconds } of Object.values(historyBuckets)) {
+      const from = (Math.floor(now / seconds) + 1 - count) * seconds
+      for (const row of rows.filter(({ ts }) => ts >= from)) {
+        expect(row.seconds).toBeLessThanOrEqual(seconds)
+        expect(Math.floor((row.ts + row.seconds - 1) / seconds)).toBe(Math.floor(row.ts / seconds))
+      }
+    }
   })
 
   test('keeps durations exactly', () => {

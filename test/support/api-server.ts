@@ -16,6 +16,7 @@ import { createLogStore } from '../../server/store/log-store.ts'
 import { createRequestStore } from '../../server/store/request-store.ts'
 import { createTraceStore } from '../../server/store/trace-store.ts'
 import { createMetricsStore } from '../../server/store/metrics-store.ts'
+import { createUsageStore } from '../../server/store/usage-store.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { logMigrations, metricsMigrations, migrations, requestMigrations, traceMigrations } from '../../server/store/migrations/index.ts'
 import type { Store } from '../../server/store/store.ts'
@@ -178,6 +179,7 @@ export async function openMemoryStore(clock: Clock, onStatement?: (sql: string) 
     db,
     logs: createLogStore(logs),
     metrics: createMetricsStore(metrics),
+    usage: createUsageStore(metrics),
     requests: createRequestStore(requests),
     traces: createTraceStore(traces),
     events,

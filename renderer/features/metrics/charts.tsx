@@ -1,8 +1,11 @@
 import { useMemo } from 'react'
 import type { Metrics } from '../../../server/contract/metrics.ts'
+import type { ProjectMetrics } from '../../../server/contract/project-metrics.ts'
 import { Chart, Legend, type ChartSeries } from '../../components/chart.tsx'
 import { formatTimeRange, ticks, timeLabels, integerTicks } from '../../lib/chart-scale.ts'
 import { formatLatency, formatPercent } from '../../lib/format.ts'
+import { DeploymentMarkers, describeGroup, groupDeployments } from './deployment-markers.tsx'
+import { UsageCharts } from './usage-charts.tsx'
 import styles from './page.module.css'
 
 type Bucket = Metrics['buckets'][number]
@@ -41,12 +44,14 @@ const percentileSeries = [
 ] as const
 
 export function Charts({
+  slug,
   metrics,
   cursor,
   onCursorChange,
   onSelectTime,
 }: {
-  metrics: Metrics
+  slug: string
+  metrics: ProjectMetrics
   cursor: number | null
   onCursorChange: (cursor: number | null) => void
   /** Shows the requests of a bucket; undefined on an instance without a request log. */
@@ -69,7 +74,9 @@ export function Charts({
       latency: { series: latency, ticks: ticks(Math.max(1, ...latency.flatMap(({ values }) => values.map((value) => value ?? 0)))) },
     }
   }, [buckets, bucket_seconds])
-  const narrow = { times: chartData.times, timeLabels: chartData.narrow, cursor, onCursorChange }
+  const groups = useMemo(() => groupDeployments(metrics), [metrics])
+  const events = useMemo(() => new Map(groups.map((group) => [group.index, describeGroup(group)])), [groups])
+  const narrow = { times: chartData.times, timeLabels: chartData.narrow, cursor, onCursorChange, events }
   // On a phone all charts have one width.
   const wide = { ...narrow, timeLabels: window.innerWidth < 700 ? chartData.narrow : chartData.wide }
   const count = (value: number | null) => (value ?? 0).toLocaleString()
@@ -88,6 +95,7 @@ export function Charts({
           <Legend series={chartData.status.series} totals={chartData.status.totals.map(count)} />
         </header>
         <Chart label="Requests by status" kind="bars" {...chartData.status} formatValue={count} {...wide} {...(select && { onSelect: select })} />
+        <DeploymentMarkers slug={slug} groups={groups} count={buckets.length} />
       </section>
       <section className={`card ${styles.metricsChart} ${styles.metricsWide}`} aria-labelledby="chart-latency">
         <header>
@@ -96,6 +104,7 @@ export function Charts({
         </header>
         <Chart label="Response time" kind="lines" {...chartData.latency} formatValue={formatLatency} formatTick={formatLatency} {...wide} />
       </section>
+      <UsageCharts metrics={metrics} cursor={cursor} onCursorChange={onCursorChange} events={events} />
       <section className={`card ${styles.metricsChart}`} aria-labelledby="chart-cache">
         <header>
           <h2 id="chart-cache">Edge cache{cache.hit_ratio !== null && `, ${formatPercent(cache.hit_ratio)}`}</h2>

@@ -1,15 +1,15 @@
-import type { Metrics } from '../../../server/contract/metrics.ts'
+import type { ProjectMetrics } from '../../../server/contract/project-metrics.ts'
 import { formatTimeRange } from '../../lib/chart-scale.ts'
 import { formatBytes, formatLatency } from '../../lib/format.ts'
 import styles from './page.module.css'
 
 /** The charts as a table, for exact values and screen readers. Buckets without requests are omitted. */
-export function MetricsTable({ metrics }: { metrics: Metrics }) {
+export function MetricsTable({ metrics }: { metrics: ProjectMetrics }) {
   const rows = metrics.buckets.filter(({ requests, cold_starts }) => requests > 0 || cold_starts > 0).toReversed()
   return (
     <details className={`card ${styles.metricsTable}`}>
       <summary>Show as table</summary>
-      <div tabIndex={0} role="region" aria-label="Metrics as a table">
+      <div className={styles.table} tabIndex={0} role="region" aria-label="Metrics as a table">
         <table>
           <thead>
             <tr>

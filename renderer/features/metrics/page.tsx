@@ -4,12 +4,15 @@ import { Link, useLocation, useSearchParams } from 'wouter'
 import { useCapabilities } from '../../api/capabilities.ts'
 import { useServingDeployment } from '../../api/deployments.ts'
 import { useInstanceSession, useSettings } from '../../api/instance.ts'
-import { useMetrics } from '../../api/metrics.ts'
+import { isMetricsRange, useMetricsHistory } from '../../api/metrics.ts'
 import { useProject } from '../../api/projects.ts'
-import type { Metrics, MetricsRange } from '../../../server/contract/metrics.ts'
+import { historyBuckets, type HistoryRange } from '../../../server/contract/metrics.ts'
+import type { ProjectMetrics } from '../../../server/contract/project-metrics.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { toApiError } from '../../lib/api-error.ts'
+import { formatDateTime } from '../../lib/format.ts'
 import { ButtonLink } from '../../components/button.tsx'
+import { HelpLink } from '../../components/help-link.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { useTitle } from '../../lib/use-title.ts'
@@ -17,23 +20,28 @@ import { useAppUrl } from '../../api/app-url.ts'
 import { Charts } from './charts.tsx'
 import { MetricTiles } from './metric-tiles.tsx'
 import { MetricsTable } from './metrics-table.tsx'
+import { Routes } from './routes.tsx'
 import styles from './page.module.css'
 
 const ranges = [
+  { value: 'live', text: 'Live' },
+  { value: '1h', text: '1 hour' },
+  { value: '6h', text: '6 hours' },
   { value: '24h', text: '24 hours' },
   { value: '7d', text: '7 days' },
   { value: '30d', text: '30 days' },
-] as const satisfies readonly { value: MetricsRange; text: string }[]
+] as const satisfies readonly { value: HistoryRange; text: string }[]
 
-/** Requests and response times of a project over a day, a week or a month. */
+/** Requests, response times, CPU and memory of a project, from the last minutes to a month. */
 export default function MetricsPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`Metrics · ${project?.name ?? slug}`)
   const { has_instance_api } = useCapabilities()
   const [, navigate] = useLocation()
   const [params, setParams] = useSearchParams()
-  const range = ranges.find(({ value }) => value === params.get('range'))?.value ?? '24h'
-  const { data, error, isPlaceholderData, dataUpdatedAt, refetch } = useMetrics(slug, range)
+  const chosen = ranges.find(({ value }) => value === params.get('range'))?.value
+  const { data, error, isPlaceholderData, dataUpdatedAt, refetch } = useMetricsHistory(slug, chosen)
+  const range = chosen ?? data?.range ?? 'live'
   // The hovered time, shared by all charts of the page.
   const [cursor, setCursor] = useState<number | null>(null)
 
@@ -43,13 +51,17 @@ export default function MetricsPage({ slug }: { slug: string }) {
         <SegmentedControl
           label="Range"
           value={range}
-          choices={ranges}
+          choices={has_instance_api ? ranges : ranges.filter(({ value }) => isMetricsRange(value))}
           onChange={(value) => {
             setCursor(null)
-            setParams(value === '24h' ? {} : { range: value }, { replace: true })
+            setParams({ range: value }, { replace: true })
           }}
         />
-        {data && <p className="text-subtle">Updated {new Date(dataUpdatedAt).toLocaleTimeString()}</p>}
+        {data && (
+          <p className="text-subtle">
+            {isShorter(data) && `Data since ${formatDateTime(data.first_at ?? data.from)}. `}Updated {new Date(dataUpdatedAt).toLocaleTimeString()}
+          </p>
+        )}
       </div>
       {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       {!data && !error && (
@@ -57,13 +69,14 @@ export default function MetricsPage({ slug }: { slug: string }) {
           <SkeletonRows rows={6} height={84} />
         </div>
       )}
-      {data && data.range === range && data.totals.requests === 0 && project ? (
+      {data && data.range === range && data.totals.requests === 0 && data.usage.length === 0 && project ? (
         <NoRequests project={project} metrics={data} />
       ) : (
         data && (
           <div className={`stack ${isPlaceholderData ? styles.metricsOlder : ''}`} aria-busy={isPlaceholderData}>
             <MetricTiles metrics={data} project={project} />
             <Charts
+              slug={slug}
               metrics={data}
               cursor={cursor}
               onCursorChange={setCursor}
@@ -71,7 +84,9 @@ export default function MetricsPage({ slug }: { slug: string }) {
                 has_instance_api ? (since, until) => navigate(`/projects/${slug}/logs/requests?${new URLSearchParams({ since, until })}`) : undefined
               }
             />
+            {has_instance_api && <Routes slug={slug} range={data.range} />}
             <MetricsTable metrics={data} />
+            {has_instance_api && <HelpLink topic="prometheus">Read these metrics with Prometheus</HelpLink>}
           </div>
         )
       )}
@@ -79,9 +94,22 @@ export default function MetricsPage({ slug }: { slug: string }) {
   )
 }
 
-const rangeLabels: Record<MetricsRange, string> = { '24h': 'in the last 24 hours', '7d': 'in the last 7 days', '30d': 'in the last 30 days' }
+/** Whether the data of the project is younger than the range. */
+function isShorter({ range, buckets, bucket_seconds, first_at }: ProjectMetrics): boolean {
+  const { count, seconds } = historyBuckets[range]
+  return first_at !== null && buckets.length * bucket_seconds < count * seconds
+}
 
-function NoRequests({ project, metrics }: { project: Project; metrics: Metrics }) {
+const rangeLabels: Record<HistoryRange, string> = {
+  live: 'in the last 15 minutes',
+  '1h': 'in the last hour',
+  '6h': 'in the last 6 hours',
+  '24h': 'in the last 24 hours',
+  '7d': 'in the last 7 days',
+  '30d': 'in the last 30 days',
+}
+
+function NoRequests({ project, metrics }: { project: Project; metrics: ProjectMetrics }) {
   const address = useAppUrl(project.slug)
   const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
   const { data: settings } = useSettings(isOwner)

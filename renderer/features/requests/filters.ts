@@ -27,7 +27,7 @@ export const durationChoices = [
 ] as const
 
 /** Filters without a field of their own on the page. They come with a link and are removed by their button. */
-export const linkedFilters = { host: 'Host', deployment: 'Deployment', client_ip: 'Client' } as const satisfies Partial<
+export const linkedFilters = { route: 'Route', host: 'Host', deployment: 'Deployment', client_ip: 'Client' } as const satisfies Partial<
   Record<keyof RequestQuery, string>
 >
 
@@ -35,6 +35,7 @@ const patterns: { [Name in keyof Required<RequestQuery>]: RegExp } = {
   status: /^[1-5](?:xx|\d\d)$/i,
   method: /^[A-Za-z]{1,20}$/,
   path: /^.{1,200}$/,
+  route: /^.{1,200}$/,
   host: /^.{1,253}$/,
   deployment: /^.{1,100}$/,
   cache: /^(?:hit|stale|miss|bypass)$/,

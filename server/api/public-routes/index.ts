@@ -9,6 +9,7 @@ import { docsPage } from '../openapi/docs-page.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import { type RegistrationService, accountPages } from './account-pages.ts'
 import { type McpEndpoint, mcpRoute } from './mcp.ts'
+import { type MetricsScraper, prometheusRoute } from './prometheus.ts'
 import { purgeWebhookRoute } from './purge-webhook.ts'
 import type { PurgeWebhook } from './purge-webhook.ts'
 import { jsonResponse, redirectResponse, textResponse } from '../response.ts'
@@ -35,6 +36,7 @@ export interface PublicRouteOptions extends SignInOptions {
   billingWebhook: BillingWebhook
   runDeployHook: DeployHookRunner
   answerMcp: McpEndpoint
+  scrapeMetrics: MetricsScraper
   registration: RegistrationService
 }
 
@@ -69,6 +71,7 @@ export function createPublicRoutes(options: PublicRouteOptions): PublicRoute[] {
     billingWebhookRoute(options.billingWebhook),
     ...deployHookRoutes(options.runDeployHook),
     mcpRoute(options.answerMcp),
+    prometheusRoute(options.scrapeMetrics),
     {
       path: '/app/**',
       rate_limit: false,

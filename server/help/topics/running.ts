@@ -178,6 +178,43 @@ export function isFromHomeport(header, body, secret) {
     ],
   },
   {
+    id: 'prometheus',
+    title: 'Metrics and Prometheus',
+    summary: 'You want to see which routes are slow, or collect the metrics of Homeport in Prometheus or Grafana.',
+    keywords: 'grafana openmetrics scrape exporter alerting monitoring cpu memory p95 p99 routes latency live',
+    body: [
+      'The Metrics page of a project shows requests, response times, CPU and memory from the last 15 minutes to 30 days, and a marker for each deployment. At first it selects the shortest range that has all data. A bar of the requests chart leads to the requests of that time.',
+      { run: 'npx homeport metrics my-app --range 1h' },
+      { h: 'Routes' },
+      'A route is a path in which numbers, IDs, dates and tokens are placeholders: `/users/17` and `/users/42` are both `/users/:id`. The figures come from the request log, so they cover three days at most. A route leads to its requests.',
+      { run: 'npx homeport metrics my-app --routes --sort slowest' },
+      { h: 'CPU and memory' },
+      'They are sampled every 10 seconds for the app in production and each of its services, while it runs. An app that sleeps uses nothing and is not sampled.',
+      { h: 'Prometheus' },
+      'The instance answers `GET /metrics` on the address of its API, in the text format of Prometheus. It needs an API token; the scope `read` is enough. A token sees the projects of its user, and a token with a project only that one. Figures of the Homeport process are for the owner of the instance.',
+      { run: 'npx homeport tokens create prometheus --scope read' },
+      {
+        file: 'prometheus.yml',
+        text: `scrape_configs:
+  - job_name: homeport
+    scrape_interval: 15s
+    authorization:
+      credentials_file: /etc/prometheus/homeport-token
+    static_configs:
+      - targets: ['127.0.0.1:4600']`,
+      },
+      {
+        list: [
+          '`homeport_requests_total` by project and class of the response, `homeport_request_duration_seconds` as a histogram, `homeport_response_bytes_total`.',
+          '`homeport_cache_requests_total` by result, `homeport_cache_objects`, `homeport_cache_bytes`, `homeport_cold_starts_total`.',
+          '`homeport_app_cpu_seconds_total` and `homeport_app_memory_bytes` by project and service.',
+          '`homeport_deployments_total` by status, `homeport_build_duration_seconds` as a histogram.',
+        ],
+      },
+      'Counters begin at zero when Homeport starts, which Prometheus expects. Above 500 projects, the others have the project `_other`.',
+    ],
+  },
+  {
     id: 'environment',
     title: 'Variables',
     summary: 'A variable is missing, outdated, or has the wrong value.',

@@ -1,4 +1,5 @@
 import type Docker from 'dockerode'
+import type { ReplicaUsage } from '../runtime.ts'
 import type { DockerEngine } from './engine.ts'
 
 interface StatsSample {
@@ -15,7 +16,7 @@ const minimumInterval_ms = 100
  * sample is compared with the previous one, or with zero at the container's start.
  */
 export function createContainerStats(engine: DockerEngine): {
-  read(replicaId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
+  read(replicaId: string): Promise<ReplicaUsage | null>
   forget(replicaId: string): void
 } {
   const samples = new Map<string, StatsSample>()
@@ -34,7 +35,11 @@ export function createContainerStats(engine: DockerEngine): {
       samples.set(replicaId, now)
       // Memory that the kernel can reclaim is not counted.
       const cache = stats.memory_stats.stats?.total_inactive_file ?? stats.memory_stats.stats?.inactive_file ?? 0
-      return { cpu_percent: Math.round(now.cpu_percent * 10) / 10, memory_mb: Math.round((stats.memory_stats.usage - cache) / 1024 / 1024) }
+      return {
+        cpu_percent: Math.round(now.cpu_percent * 10) / 10,
+        cpu_ms: now.cpu_ms,
+        memory_mb: Math.round((stats.memory_stats.usage - cache) / 1024 / 1024),
+      }
     },
     forget: (replicaId) => void samples.delete(replicaId),
   }

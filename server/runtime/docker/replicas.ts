@@ -23,6 +23,7 @@ import {
   type ExistingReplica,
   type Replica,
   type ReplicaObserver,
+  type ReplicaUsage,
   type StartRequest,
 } from '../runtime.ts'
 
@@ -34,7 +35,7 @@ export interface DockerReplicas {
   stop(replicaId: string, grace_ms: number): Promise<void>
   freeze(replicaId: string): Promise<void>
   thaw(replicaId: string): Promise<void>
-  usage(replicaId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
+  usage(replicaId: string): Promise<ReplicaUsage | null>
   close(): Promise<void>
 }
 

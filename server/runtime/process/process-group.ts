@@ -47,7 +47,7 @@ export interface ProcessGroup<Connected extends ConnectedStreams = ConnectedStre
   /** SIGSTOP or SIGCONT to the group. A stopped group is not monitored. */
   setFrozen(frozen: boolean): void
   /** The current processes of the group. */
-  listPids(): Promise<number[]>
+  listPids(since?: number): Promise<number[]>
 }
 
 export interface ProcessGroupExit {
@@ -124,7 +124,7 @@ export async function startProcessGroup<Connected extends ConnectedStreams>(
       }
       return ended
     },
-    listPids: async () => findProcessTree(await readProcessTable(), pid),
+    listPids: async (since) => findProcessTree(await readProcessTable(since === undefined ? {} : { since }), pid),
   }
 }
 

@@ -323,13 +323,13 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     async usage(replicaId) {
       const runningProcess = running.get(replicaId)
       if (!runningProcess) return null
-      const members = await runningProcess.group.listPids()
+      const members = await runningProcess.group.listPids(runningProcess.usage_sample.at_ms)
       const [memory, cpu_ms] = await Promise.all([measurePrivateMemory(members), measureCpuTime(members)])
       // CPU time is the kernel's, so it is compared with the system clock.
       const at_ms = systemClock.monotonic()
       const cpu_percent = Math.max(0, (100 * (cpu_ms - runningProcess.usage_sample.cpu_ms)) / Math.max(1, at_ms - runningProcess.usage_sample.at_ms))
       runningProcess.usage_sample = { at_ms, cpu_ms }
-      return { cpu_percent: Math.round(cpu_percent * 10) / 10, memory_mb: Math.round(memory / 1024 / 1024) }
+      return { cpu_percent: Math.round(cpu_percent * 10) / 10, cpu_ms, memory_mb: Math.round(memory / 1024 / 1024) }
     },
 
     listVolumes: (prefix) => listLocalVolumes(options.data_dir, prefix),

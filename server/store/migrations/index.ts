@@ -99,6 +99,22 @@ CREATE TABLE buckets (
 CREATE INDEX buckets_age ON buckets (seconds, ts);
 `,
   },
+  {
+    name: 'usage',
+    sql: `
+CREATE TABLE usage (
+  project_id TEXT NOT NULL,
+  ts INTEGER NOT NULL,
+  seconds INTEGER NOT NULL,
+  service TEXT NOT NULL,
+  samples INTEGER NOT NULL,
+  cpu_sum REAL NOT NULL,
+  memory_max REAL NOT NULL,
+  PRIMARY KEY (project_id, ts, seconds, service)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX usage_age ON usage (seconds, ts);
+`,
+  },
 ]
 
 export const requestMigrations: readonly { name: string; sql: string }[] = [

@@ -1,0 +1,92 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import type { DeploymentMarker, projectMetricsOperations, UsageHistory } from '../contract/project-metrics.ts'
+import { triggerLabels } from '../contract/labels.ts'
+import { limits } from '../contract/limits.ts'
+import { isoTime } from '../lib/clock.ts'
+import { listLiveDeployments } from '../store/deployments.ts'
+import type { UsageRow } from '../store/log-tables.ts'
+import type { DeploymentRow } from '../store/tables.ts'
+import type { OperationHandlers } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+import { chooseHistoryWindow } from './history-window.ts'
+import { type BucketWindow, summarizeMetrics } from './metrics.ts'
+import { searchSteps } from './request-search.ts'
+import { createRouteSummary } from './route-summary.ts'
+
+export function createProjectMetricsHandlers(deps: FeatureDeps): Pick<OperationHandlers, keyof typeof projectMetricsOperations> {
+  const firstOf = (projectId: string): number | undefined => {
+    const first = Math.min(deps.metrics.readFirst(projectId) ?? Infinity, deps.store.usage.readFirst(projectId) ?? Infinity)
+    return first === Infinity ? undefined : first
+  }
+
+  return {
+    async getProjectMetrics({ project }, { query }) {
+      const first = firstOf(project.id)
+      const { range, window } = chooseHistoryWindow(query.range, first, deps.clock.now() / 1000)
+      const resources = await deps.deployments.getUsage(project.id)
+      const summary = summarizeMetrics(window, deps.metrics.readSince(project.id, window.from), deps.cache.stats(project.id))
+      const deployments = await deps.store.db.read((tx) => listLiveDeployments(tx, project.id, summary.from, summary.to, limits.metrics.deployments))
+      return {
+        range,
+        ...summary,
+        resources,
+        first_at: first === undefined ? null : isoTime(first * 1000),
+        usage: presentUsage(window, deps.store.usage.readSince(project.id, window.from)),
+        deployments: deployments.reverse().map(presentMarker),
+      }
+    },
+
+    async listRoutes({ project }, { query: { range: requested, sort = 'slowest' } }) {
+      const { range, window } = chooseHistoryWindow(requested, firstOf(project.id), deps.clock.now() / 1000)
+      await deps.requests.flush()
+      const { requests: store } = deps.store
+      const bounds = store.readRange(project.id, window.from * 1000)
+      const summary = createRouteSummary()
+      let oldest_ms: number | undefined
+      for (let at = bounds.from; at < bounds.to; at += searchSteps.max_rows / 4) {
+        const rows = store.listForRoutes(project.id, { from: at, to: Math.min(bounds.to, at + searchSteps.max_rows / 4) })
+        oldest_ms ??= rows[0]?.time
+        for (const row of rows) summary.add(row)
+        await yieldToEventLoop()
+      }
+      return {
+        range,
+        from: isoTime(Math.max(window.from * 1000, oldest_ms ?? 0)),
+        ...summary.result(sort),
+        is_recording: deps.requests.isEnabled(),
+      }
+    },
+  }
+}
+
+/** One series per service, the app itself first. */
+function presentUsage({ from, count, seconds }: BucketWindow, rows: readonly UsageRow[]): UsageHistory[] {
+  const services = new Map<string, { samples: number; cpu_sum: number; memory_max: number }[]>()
+  for (const row of rows) {
+    const index = Math.floor((row.ts - from) / seconds)
+    if (index >= count) continue
+    const buckets = services.get(row.service) ?? []
+    services.set(row.service, buckets)
+    const bucket = (buckets[index] ??= { samples: 0, cpu_sum: 0, memory_max: 0 })
+    bucket.samples += row.samples
+    bucket.cpu_sum += row.cpu_sum
+    bucket.memory_max = Math.max(bucket.memory_max, row.memory_max)
+  }
+  return [...services]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([service, buckets]) => {
+      const series = Array.from({ length: count }, (_, i) => buckets[i])
+      return {
+        service: service || null,
+        cpu_percent: series.map((bucket) => (bucket ? Number((bucket.cpu_sum / bucket.samples).toFixed(1)) : null)),
+        memory_mb: series.map((bucket) => bucket?.memory_max ?? null),
+      }
+    })
+}
+
+const otherSources = { folder: 'Working folder', upload: 'Uploaded archive' } as const
+
+function presentMarker({ id, trigger, branch, commit_sha, commit_message, source, finished_at, created_at }: DeploymentRow): DeploymentMarker {
+  const title = commit_message?.trim().split('\n', 1)[0] || (source === 'git' ? triggerLabels[trigger] : otherSources[source])
+  return { id, trigger, branch, commit_sha, title, ts: finished_at ?? created_at }
+}
