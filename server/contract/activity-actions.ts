@@ -23,6 +23,7 @@ export const activityActions = {
   clearBuildCache: 'build_cache.cleared',
   createEnvVars: 'env_vars.set',
   createProjectEnvVars: 'env_vars.set',
+  changeProjectEnvVars: 'env_vars.updated',
   updateEnvVar: 'env_vars.updated',
   updateProjectEnvVar: 'env_vars.updated',
   deleteEnvVar: 'env_vars.deleted',
@@ -31,6 +32,9 @@ export const activityActions = {
   purgeTags: 'cache.purged',
   purgeUrls: 'cache.purged',
   inspectCache: null,
+  startRequestCapture: 'request_capture.started',
+  stopRequestCapture: 'request_capture.stopped',
+  replayRequest: 'request.replayed',
   addDomain: 'domain.added',
   verifyDomain: 'domain.checked',
   deleteDomain: 'domain.deleted',
@@ -42,6 +46,11 @@ export const activityActions = {
   restoreDatabase: 'database.restored',
   importDatabase: 'database.imported',
   deleteDatabaseDump: 'database_dump.deleted',
+  renameDatabaseDump: 'database_dump.renamed',
+  queryDatabase: 'database.statement_run',
+  changeDatabaseRows: 'database.rows_changed',
+  cancelDatabaseQuery: null,
+  explainDatabaseQuery: null,
   upgradeDatabase: 'database.upgraded',
   revertDatabaseUpgrade: 'database.upgrade_reverted',
   finishDatabaseUpgrade: 'database.upgrade_finished',
@@ -51,6 +60,18 @@ export const activityActions = {
   runCronService: 'service.run',
   addRegistry: 'registry.added',
   removeRegistry: 'registry.removed',
+  createDeployHook: 'deploy_hook.created',
+  deleteDeployHook: 'deploy_hook.deleted',
+  createNotificationTarget: 'notification_target.created',
+  updateNotificationTarget: 'notification_target.updated',
+  deleteNotificationTarget: 'notification_target.deleted',
+  testNotificationTarget: 'notification_target.tested',
+  redeliverNotification: 'notification.redelivered',
+  createAccountNotificationTarget: 'notification_target.created',
+  updateAccountNotificationTarget: 'notification_target.updated',
+  deleteAccountNotificationTarget: 'notification_target.deleted',
+  testAccountNotificationTarget: 'notification_target.tested',
+  redeliverAccountNotification: 'notification.redelivered',
   updateMail: 'mail.updated',
   deleteMailMessage: 'mail.message_deleted',
   deleteMailMessages: 'mail.emptied',
@@ -119,6 +140,9 @@ const activityEvents = [
 
 export type ActivityAction = NonNullable<(typeof activityActions)[ChangingOperation]> | (typeof activityEvents)[number]
 
-/** The action of an operation that changes something, else undefined. */
-export const activityActionOf = (operation: OperationId): ActivityAction | undefined =>
-  (activityActions as Partial<Record<OperationId, ActivityAction | null>>)[operation] ?? undefined
+/** The action of a request that changes something, else undefined. */
+export function activityActionOf(operation: OperationId, body: unknown): ActivityAction | undefined {
+  const { read_only, preview } = (body ?? {}) as { read_only?: unknown; preview?: unknown }
+  if ((operation === 'queryDatabase' && read_only !== false) || (operation === 'changeDatabaseRows' && preview === true)) return undefined
+  return (activityActions as Partial<Record<OperationId, ActivityAction | null>>)[operation] ?? undefined
+}

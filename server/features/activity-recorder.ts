@@ -1,5 +1,6 @@
 import { activityActionOf } from '../contract/activity-actions.ts'
 import type { ActivityEntry } from '../contract/activity.ts'
+import type { CallInput } from '../client/operation-types.ts'
 import type { OperationId } from '../contract/index.ts'
 import { allOperations } from '../contract/index.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
@@ -10,6 +11,7 @@ import { findInvitationEmail } from '../store/invitations.ts'
 import { findProjectOrDeleted } from '../store/projects.ts'
 import { findRemote } from '../store/remotes.ts'
 import type { Db, Tx } from '../store/store.ts'
+import { findEnvVar } from '../store/env-vars.ts'
 import { findToken } from '../store/tokens.ts'
 import { findUser } from '../store/users.ts'
 import { type ActivityInput, detailsOf, type KnownResources, targetOf } from './activity-target.ts'
@@ -40,10 +42,12 @@ export type BeginChange = (
 export function createActivityRecorder({ db, clock, log }: { db: Db; clock: Clock; log: Log }): BeginChange {
   return async (request, context, input) => {
     const { operation } = request
-    const action = activityActionOf(operation)
+    const action = activityActionOf(operation, input.body)
     if (action === undefined) return undefined
     const findName = namesById[operation]
     const known_name = findName && (await db.read((tx) => findName(tx, String(input.params.id))))
+    const known_names =
+      operation === 'changeProjectEnvVars' ? await db.read((tx) => variableNames(tx, context.project?.id ?? '', input.body)) : undefined
     let isRecorded = false
     const record = (tx: Tx, output: unknown) => {
       const target = targetOf(operation, context, input, output, known_name)
@@ -54,7 +58,7 @@ export function createActivityRecorder({ db, clock, log }: { db: Db; clock: Cloc
         ...findScope(tx, operation, context, input, output),
         target_id: target?.id ?? null,
         target_name: target?.name?.slice(0, maxName) ?? null,
-        details: detailsOf(operation, context, input, output),
+        details: detailsOf(operation, context, input, output, known_names),
         client_ip: truncateClientIp(request.client_address),
         request_id: context.request_id,
       })
@@ -84,6 +88,13 @@ const namesById: Partial<Record<OperationId, (tx: Tx, id: string) => string | un
   removeMember: (tx, id) => findUser(tx, id)?.email,
   updateRemote: (tx, id) => findRemote(tx, id)?.name,
   deleteRemote: (tx, id) => findRemote(tx, id)?.name,
+}
+
+/** The keys of the variables that are added, changed or deleted. */
+function variableNames(tx: Tx, projectId: string, body: unknown): string[] {
+  const { create = [], update = [], delete: deleted = [] } = body as NonNullable<CallInput<'changeProjectEnvVars'>['body']>
+  const ids = [...update.map(({ id }) => id), ...deleted]
+  return [...new Set([...create.map(({ key }) => key), ...ids.flatMap((id) => findEnvVar(tx, projectId, id)?.key ?? [])])]
 }
 
 type Actor = Pick<NewActivity, 'actor_kind' | 'actor_name' | 'actor_id' | 'user_id' | 'user_email'>

@@ -23,7 +23,21 @@ interface Target {
 type Fields = Readonly<Record<string, unknown>>
 
 /** The parts of a response that may be the target. */
-const outputParts = ['deployment', 'domain', 'api_token', 'remote', 'user', 'invitation', 'team', 'backup', 'snapshot', 'dump', 'session'] as const
+const outputParts = [
+  'deployment',
+  'domain',
+  'api_token',
+  'remote',
+  'user',
+  'invitation',
+  'team',
+  'backup',
+  'snapshot',
+  'dump',
+  'session',
+  'target',
+  'deploy_hook',
+] as const
 /** Fields of a target that name it. */
 const nameFields = ['hostname', 'name', 'email', 'owner_email', 'branch'] as const
 /** Parameters and fields of a body that name the target. `path` of a volume is one in its container; other paths are those of a machine. */
@@ -55,11 +69,12 @@ export function detailsOf(
   { env_var, deployment }: KnownResources,
   { query, body }: ActivityInput,
   output: unknown,
+  knownNames: string[] | undefined,
 ): Partial<ActivityEntry['details']> {
   const started = toFields(toFields(output).deployment)
   const branch = textOf(started.branch) ?? textOf(toFields(body).branch) ?? textOf(query.branch) ?? deployment?.branch
   const commit = textOf(started.commit_sha) ?? deployment?.commit_sha
-  const names = env_var ? [env_var.key] : changedNames(operation, toFields(body))
+  const names = knownNames ?? (env_var ? [env_var.key] : changedNames(operation, toFields(body)))
   return {
     ...(names.length > 0 && { names: names.slice(0, limits.activity.names) }),
     ...(branch != null && { branch }),

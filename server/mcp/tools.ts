@@ -63,8 +63,6 @@ function withFirstSpans({ spans, is_truncated, ...rest }: CallOutput<'getTrace'>
   return { ...rest, spans: spans.slice(0, maxSpans), is_truncated: is_truncated || spans.length > maxSpans }
 }
 
-function withoutEmptyBuckets({ buckets, ...rest }: CallOutput<'getMetrics'>) {
-  return { ...rest, buckets: buckets.filter(({ requests, cold_starts }) => requests > 0 || cold_starts > 0) }
 /** Of CPU and memory only the last values. */
 function withoutEmptyBuckets({ buckets, usage, ...rest }: CallOutput<'getProjectMetrics'>) {
   return {

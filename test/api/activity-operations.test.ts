@@ -53,6 +53,8 @@ const hints: Record<string, readonly unknown[]> = {
   apps: [[]],
   node_version: ['22'],
   health_path: ['/health'],
+  read_only: [false],
+  preview: [false],
   name: ['example'],
 }
 
