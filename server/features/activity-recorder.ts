@@ -44,16 +44,18 @@ export function createActivityRecorder({ db, clock, log }: { db: Db; clock: Cloc
     const { operation } = request
     const action = activityActionOf(operation, input.body)
     if (action === undefined) return undefined
-    const findName = namesById[operation]
-    const known_name = findName && (await db.read((tx) => findName(tx, String(input.params.id))))
-    const known_names =
-      operation === 'changeProjectEnvVars' ? await db.read((tx) => variableNames(tx, context.project?.id ?? '', input.body)) : undefined
+    // Before the handler, which may delete the token that it is called with.
+    const { actor, known_name, known_names } = await db.read((tx) => ({
+      actor: findActor(tx, context.caller),
+      known_name: namesById[operation]?.(tx, String(input.params.id)),
+      known_names: operation === 'changeProjectEnvVars' ? variableNames(tx, context.project?.id ?? '', input.body) : undefined,
+    }))
     let isRecorded = false
     const record = (tx: Tx, output: unknown) => {
       const target = targetOf(operation, context, input, output, known_name)
       recordActivity(tx, isoTime(clock.now()), {
         action,
-        ...findActor(tx, context.caller),
+        ...actor,
         via: viaOf(context.caller, request.user_agent),
         ...findScope(tx, operation, context, input, output),
         target_id: target?.id ?? null,

@@ -53,6 +53,8 @@ export function targetOf(
   if (env_var) return { id: env_var.id, name: env_var.key }
   if (domain) return { id: domain.id, name: domain.hostname }
   const answer = toFields(output)
+  const volume = textOf(answer.volume)
+  if (volume !== null) return { id: null, name: volume }
   const part = outputParts.map((name) => toFields(answer[name])).find((fields) => Object.keys(fields).length > 0)
   const inputs = [params, toFields(body), query]
   const inputName = inputs.flatMap((fields) => inputNames.map((name) => textOf(fields[name]))).find((text) => text !== null) ?? null

@@ -33,7 +33,7 @@ export interface OperationContext {
   is_local: boolean
   /** Aborted when the client disconnects. */
   signal: AbortSignal
-  /** For `is_atomic` operations: stores the response for replays with the same idempotency key, in the transaction of the work. */
+  /** For `is_atomic` operations, in the transaction of the work: stores the response for replays with the same idempotency key, and records the change. */
   saveResponse?: ((tx: Tx, output: unknown) => void) | undefined
 }
 

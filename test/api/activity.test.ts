@@ -138,7 +138,7 @@ describe('without a request', () => {
       { what: 'the preview to be closed' },
     )
     expect(
-      entries.map(({ action, actor, details }) => [action, actor.kind, details.branch]).filter(([action]) => !/^project/.test(String(action))),
+      entries.map(({ action, actor, details }) => [action, actor.kind, details.branch]).filter(([action]) => !String(action).startsWith('project')),
     ).toEqual([
       ['preview.closed', 'schedule', 'tides'],
       ['deployment.ready', 'push', 'tides'],

@@ -113,7 +113,7 @@ describe('projects', () => {
     expect(out).not.toContain('hidden-value')
     const lines = (await run('activity', '--project', 'watched', '--action', 'env_vars.', '--since', '1h', '--json')).out.trim().split('\n')
     expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([{ action: 'env_vars.set', via: 'cli', details: { names: ['API_KEY'] } }])
-    expect((await run('activity', '--limit', '1', '--project', 'watched')).out.trim().split('\n')).toHaveLength(1)
+    expect((await run('activity', 'watched', '--limit', '1')).out.trim().split('\n')).toHaveLength(1)
     expect(await run('activity', '--actor', 'robot')).toMatchObject({ code: 2, err: expect.stringContaining('--actor must be one of') })
     expect((await run('activity', '--project', 'none')).out).toContain('No activity.')
   })

@@ -118,7 +118,7 @@ export const runningTopics: HelpArticle[] = [
     keywords: 'audit log history changes who did user token push schedule bell notification unread deployment failed crash retention',
     body: [
       'Every change is listed under [[/activity|Activity]], and those of one project on its Overview tab, under Activity: what was changed, when, and by whom. That is a person, an API token, a push or a webhook, a schedule, or Homeport itself. Deployments that end, crashes, domains and closed previews are listed too.',
-      { run: 'npx homeport activity --project my-app --since 1d' },
+      { run: 'npx homeport activity my-app --since 1d' },
       { run: 'npx homeport activity --actor token --action env_vars.', note: 'variables that API tokens changed' },
       { h: 'The bell' },
       'The bell shows what ended in the background, and what other people of your team changed. What you have read is stored on the instance, so every browser shows the same number. Problems of the instance, such as a full disk, are checked by each browser of its owner.',
