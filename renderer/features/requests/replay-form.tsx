@@ -44,10 +44,10 @@ export function ReplayForm({ slug, request, captured, onBack }: Props) {
         params: { slug, id: request.id },
         body: {
           target: toTarget(values.target),
-          method: methodChoices.find((one) => one === values.method) ?? 'GET',
-          path: values.path,
-          headers: parseHeaders(values.headers),
-          // Unchanged, it is sent as captured.
+          // What is unchanged is sent as captured.
+          ...(form.changes.method !== undefined && { method: methodChoices.find((one) => one === values.method) }),
+          ...(form.changes.path !== undefined && { path: values.path }),
+          ...(form.changes.headers !== undefined && { headers: parseHeaders(values.headers) }),
           ...(form.changes.body !== undefined && { body: values.body === '' ? null : values.body }),
         },
       }),
@@ -68,7 +68,7 @@ export function ReplayForm({ slug, request, captured, onBack }: Props) {
             ))}
           </SelectField>
           <SelectField label="Method" {...form.text('method')}>
-            {methodChoices.map((one) => (
+            {[...new Set([method, ...methodChoices])].map((one) => (
               <option key={one}>{one}</option>
             ))}
           </SelectField>
