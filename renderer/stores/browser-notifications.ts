@@ -49,8 +49,8 @@ export function showBrowserNotification({ id, title, text }: { id: string; title
   if (useBrowserNotifications.getState().state !== 'on' || document.visibilityState === 'visible') return
   // The tag replaces the same notification of another tab.
   const notification = new Notification(title, { body: text, tag: id })
-  notification.onclick = () => {
+  notification.addEventListener('click', () => {
     window.focus()
     location.assign(path)
-  }
+  })
 }

@@ -25,7 +25,7 @@ export const notifications: CliCommand = {
     name: '=NAME what the target is called',
   },
   details:
-    'Without --events a target hears of failed deployments and crashes. The URL of a Slack webhook is a credential: enter it at the prompt or on standard input. The signing secret of a webhook is printed once.',
+    'Without --events a target gets failed deployments and crashes. The URL of a Slack webhook is a credential: enter it at the prompt or on standard input. The signing secret of a webhook is printed once.',
   async run(context) {
     const [action = 'list', ...rest] = context.positionals
     if (action === 'list') return list(context)

@@ -53,7 +53,7 @@ export const defaultNotificationRules: NotificationRules = {
 export const deliveryStatus = z.enum(['pending', 'delivered', 'failed'])
 
 export const notificationAttempt = z.object({
-  number: z.number().int().describe('1 is the first attempt. A redelivery goes on counting.'),
+  number: z.number().int().describe('1 is the first attempt. A redelivery continues the count.'),
   at: dateTime,
   status: z.number().int().nullable().describe('The HTTP status of the response; null for email, and where there was no response.'),
   duration_ms: z.number().int(),

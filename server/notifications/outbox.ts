@@ -62,7 +62,7 @@ export interface IncidentReport {
   end(): NotificationMessage | undefined
 }
 
-/** A target hears of an incident once when it begins and once when it is over, and of the same one again only after a while. */
+/** A target is notified once when an incident begins and once when it is over, and about the same one again only after a while. */
 export function reportIncident(tx: Tx, target: Pick<NotificationTargetRow, 'id'>, report: IncidentReport, context: OutboxContext): void {
   const { event, subject, is_open } = report
   const known = findIncident(tx, target.id, event, subject)

@@ -15,7 +15,8 @@ const data_dir = join(folder, 'data')
 let mailServer: MailServer
 let receiver: WebhookReceiver
 let home: TestPlatform
-const start = () => startTestPlatform({ runtime: 'process', data_dir, smtp_url: mailServer.url })
+/** `ahead_ms`: a platform that starts again must not be behind the clock that the tests have moved. */
+const start = (ahead_ms = 0) => startTestPlatform({ runtime: 'process', data_dir, smtp_url: mailServer.url, ahead_ms })
 
 beforeAll(async () => {
   mailServer = await startMailServer()
@@ -175,8 +176,9 @@ test('a kill loses nothing: what was not delivered is sent after the restart, wi
   receiver.statuses.push(503)
   await failDeployment()
   const pending = await waitForDelivery(({ attempts }) => attempts.length === 1)
+  const now = await home.now()
   await home.kill()
-  home = await start()
+  home = await start(now - Date.now())
   await home.advance(10_000)
   const requests = await receiver.waitFor(2)
   expect(requests.map(({ headers }) => headers['homeport-delivery'])).toEqual([pending.id, pending.id])

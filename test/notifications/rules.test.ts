@@ -116,7 +116,7 @@ describe('deployments', () => {
     expect(await queued()).toEqual(['deployment.recovered'])
   })
 
-  test('who hears of every deployment hears of a recovery once', async () => {
+  test('a target for every deployment gets a recovery once', async () => {
     await addTarget({ deployment_ready: true })
     await end('failed')
     await end('ready')
@@ -253,7 +253,7 @@ describe('what is checked every minute', () => {
   })
 
   test('not below the limit, and not with few requests', async () => {
-    await addTarget({ error_rate: { percent: 10, minutes: 3 } })
+    await addTarget({ error_rate: { percent: 30, minutes: 3 } })
     const monitor = startMonitor()
     await minutes(5, 20, 2)
     await minutes(5, 1, 1)

@@ -8,7 +8,7 @@ export default function AccountNotificationsPage() {
     <div className="page">
       <header className="page-header">
         <h1>Notifications</h1>
-        <p className="text-muted">About all projects of your account. A project can have targets of its own in its settings.</p>
+        <p className="text-muted">About all projects of your account. The settings of a project have targets for that project alone.</p>
       </header>
       <NotificationSections slug={null} />
     </div>

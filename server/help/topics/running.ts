@@ -130,7 +130,7 @@ export const runningTopics: HelpArticle[] = [
   {
     id: 'notifications',
     title: 'Notifications',
-    summary: 'You want to hear of failed deployments and crashes, or check a webhook that Homeport calls.',
+    summary: 'You want to know about failed deployments and crashes, or check a webhook that Homeport calls.',
     keywords:
       'alert email slack discord mattermost webhook signature hmac Homeport-Signature verify error rate incident redeliver notification_target_not_found notification_delivery_not_found too_many_targets',
     body: [
