@@ -38,14 +38,14 @@ export function createProjectMetricsHandlers(deps: FeatureDeps): Pick<OperationH
       }
     },
 
-    async listRoutes({ project }, { query: { range: requested, sort = 'slowest' } }) {
+    async listRoutes({ project, signal }, { query: { range: requested, sort = 'slowest' } }) {
       const { range, window } = chooseHistoryWindow(requested, firstOf(project.id), deps.clock.now() / 1000)
       await deps.requests.flush()
       const { requests: store } = deps.store
       const bounds = store.readRange(project.id, window.from * 1000)
       const summary = createRouteSummary()
       let oldest_ms: number | undefined
-      for (let at = bounds.from; at < bounds.to; at += rowsPerStep) {
+      for (let at = bounds.from; at < bounds.to && !signal.aborted; at += rowsPerStep) {
         const rows = store.listForRoutes(project.id, { from: at, to: Math.min(bounds.to, at + rowsPerStep) })
         oldest_ms ??= rows[0]?.time
         for (const row of rows) summary.add(row)
