@@ -48,7 +48,7 @@ export const isMetricsRange = (range: HistoryRange): range is MetricsRange => ra
 export const useRoutes = (slug: string, range: HistoryRange, sort: RouteSort) =>
   useApiQuery((client, signal) => client.call('listRoutes', { params: { slug }, query: { range, sort }, signal }), {
     queryKey: queryKeys.routes(slug, range, sort),
-    refetchInterval: 2 * pollInterval_ms,
+    refetchInterval: 4 * pollInterval_ms,
     staleTime: 1_000,
     placeholderData: keepPreviousData,
   })

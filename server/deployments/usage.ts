@@ -109,7 +109,7 @@ export async function readAllUsage(
           readTimeout_ms,
           context
             .runtime(spec.runtime)
-            .usage(id)
+            .usage(id, { isPassive: true })
             .catch(() => null),
         )
         if (usage) readings.push({ project_id: spec.project_id, service, replica_id: id, cpu_ms: usage.cpu_ms, memory_mb: usage.memory_mb })

@@ -10,8 +10,10 @@ import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { chooseHistoryWindow } from './history-window.ts'
 import { type BucketWindow, summarizeMetrics } from './metrics.ts'
-import { searchSteps } from './request-search.ts'
 import { createRouteSummary } from './route-summary.ts'
+
+/** Requests that are summed up at once, which takes some milliseconds. */
+const rowsPerStep = 1_000
 
 export function createProjectMetricsHandlers(deps: FeatureDeps): Pick<OperationHandlers, keyof typeof projectMetricsOperations> {
   const firstOf = (projectId: string): number | undefined => {
@@ -36,15 +38,15 @@ export function createProjectMetricsHandlers(deps: FeatureDeps): Pick<OperationH
       }
     },
 
-    async listRoutes({ project }, { query: { range: requested, sort = 'slowest' } }) {
+    async listRoutes({ project, signal }, { query: { range: requested, sort = 'slowest' } }) {
       const { range, window } = chooseHistoryWindow(requested, firstOf(project.id), deps.clock.now() / 1000)
       await deps.requests.flush()
       const { requests: store } = deps.store
       const bounds = store.readRange(project.id, window.from * 1000)
       const summary = createRouteSummary()
       let oldest_ms: number | undefined
-      for (let at = bounds.from; at < bounds.to; at += searchSteps.max_rows / 4) {
-        const rows = store.listForRoutes(project.id, { from: at, to: Math.min(bounds.to, at + searchSteps.max_rows / 4) })
+      for (let at = bounds.from; at < bounds.to && !signal.aborted; at += rowsPerStep) {
+        const rows = store.listForRoutes(project.id, { from: at, to: Math.min(bounds.to, at + rowsPerStep) })
         oldest_ms ??= rows[0]?.time
         for (const row of rows) summary.add(row)
         await yieldToEventLoop()

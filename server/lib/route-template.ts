@@ -18,6 +18,8 @@ export function toRouteTemplate(path: string): string {
   return template
 }
 
+/** What every short placeholder has. */
+const isSuspicious = /[\d@%]/
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const date = /^\d{4}-\d\d(?:-\d\d)?(?:T[\d:.%A-Fa-f]+Z?)?$/
 /** `prj_01jx...`, `cus-9s6XKzk`: a short name in front of an ID. */
@@ -27,7 +29,7 @@ const hashedFile = /^(.*[.-])(?=\w*\d[A-Za-z])\w{8,}((?:\.[a-z]\w{0,4}){1,2})$/
 const file = /^(.+?)((?:\.[a-z]\w{0,4}){1,2})$/i
 
 function toSegmentTemplate(segment: string): string {
-  if (segment === '') return ''
+  if (segment.length <= 40 && !isSuspicious.test(segment)) return segment
   const whole = classify(segment)
   if (whole !== undefined) return whole
   const hashed = hashedFile.exec(segment)

@@ -12,7 +12,7 @@ import type { RuntimeVolumes } from './runtime-volumes.ts'
 export type { ListEdgeHosts, RuntimeOptions } from './runtime-options.ts'
 
 export interface ReplicaUsage {
-  /** Percent of one core since the last call. */
+  /** Percent of one core since the last call, or since the start. */
   cpu_percent: number
   /** CPU time of the processes that run now, since their start. */
   cpu_ms: number
@@ -74,8 +74,11 @@ export interface Runtime extends RuntimeVolumes {
   /** Runs a command in a running replica: its standard input, and output. Reading throws `ReplicaCommandError` when it failed. */
   runInReplica(replicaId: string, command: string[], input: AsyncIterable<Uint8Array> | null, signal: AbortSignal): AsyncIterable<Uint8Array>
 
-  /** Current resource use of a replica. null when the replica does not exist or its use is unknown. */
-  usage(replicaId: string): Promise<ReplicaUsage | null>
+  /**
+   * Current resource use of a replica. null when the replica does not exist or its use is unknown. `isPassive`: a sample that does not count as a call
+   * for `cpu_percent`.
+   */
+  usage(replicaId: string, options?: { isPassive: boolean }): Promise<ReplicaUsage | null>
 
   /**
    * The files that an app created or changed outside of volumes since its build, except those that `written-paths.ts` excludes. The work is bounded,

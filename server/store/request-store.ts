@@ -313,7 +313,12 @@ function filterRequests(project: number, { status, method, path, route, host, de
     if (/^\d+$/.test(status)) query = query.where('status', '=', Number(status))
   }
   if (path !== undefined) query = query.where((eb) => eb(eb.fn<number>('glob', [eb.val(toGlob(path)), 'path']), '=', 1))
-  if (route !== undefined) query = query.where((eb) => eb(eb.fn<string>('route_template', ['path']), '=', route))
+  if (route !== undefined) {
+    // The pattern is cheaper, and excludes most paths.
+    const pattern = toGlob(`${route.replace(/:[a-z]+/g, '*')}*`)
+    query = query.where((eb) => eb(eb.fn<number>('glob', [eb.val(pattern), 'path']), '=', 1))
+    query = query.where((eb) => eb(eb.fn<string>('route_template', ['path']), '=', route))
+  }
   if (method !== undefined) query = query.where('method', '=', method.toUpperCase())
   if (host !== undefined) query = query.where('host', '=', host.toLowerCase())
   if (deployment !== undefined) query = query.where('deployment_id', '=', deployment)

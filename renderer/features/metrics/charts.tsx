@@ -74,8 +74,7 @@ export function Charts({
       latency: { series: latency, ticks: ticks(Math.max(1, ...latency.flatMap(({ values }) => values.map((value) => value ?? 0)))) },
     }
   }, [buckets, bucket_seconds])
-  const groups = useMemo(() => groupDeployments(metrics), [metrics])
-  const events = useMemo(() => new Map(groups.map((group) => [group.index, describeGroup(group)])), [groups])
+  const { groups, events } = useDeploymentEvents(metrics)
   const narrow = { times: chartData.times, timeLabels: chartData.narrow, cursor, onCursorChange, events }
   // On a phone all charts have one width.
   const wide = { ...narrow, timeLabels: window.innerWidth < 700 ? chartData.narrow : chartData.wide }
@@ -127,6 +126,31 @@ export function Charts({
       </section>
     </div>
   )
+}
+
+/** CPU and memory of a project without requests. */
+export function UsageOnly({
+  metrics,
+  ...chart
+}: {
+  metrics: ProjectMetrics
+  cursor: number | null
+  onCursorChange: (cursor: number | null) => void
+}) {
+  const { events } = useDeploymentEvents(metrics)
+  if (metrics.usage.length === 0) return null
+  return (
+    <div className={styles.metricsCharts}>
+      <UsageCharts metrics={metrics} {...chart} events={events} />
+    </div>
+  )
+}
+
+function useDeploymentEvents(metrics: ProjectMetrics) {
+  return useMemo(() => {
+    const groups = groupDeployments(metrics)
+    return { groups, events: new Map(groups.map((group) => [group.index, describeGroup(group)])) }
+  }, [metrics])
 }
 
 function stackSeries(layers: readonly SeriesDefinition[], buckets: readonly Bucket[]) {

@@ -17,7 +17,7 @@ import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback
 import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { useTitle } from '../../lib/use-title.ts'
 import { useAppUrl } from '../../api/app-url.ts'
-import { Charts } from './charts.tsx'
+import { Charts, UsageOnly } from './charts.tsx'
 import { MetricTiles } from './metric-tiles.tsx'
 import { MetricsTable } from './metrics-table.tsx'
 import { Routes } from './routes.tsx'
@@ -69,8 +69,11 @@ export default function MetricsPage({ slug }: { slug: string }) {
           <SkeletonRows rows={6} height={84} />
         </div>
       )}
-      {data && data.range === range && data.totals.requests === 0 && data.usage.length === 0 && project ? (
-        <NoRequests project={project} metrics={data} />
+      {data && data.range === range && data.totals.requests === 0 && project ? (
+        <>
+          <NoRequests project={project} metrics={data} />
+          <UsageOnly metrics={data} cursor={cursor} onCursorChange={setCursor} />
+        </>
       ) : (
         data && (
           <div className={`stack ${isPlaceholderData ? styles.metricsOlder : ''}`} aria-busy={isPlaceholderData}>

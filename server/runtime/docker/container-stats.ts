@@ -1,5 +1,5 @@
 import type Docker from 'dockerode'
-import type { ReplicaUsage } from '../runtime.ts'
+import type { Runtime } from '../runtime.ts'
 import type { DockerEngine } from './engine.ts'
 
 interface StatsSample {
@@ -16,13 +16,13 @@ const minimumInterval_ms = 100
  * sample is compared with the previous one, or with zero at the container's start.
  */
 export function createContainerStats(engine: DockerEngine): {
-  read(replicaId: string): Promise<ReplicaUsage | null>
+  read: Runtime['usage']
   forget(replicaId: string): void
 } {
   const samples = new Map<string, StatsSample>()
 
   return {
-    async read(replicaId) {
+    async read(replicaId, { isPassive } = { isPassive: false }) {
       const { docker } = await engine.connection()
       const container = docker.getContainer(replicaId)
       const stats = await container.stats({ stream: false, 'one-shot': true }).catch(() => undefined)
@@ -32,7 +32,7 @@ export function createContainerStats(engine: DockerEngine): {
       }
       const before = samples.get(replicaId) ?? (await createStartSample(container))
       const now = createSample(stats, before)
-      samples.set(replicaId, now)
+      if (!isPassive) samples.set(replicaId, now)
       // Memory that the kernel can reclaim is not counted.
       const cache = stats.memory_stats.stats?.total_inactive_file ?? stats.memory_stats.stats?.inactive_file ?? 0
       return {

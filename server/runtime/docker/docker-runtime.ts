@@ -104,7 +104,7 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     stop: (replicaId, grace_ms) => replicas.stop(replicaId, grace_ms),
     freeze: (replicaId) => replicas.freeze(replicaId),
     thaw: (replicaId) => replicas.thaw(replicaId),
-    usage: (replicaId) => replicas.usage(replicaId),
+    usage: replicas.usage,
 
     async *runInReplica(replicaId, command, input, signal) {
       const { docker } = await engine.connection()

@@ -23,8 +23,8 @@ import {
   type ExistingReplica,
   type Replica,
   type ReplicaObserver,
-  type ReplicaUsage,
   type StartRequest,
+  type Runtime,
 } from '../runtime.ts'
 
 export interface DockerReplicas {
@@ -35,7 +35,7 @@ export interface DockerReplicas {
   stop(replicaId: string, grace_ms: number): Promise<void>
   freeze(replicaId: string): Promise<void>
   thaw(replicaId: string): Promise<void>
-  usage(replicaId: string): Promise<ReplicaUsage | null>
+  usage: Runtime['usage']
   close(): Promise<void>
 }
 
@@ -328,7 +328,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
       })
     },
 
-    usage: (replicaId) => stats.read(replicaId),
+    usage: (replicaId, options) => stats.read(replicaId, options),
 
     async close() {
       for (const monitor of monitors.values()) monitor.close()

@@ -320,7 +320,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
         throw new StartFailure('start_failed', 'The app is no longer running.', 'Start it again.')
     },
 
-    async usage(replicaId) {
+    async usage(replicaId, { isPassive } = { isPassive: false }) {
       const runningProcess = running.get(replicaId)
       if (!runningProcess) return null
       const members = await runningProcess.group.listPids(runningProcess.usage_sample.at_ms)
@@ -328,7 +328,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       // CPU time is the kernel's, so it is compared with the system clock.
       const at_ms = systemClock.monotonic()
       const cpu_percent = Math.max(0, (100 * (cpu_ms - runningProcess.usage_sample.cpu_ms)) / Math.max(1, at_ms - runningProcess.usage_sample.at_ms))
-      runningProcess.usage_sample = { at_ms, cpu_ms }
+      if (!isPassive) runningProcess.usage_sample = { at_ms, cpu_ms }
       return { cpu_percent: Math.round(cpu_percent * 10) / 10, cpu_ms, memory_mb: Math.round(memory / 1024 / 1024) }
     },
 
