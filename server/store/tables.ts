@@ -60,7 +60,8 @@ export interface Tables {
   project_volumes: ProjectVolumeRow
   unsaved_files: UnsavedFilesRow
   request_captures: RequestCaptureRow
-}
+  activity: ActivityTable
+  activity_read: { user_id: string; seq: number }
 
 /** Which requests of a project are captured. */
 export interface RequestCaptureRow {
@@ -72,8 +73,7 @@ export interface RequestCaptureRow {
   status: string | null
   /** JSON list of names. */
   masked_fields: string
-  activity: ActivityTable
-  activity_read: { user_id: string; seq: number }
+}
   activity_retention: { id: number; keep_from: number }
   notification_targets: NotificationTargetTable
   notification_deliveries: NotificationDeliveryTable
