@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { activitySentence } from '../../server/contract/activity-sentences.ts'
 import type { ActivityEntry } from '../../server/contract/activity.ts'
+import { limits } from '../../server/contract/limits.ts'
 import { commitToBranch, waitForFirstCheck, waitForPreview } from '../support/git-branches.ts'
 import { readEventStream } from '../support/event-stream.ts'
+import { startTestPlatform } from '../support/platform.ts'
 import { makeRepository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 import { type ApiContext, type Caller, createApiContext, expectError } from './api-context.ts'
@@ -214,4 +216,20 @@ test('entries are on the stream of the instance for those who may see them', asy
   expect(new Set(theirs)).toEqual(new Set(['token.created']))
   leave.abort()
   await Promise.all(readers)
+})
+
+test('the hourly job deletes entries after their time, by the clock of the instance', async () => {
+  const platform = await startTestPlatform({ runtime: 'process' })
+  try {
+    await platform.createProject({ slug: 'long-ago' })
+    const count = async () => {
+      const { body } = await platform.api<{ entries: ActivityEntry[] }>('GET', '/instance/activity?project=long-ago')
+      return body.entries.length
+    }
+    expect(await count()).toBeGreaterThan(0)
+    await platform.jump((limits.activity.days + 1) * 86_400_000)
+    await until(async () => (await count()) === 0 || undefined, { what: 'the retention' })
+  } finally {
+    await platform.remove()
+  }
 })
