@@ -37,8 +37,9 @@ export function Deliveries({ slug, targets, query: { data, hasNextPage, fetchNex
         {deliveries.map((delivery) => (
           <li key={delivery.id} className={`card-row ${styles.row}`}>
             <div className={styles.facts}>
-              <p>
-                <StatusBadge badge={badges[delivery.status]} /> <strong className={styles.name}>{sanitizeForDisplay(delivery.title)}</strong>
+              <p className={styles.title}>
+                <StatusBadge badge={badges[delivery.status]} />
+                <strong className={styles.name}>{sanitizeForDisplay(delivery.title)}</strong>
               </p>
               <p className="text-muted">
                 {targets.find(({ id }) => id === delivery.target_id)?.name} · <RelativeTime at={delivery.created_at} />
@@ -46,7 +47,7 @@ export function Deliveries({ slug, targets, query: { data, hasNextPage, fetchNex
               </p>
             </div>
             {delivery.status !== 'pending' && (
-              <Button icon={RotateCw} onClick={() => redeliver(delivery.id)} aria-label={`Redeliver ${delivery.title}`}>
+              <Button icon={RotateCw} className={styles.redeliver} onClick={() => redeliver(delivery.id)} aria-label={`Redeliver ${delivery.title}`}>
                 Redeliver
               </Button>
             )}

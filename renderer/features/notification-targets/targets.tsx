@@ -82,9 +82,10 @@ function TargetRow({
   return (
     <li className={`card-row ${styles.row}`}>
       <div className={styles.facts}>
-        <p>
-          <strong className={styles.name}>{name}</strong> <span className="badge">{notificationTargetLabels[type]}</span>
-          {!is_enabled && <span className="badge"> Off</span>}
+        <p className={styles.title}>
+          <strong className={styles.name}>{name}</strong>
+          <span className="badge tone-idle">{notificationTargetLabels[type]}</span>
+          {!is_enabled && <span className="badge tone-busy">Off</span>}
         </p>
         {name !== address && <p className={`text-muted ${styles.name}`}>{address}</p>}
         <p className="text-muted">
