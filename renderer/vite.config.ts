@@ -8,7 +8,7 @@ import { inlineOperationRoutes } from './vite-plugin-operation-routes.ts'
 /** Build configuration of the dashboard, which is served under `/app/`, in the desktop app as well. */
 export default defineConfig({
   base: '/app/',
-  plugins: [react(), inlineOperationRoutes(), precompressAssets()],
+  plugins: [react(), inlineOperationRoutes(), bundleFontLicenses(), precompressAssets()],
   css: { modules: { localsConvention: 'camelCase', generateScopedName: readableName } },
   build: { outDir: '../out/renderer', emptyOutDir: true, target: 'es2024', modulePreload: { polyfill: false }, assetsInlineLimit: 0, minify: true },
 })
@@ -18,6 +18,20 @@ function readableName(name: string, file: string): string {
   const folder = basename(dirname(file))
   const own = basename(file, '.module.css')
   return `${own === 'page' || own === folder ? folder : `${folder}-${own}`}_${name}`
+}
+
+/** The Open Font License requires its text next to the fonts. */
+function bundleFontLicenses(): Plugin {
+  return {
+    name: 'homeport-font-licenses',
+    apply: 'build',
+    generateBundle() {
+      for (const font of ['inter', 'jetbrains-mono']) {
+        const license = join(import.meta.dirname, '../node_modules/@fontsource-variable', font, 'LICENSE')
+        this.emitFile({ type: 'asset', fileName: `assets/${font}.LICENSE.txt`, source: readFileSync(license) })
+      }
+    },
+  }
 }
 
 /** Writes a Brotli file next to each asset for server/api/public-routes/dashboard.ts, so that nothing is compressed at request time. */
