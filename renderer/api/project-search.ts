@@ -10,8 +10,9 @@ import { useCapabilities } from './capabilities.ts'
 /**
  * Projects that match a search, newest first; all loaded projects without a search. The platform searches the projects that are not loaded. An
  * instance without search (a hosted account) loads all pages instead, starting as soon as `isSoon` says that the user is about to type.
+ * `needsAll`: the caller filters or orders the projects by itself, so that all pages load.
  */
-export function useProjectSearch(query: string, shouldPrefetch = false) {
+export function useProjectSearch(query: string, shouldPrefetch = false, needsAll = false) {
   const client = useClient()
   const capabilities = useCapabilities()
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useProjects()
@@ -29,7 +30,7 @@ export function useProjectSearch(query: string, shouldPrefetch = false) {
     retry: false,
   })
 
-  const loadsAllPages = (isSearch || shouldPrefetch) && (!capabilities.has_instance_api || found.isError)
+  const loadsAllPages = needsAll || ((isSearch || shouldPrefetch) && (!capabilities.has_instance_api || found.isError))
   useEffect(() => {
     if (loadsAllPages && hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
   }, [loadsAllPages, hasNextPage, isFetchingNextPage, error, fetchNextPage])
@@ -60,7 +61,7 @@ export function useProjectSearch(query: string, shouldPrefetch = false) {
     matches,
     is_search: isSearch,
     /** Whether more matches may arrive. */
-    is_searching: isSearch && hasNextPage && !serverResult,
+    is_searching: (isSearch && hasNextPage && !serverResult) || (needsAll && hasNextPage),
     /** Number of matches and of all projects, as far as known. */
     count: serverResult?.count ?? matches.length,
     total: serverResult?.total ?? all.length,

@@ -1,5 +1,7 @@
+import { useQueries } from '@tanstack/react-query'
+import type { Project } from '../../server/contract/projects.ts'
 import type { CallOutput } from '../../server/client/operation-types.ts'
-import { useApiQuery, usePagedApiQuery, pollInterval_ms } from './query.ts'
+import { useApiQuery, useClient, usePagedApiQuery, pollInterval_ms } from './query.ts'
 import { queryKeys } from './query-keys.ts'
 import { removeProject } from './query-cache.ts'
 import { createMutationHook } from './mutation.ts'
@@ -16,6 +18,21 @@ export const useProject = (slug: string, waitsForRequest = false) =>
     refetchInterval: ({ state }) => waitsForRequest && !state.data?.last_request_at && pollInterval_ms / 3,
     refetchOnWindowFocus: waitsForRequest && 'always',
   })
+
+/** These projects, as far as they exist and are loaded. */
+export function useProjectsBySlug(slugs: readonly string[]): Project[] {
+  const client = useClient()
+  return useQueries({
+    queries: slugs.map((slug) => ({
+      queryKey: queryKeys.project(slug),
+      queryFn: async ({ signal }: { signal: AbortSignal }) => (await client.call('getProject', { params: { slug }, signal })).project,
+    })),
+    combine: collectData,
+  })
+}
+
+/** Declared once, so that the result is the same array while nothing changes. */
+const collectData = (results: readonly { data: Project | undefined }[]): Project[] => results.flatMap(({ data }) => data ?? [])
 
 /** Hourly request counts of the last 24 hours by slug, for the projects that had requests. */
 export const useSparklines = (enabled: boolean) =>

@@ -9,7 +9,7 @@ import { isTerminal, deploymentDuration_ms } from '../lib/deployment-progress.ts
 import './deployment-rows.css'
 
 /** Estimated row height in px. */
-export const deploymentRowHeight = 62
+export const deploymentRowHeight = 50
 
 export function DeploymentRows({ slug, deployments }: { slug: string; deployments: Deployment[] }) {
   return (

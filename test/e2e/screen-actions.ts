@@ -62,3 +62,12 @@ export async function dragFileOver(page: Page) {
   for (const type of ['dragEnter', 'dragOver'] as const)
     await cdp.send('Input.dispatchDragEvent', { type, x: (page.viewportSize()?.width ?? 0) * 0.7, y: 400, data })
 }
+
+export async function addFavorite(page: Page): Promise<void> {
+  await page.getByTestId('project-row').last().hover()
+  await page
+    .getByRole('button', { name: / to favorites$/ })
+    .last()
+    .click()
+  await page.getByRole('button', { name: / from favorites$/ }).waitFor()
+}

@@ -18,6 +18,7 @@ import { serviceScreens } from './service-screens.ts'
 import { terminalScreens } from './terminal-screens.ts'
 import { volumeScreens } from './volume-screens.ts'
 import {
+  addFavorite,
   chooseUpload,
   failResponses,
   waitForDialog,
@@ -46,6 +47,8 @@ export const screens = (ids: SeededIds): Screen[] => [
     },
   },
   { name: 'projects', path: '' },
+  { name: 'projects-grid', path: '', act: (page) => page.getByRole('button', { name: 'Show as grid' }).click() },
+  { name: 'projects-by-name', path: '?sort=name&status=live', act: addFavorite },
   { name: 'projects-none-fits', path: '?q=submarine' },
   { name: 'projects-loading', path: '', is_loading: true, before: (page) => holdBackResponses(page, '**/v1/projects?*') },
   { name: 'projects-failed', path: '', before: (page) => failResponses(page, '**/v1/projects?*') },

@@ -1,8 +1,11 @@
 import { Plus, Search, Ship } from 'lucide-react'
-import { useDeferredValue, useState } from 'react'
+import { useDeferredValue, useMemo, useState } from 'react'
 import { useSearchParams } from 'wouter'
+import { useCapabilities } from '../../api/capabilities.ts'
 import { useProjectSearch } from '../../api/project-search.ts'
+import { useProjectsBySlug, useSparklines } from '../../api/projects.ts'
 import { toApiError } from '../../lib/api-error.ts'
+import { useProjectList } from '../../stores/project-list.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -11,8 +14,12 @@ import { useDroppedSource } from '../../stores/dropped-source.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { RecoveryNotice } from '../instance/index.ts'
 import { TourSlot } from '../tour/index.ts'
-import { Welcome } from './welcome.tsx'
+import { arrangeProjects } from './arrange-projects.ts'
+import { useFavorites } from './favorite-button.tsx'
+import { ProjectGrid } from './project-grid.tsx'
 import { ProjectList, projectRowHeight } from './project-list.tsx'
+import { ProjectToolbar, parseProjectFilter } from './project-toolbar.tsx'
+import { Welcome } from './welcome.tsx'
 import styles from './page.module.css'
 
 export function ProjectsPage() {
@@ -23,8 +30,30 @@ export function ProjectsPage() {
   const query = params.get('q') ?? ''
   const words = useDeferredValue(query.trim().toLowerCase())
   const [shouldPrefetch, setShouldPrefetch] = useState(false)
-  const search = useProjectSearch(words, shouldPrefetch)
+  const { order, state } = parseProjectFilter(params)
+  // Another order, or one state, needs all projects.
+  const search = useProjectSearch(words, shouldPrefetch, order !== 'created' || state !== null)
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, all, matches } = search
+  const view = useProjectList((store) => store.view)
+  const favorites = useFavorites()
+  const { data: requests } = useSparklines(useCapabilities().has_instance_api)
+  const favoriteProjects = useProjectsBySlug(words === '' && data ? favorites : [])
+  const shown = useMemo(() => {
+    const loaded = new Set(matches.map(({ id }) => id))
+    const missing = favoriteProjects.filter(({ id }) => !loaded.has(id))
+    return arrangeProjects(missing.length === 0 ? matches : [...missing, ...matches], { order, state, favorites, requests })
+  }, [matches, favoriteProjects, order, state, favorites, requests])
+  const set = (name: 'q' | 'sort' | 'status', value: string) =>
+    setParams(
+      (before) => {
+        const next = new URLSearchParams(before)
+        if (value === '') next.delete(name)
+        else next.set(name, value)
+        return next
+      },
+      { replace: true },
+    )
+  const onEndReached = () => !search.is_search && hasNextPage && !isFetchingNextPage && void fetchNextPage()
 
   if (data && all.length === 0) return <Welcome />
   return (
@@ -48,7 +77,7 @@ export function ProjectsPage() {
                 aria-label="Search projects"
                 value={query}
                 onFocus={() => setShouldPrefetch(true)}
-                onChange={({ target }) => setParams(target.value === '' ? {} : { q: target.value }, { replace: true })}
+                onChange={({ target }) => set('q', target.value)}
               />
             </div>
             <Button kind="primary" icon={Plus} onClick={() => setNewProjectOpen(true)}>
@@ -58,27 +87,27 @@ export function ProjectsPage() {
         </header>
         <RecoveryNotice />
         {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
-        <div className={`card ${styles.projectsCard}`} hidden={error !== null && !data}>
+        <ProjectToolbar order={order} state={state} onChange={set} />
+        <div className={view === 'list' || shown.length === 0 ? `card ${styles.projectsCard}` : undefined} hidden={error !== null && !data}>
           {isPending && <SkeletonRows rows={8} height={projectRowHeight} />}
-          {matches.length > 0 && (
-            <ProjectList
-              projects={matches}
-              words={words}
-              onEndReached={() => !search.is_search && hasNextPage && !isFetchingNextPage && void fetchNextPage()}
-            />
-          )}
-          {data && matches.length === 0 && !search.is_searching && (
+          {shown.length > 0 &&
+            (view === 'grid' ? (
+              <ProjectGrid projects={shown} favorites={favorites} requests={requests} onEndReached={onEndReached} />
+            ) : (
+              <ProjectList projects={shown} favorites={favorites} requests={requests} words={words} onEndReached={onEndReached} />
+            ))}
+          {data && shown.length === 0 && !search.is_searching && (
             <EmptyState
               icon={Ship}
               title="No projects match"
               action={<Button onClick={() => setParams({}, { replace: true })}>Show all projects</Button>}
             >
-              No name, slug or repository contains “{query}”.
+              {query.trim() === '' ? 'No project has this status.' : `No name, slug or repository contains “${query}”.`}
             </EmptyState>
           )}
         </div>
         <p className={`text-subtle ${styles.projectsCount}`} role="status">
-          {data && resultsSummary(search)}
+          {data && resultsSummary(search, state === null ? null : shown.length)}
         </p>
         {words === '' && <TourSlot />}
       </div>
@@ -86,8 +115,10 @@ export function ProjectsPage() {
   )
 }
 
-function resultsSummary(search: ReturnType<typeof useProjectSearch>): string {
-  if (search.is_searching) return `Searching; ${formatCount(search.matches.length)} so far`
+/** `filtered`: the number of projects of the selected status, or null for any status. */
+function resultsSummary(search: ReturnType<typeof useProjectSearch>, filtered: number | null): string {
+  if (search.is_searching) return `Searching; ${formatCount(filtered ?? search.matches.length)} so far`
+  if (filtered !== null) return `${formatCount(filtered)} of ${formatCount(search.total)} projects`
   if (search.is_search) {
     const all = `${formatCount(search.count)} of ${formatCount(search.total)} projects`
     return search.matches.length < search.count

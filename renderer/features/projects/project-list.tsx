@@ -1,10 +1,8 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { memo, useDeferredValue, useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
-import { useSparklines } from '../../api/projects.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useDeploymentSummary } from '../../api/deployment-summaries.ts'
-import { useCapabilities } from '../../api/capabilities.ts'
 import { frameworkName } from '../../lib/frameworks.ts'
 import { StatusIcon, deploymentBadge } from '../../components/status.tsx'
 import { RelativeTime } from '../../components/time.tsx'
@@ -13,15 +11,23 @@ import { Thumbnail } from '../screenshots/index.ts'
 import { deploymentTitle } from '../../components/deployment-line.tsx'
 import { displayUrl, useAppUrls } from '../../api/app-url.ts'
 import { ProjectStatusBadges } from '../../components/project-status-badges.tsx'
-import { Sparkline } from './sparkline.tsx'
+import { FavoriteButton } from './favorite-button.tsx'
+import { RequestCourse } from './request-course.tsx'
 import styles from './page.module.css'
 
-export const projectRowHeight = 68
+export const projectRowHeight = 56
+
+export interface ProjectListProps {
+  projects: readonly Project[]
+  favorites: readonly string[]
+  /** Requests of the last 24 hours by hour, by slug. */
+  requests: ReadonlyMap<string, number[]> | undefined
+  onEndReached: () => void
+}
 
 /** A virtualized list of up to ten thousand projects. */
-export function ProjectList({ projects, words, onEndReached }: { projects: Project[]; words: string; onEndReached: () => void }) {
+export function ProjectList({ projects, favorites, requests, words, onEndReached }: ProjectListProps & { words: string }) {
   const list = useRef<HTMLUListElement>(null)
-  const { data: sparklines } = useSparklines(useCapabilities().has_instance_api)
   const addressOf = useAppUrls()
   const virtualizer = useWindowVirtualizer({
     count: projects.length,
@@ -53,7 +59,13 @@ export function ProjectList({ projects, words, onEndReached }: { projects: Proje
             aria-posinset={item.index + 1}
             style={{ height: projectRowHeight, transform: `translateY(${item.start - virtualizer.options.scrollMargin}px)` }}
           >
-            <ProjectRow project={project} address={addressOf(project.slug)} requests={sparklines?.get(project.slug)} settled={settled} />
+            <ProjectRow
+              project={project}
+              address={addressOf(project.slug)}
+              requests={requests?.get(project.slug)}
+              isFavorite={favorites.includes(project.slug)}
+              settled={settled}
+            />
           </li>
         )
       })}
@@ -66,10 +78,11 @@ interface RowProps {
   address: string | null
   /** Requests of the last 24 hours, by hour. */
   requests: number[] | undefined
+  isFavorite: boolean
   settled: boolean
 }
 
-const ProjectRow = memo(function ProjectRow({ project, address, requests, settled }: RowProps) {
+const ProjectRow = memo(function ProjectRow({ project, address, requests, isFavorite, settled }: RowProps) {
   // Rows that scroll past load nothing and skip expensive layout; a row that was shown in full stays so.
   const [hasSettled, setHasSettled] = useState(settled)
   if (settled && !hasSettled) setHasSettled(true)
@@ -98,15 +111,16 @@ const ProjectRow = memo(function ProjectRow({ project, address, requests, settle
           </span>
         )}
       </div>
+      <FavoriteButton project={project} isFavorite={isFavorite} />
     </div>
   )
 })
 
-function ProjectRowBadges({ project, settled }: Omit<RowProps, 'address' | 'requests'>) {
+function ProjectRowBadges({ project, settled }: Omit<RowProps, 'address' | 'requests' | 'isFavorite'>) {
   return <ProjectStatusBadges project={project} {...useDeploymentSummary(project.slug, settled)} />
 }
 
-function ProjectRowDetails({ project, requests, settled }: Omit<RowProps, 'address'>) {
+function ProjectRowDetails({ project, requests, settled }: Omit<RowProps, 'address' | 'isFavorite'>) {
   const { latest, serving } = useDeploymentSummary(project.slug, settled)
   // The row shows the current deployment, even if a later one exists.
   const shown = serving ?? latest
@@ -129,7 +143,9 @@ function ProjectRowDetails({ project, requests, settled }: Omit<RowProps, 'addre
         )}
         {shown === null && <span className="text-subtle">Not deployed yet</span>}
       </div>
-      <Sparkline requests={requests} />
+      <span className={styles.projectRequests}>
+        <RequestCourse requests={requests} />
+      </span>
       <div className={`${styles.projectFramework} text-muted truncate`}>{shown?.framework && frameworkName(shown.framework)}</div>
     </>
   )
