@@ -17,6 +17,7 @@ export function DeploymentLine({ deployment }: { deployment: Deployment }) {
     <div className="deployment-line">
       <span className="truncate deployment-message">{deploymentTitle(deployment)}</span>
       <span className="deployment-facts">
+        {deployment.number !== undefined && <span>#{deployment.number}</span>}
         {deployment.commit_sha && <code>{shortenSha(deployment.commit_sha)}</code>}
         {deployment.is_dirty && <span title="The folder had uncommitted changes.">uncommitted changes</span>}
         {deployment.branch && (
@@ -32,7 +33,9 @@ export function DeploymentLine({ deployment }: { deployment: Deployment }) {
   )
 }
 
+/** A deployment without a commit is named by its source and number, so that no two have the same title. */
 export function deploymentTitle(deployment: Deployment): string {
   if (deployment.commit_message) return firstLine(deployment.commit_message)
-  return { git: triggerLabel(deployment), folder: 'Working folder', upload: 'Uploaded archive' }[deployment.source]
+  const title = { git: triggerLabel(deployment), folder: 'Working folder', upload: 'Uploaded archive' }[deployment.source]
+  return deployment.number === undefined || deployment.source === 'git' ? title : `${title} #${deployment.number}`
 }

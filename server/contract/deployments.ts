@@ -31,6 +31,7 @@ export const deploymentFailure = z.object({ code: failureCode, message: z.string
 export const deployment = z.object({
   id: z.string(),
   project_id: z.string(),
+  number: z.number().int().optional().describe('Position among all deployments of the project, from 1 (our reading).'),
   status: deploymentStatus,
   target: deploymentTarget,
   trigger: deploymentTrigger,

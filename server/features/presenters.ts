@@ -1,7 +1,7 @@
 import type { Deployment, DeploymentFailure } from '../contract/deployments.ts'
 import type { Account, User } from '../contract/instance.ts'
 import type { Project } from '../contract/projects.ts'
-import { readQueuePosition } from '../store/deployments.ts'
+import { countDeploymentsUpTo, readQueuePosition } from '../store/deployments.ts'
 import type { Tx } from '../store/store.ts'
 import { listScreenshots } from '../store/screenshot-store.ts'
 import type { AccountRow, DeploymentRow, ProjectRow, UserRow } from '../store/tables.ts'
@@ -38,6 +38,7 @@ export function presentDeployment(tx: Tx, row: DeploymentRow): Deployment {
   return {
     id: row.id,
     project_id: row.project_id,
+    number: countDeploymentsUpTo(tx, row.project_id, row.seq),
     status: row.status,
     target: row.target,
     trigger: row.trigger,

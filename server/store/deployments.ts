@@ -358,3 +358,13 @@ export const hasArtifacts = exists((runtime: RuntimeName) =>
 const listOwnersOfLogs = all(() => tables.selectFrom('deployments').select('id').union(tables.selectFrom('projects').select('id')))
 /** The ids that a log may have. */
 export const listLogOwnerIds = (tx: Tx): string[] => listOwnersOfLogs(tx).map((row) => row.id)
+
+const countUpTo = first((projectId: string, seq: number) =>
+  tables
+    .selectFrom('deployments')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('project_id', '=', projectId)
+    .where('seq', '<=', seq),
+)
+/** The position of a deployment in its project, from 1. Rows of deployments are kept as long as their project. */
+export const countDeploymentsUpTo = (tx: Tx, projectId: string, seq: number): number => countUpTo(tx, projectId, seq)?.n ?? 0

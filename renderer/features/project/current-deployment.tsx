@@ -47,6 +47,7 @@ export function CurrentDeployment({
           <Link href={`/projects/${slug}/deployments/${deployment.id}`}>{deploymentTitle(deployment)}</Link>
         </p>
         <p className={`${styles.currentDeploymentFacts} text-muted`}>
+          {deployment.number !== undefined && <span>#{deployment.number}</span>}
           {deployment.commit_sha && <CopyText text={deployment.commit_sha} label={shortenSha(deployment.commit_sha)} />}
           {deployment.branch && <span>{deployment.branch}</span>}
           {deployment.commit_author && <span>{deployment.commit_author}</span>}
