@@ -48,6 +48,15 @@ export const useDeployment = (slug: string, id: string) =>
     },
   )
 
+/** What a rollback would do. */
+export const useRollbackPlan = (slug: string, id: string, enabled: boolean) =>
+  useApiQuery(async (client, signal) => (await client.call('planRollback', { params: { slug, id }, signal })).plan, {
+    queryKey: queryKeys.rollbackPlan(slug, id),
+    enabled,
+    // A variable may change at any time.
+    staleTime: 0,
+  })
+
 /** Finds the deployment that a change of variables started, because the response to a deletion has no body. It is the latest by now. */
 export function useFindRedeployment(slug: string): () => Promise<Deployment | null> {
   const client = useClient()

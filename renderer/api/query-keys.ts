@@ -21,6 +21,7 @@ export const queryKeys = {
   /** The current production deployment, or null. */
   serving: (slug: string) => ['serving', slug],
   deployment: (slug: string, id: string) => ['deployment', slug, id],
+  rollbackPlan: (slug: string, id: string) => ['rollback-plan', slug, id],
   metrics: (slug: string, range: MetricsRange) => ['metrics', slug, range],
   requests: (slug: string, filters: object) => ['requests', slug, filters],
   request: (id: string) => ['request', id],

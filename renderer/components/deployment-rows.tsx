@@ -1,8 +1,10 @@
+import { History } from 'lucide-react'
 import { memo } from 'react'
 import { Link } from 'wouter'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { formatDuration } from '../lib/format.ts'
 import { useNow } from '../lib/use-now.ts'
+import { IconButton } from './button.tsx'
 import { StatusText, deploymentBadge } from './status.tsx'
 import { DeploymentLine, deploymentTitle, triggerLabel } from './deployment-line.tsx'
 import { isTerminal, deploymentDuration_ms } from '../lib/deployment-progress.ts'
@@ -11,19 +13,29 @@ import './deployment-rows.css'
 /** Estimated row height in px. */
 export const deploymentRowHeight = 50
 
-export function DeploymentRows({ slug, deployments }: { slug: string; deployments: Deployment[] }) {
+interface RowActions {
+  /** Offered for the deployments that can be rolled back to. */
+  onRollback?: ((deployment: Deployment) => void) | undefined
+}
+
+export function DeploymentRows({ slug, deployments, onRollback }: RowActions & { slug: string; deployments: Deployment[] }) {
   return (
     <ul data-rows>
       {deployments.map((deployment) => (
         <li key={deployment.id}>
-          <DeploymentRow slug={slug} deployment={deployment} trigger={triggerLabel(deployment, deployments)} />
+          <DeploymentRow slug={slug} deployment={deployment} trigger={triggerLabel(deployment, deployments)} onRollback={onRollback} />
         </li>
       ))}
     </ul>
   )
 }
 
-export const DeploymentRow = memo(function DeploymentRow({ slug, deployment, trigger }: { slug: string; deployment: Deployment; trigger: string }) {
+export const DeploymentRow = memo(function DeploymentRow({
+  slug,
+  deployment,
+  trigger,
+  onRollback,
+}: RowActions & { slug: string; deployment: Deployment; trigger: string }) {
   return (
     <div className="deployment-row">
       <Link
@@ -42,7 +54,17 @@ export const DeploymentRow = memo(function DeploymentRow({ slug, deployment, tri
       <span className="deployment-duration">
         <DeploymentDuration deployment={deployment} />
       </span>
-      <span className="deployment-current">{deployment.is_current && <span className="current">Current</span>}</span>
+      <span className="deployment-current">
+        {deployment.is_current && <span className="current">Current</span>}
+        {onRollback && deployment.can_rollback && !deployment.is_current && (
+          <IconButton
+            icon={History}
+            label={`Roll back to ${deploymentTitle(deployment)}`}
+            className="deployment-rollback"
+            onClick={() => onRollback(deployment)}
+          />
+        )}
+      </span>
     </div>
   )
 })

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Deployment } from '../contract/deployments.ts'
-import { currentLabel, deploymentStatusLabels, triggerLabels } from '../contract/labels.ts'
+import { currentLabel, deploymentStatusLabels, describeRollback, triggerLabels } from '../contract/labels.ts'
 import type { ApiClient } from './client.ts'
 import { ApiError } from '../client/api-error.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
@@ -48,6 +48,7 @@ async function list(context: CommandContext): Promise<number> {
   else if (results.length === 0) context.terminal.out('No deployments yet.')
   else {
     const rows = results.map((one) => [
+      one.number === undefined ? '-' : `#${one.number}`,
       one.id,
       one.is_current ? `${deploymentStatusLabels[one.status]}, ${currentLabel.toLowerCase()}` : deploymentStatusLabels[one.status],
       triggerLabels[one.trigger],
@@ -56,7 +57,7 @@ async function list(context: CommandContext): Promise<number> {
       one.build_ms === null ? '-' : `${(one.build_ms / 1000).toFixed(1)} s`,
       formatRelativeTime(one.created_at, context.clock.now()),
     ])
-    for (const line of formatTable(context.terminal, ['ID', 'STATUS', 'TRIGGER', 'TARGET', 'COMMIT', 'BUILD', 'CREATED'], rows))
+    for (const line of formatTable(context.terminal, ['NUMBER', 'ID', 'STATUS', 'TRIGGER', 'TARGET', 'COMMIT', 'BUILD', 'CREATED'], rows))
       context.terminal.out(line)
   }
   return exitCodes.success
@@ -72,6 +73,7 @@ async function runAction(context: CommandContext, subcommand: 'retry' | 'cancel'
   }
   if (subcommand === 'rollback' && context.flags['no-cache'] === true)
     throw new UsageError('A rollback does not build again. Use --no-cache with retry.')
+  if (subcommand === 'rollback' && !context.is_json) await printRollbackPlan(context, client, params)
   const response = await (context.flags['no-cache'] === true
     ? client.call('createDeployment', { params: { slug: params.slug }, body: { deployment_id: params.id, no_cache: true } })
     : client.call(subcommand === 'retry' ? 'retryDeployment' : 'rollbackDeployment', { params }))
@@ -81,6 +83,12 @@ async function runAction(context: CommandContext, subcommand: 'retry' | 'cancel'
   }
   await followBuild(context, client, params.slug, response.deployment_id)
   return reportOutcome(context, client, params.slug, response.deployment_id)
+}
+
+/** Says whether the build is used again. An instance of an earlier version does not know. */
+async function printRollbackPlan(context: CommandContext, client: ApiClient, params: { slug: string; id: string }): Promise<void> {
+  const answer = await client.call('planRollback', { params }).catch(() => null)
+  if (answer) context.terminal.out(describeRollback(answer.plan))
 }
 
 async function downloadSource(context: CommandContext): Promise<number> {

@@ -24,6 +24,7 @@ import { serviceOperations } from './services.ts'
 import { sourcePlanOperations } from './source-plans.ts'
 import { sourceOperations } from './sources.ts'
 import { requestOperations } from './requests.ts'
+import { rollbackPlanOperations } from './rollbacks.ts'
 import { registryOperations } from './registries.ts'
 import { remoteOperations } from './remotes.ts'
 import { scopedTokenOperations, tokenOperations } from './tokens.ts'
@@ -54,6 +55,7 @@ export const allOperations = {
   ...operations,
   ...instanceOperations,
   ...teamOperations,
+  ...rollbackPlanOperations,
   ...databaseDumpOperations,
   ...databaseUpgradeOperations,
   ...databaseLookupOperations,

@@ -1,3 +1,4 @@
+import type { RollbackPlan } from './rollbacks.ts'
 import type { PlanFact } from './build-plan.ts'
 import type { DeploymentStatus, DeploymentTrigger, StepName, StepStatus } from './deployments.ts'
 import type { PlanName } from './instance.ts'
@@ -135,4 +136,11 @@ export const tokenScopeHints: Record<TokenScope, string> = {
   read: 'States, logs and metrics. No values of variables, no credentials, no data of apps.',
   deploy: 'Deployments, rollbacks, variables, commands and snapshots, and all that Read shows.',
   admin: 'Everything that you may do, including deletion, secrets and settings.',
+}
+
+export function describeRollback({ is_instant, rebuild_reason, changed_variables }: RollbackPlan): string {
+  if (is_instant) return 'Instant: the stored build starts again.'
+  if (rebuild_reason === 'build_removed') return 'Rebuilds, because its build was removed.'
+  if (rebuild_reason === 'variables') return `Rebuilds, because variables changed: ${changed_variables.join(', ')}.`
+  return 'Rebuilds, because settings or variables changed.'
 }

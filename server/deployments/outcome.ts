@@ -3,7 +3,15 @@ import { Problem } from '../contract/errors.ts'
 import { isoTime } from '../lib/clock.ts'
 import { CommandFailure } from '../runtime/runtime.ts'
 import { isDiskFull } from '../store/sqlite.ts'
-import { finishSteps, findDeploymentById, compareAndSwapStatus, listCurrentDeployments } from '../store/deployments.ts'
+import {
+  finishSteps,
+  findDeploymentById,
+  compareAndSwapStatus,
+  listCurrentDeployments,
+  listOpenDeployments,
+  updateDeployment,
+} from '../store/deployments.ts'
+import { resetPreviews } from '../store/previews.ts'
 import { recomputeProjectStatus, updateProject } from '../store/projects.ts'
 import type { Tx } from '../store/store.ts'
 import type { DeploymentRow } from '../store/tables.ts'
@@ -35,6 +43,19 @@ export async function endDeployment(
     return project
   })
   return projectId !== undefined
+}
+
+/** Takes the current deployments of a project out of traffic and stops the project; undefined while a deployment is open. */
+export function endServing(tx: Tx, projectId: string, now: string): DeploymentRow[] | undefined {
+  if (listOpenDeployments(tx, projectId).length > 0) return undefined
+  const rows = listCurrentDeployments(tx, projectId)
+  for (const row of rows) updateDeployment(tx, row.id, { is_current: 0 })
+  resetPreviews(tx, projectId)
+  updateProject(tx, projectId, { stopped_at: now, crashed_at: null, port: null, is_cold: 0 })
+  recomputeProjectStatus(tx, projectId, now)
+  for (const row of rows) tx.publish({ type: 'deployment_changed', id: row.id })
+  tx.publish({ type: 'project_changed', id: projectId })
+  return rows
 }
 
 /** Publishes that a deployment changed, and with it the state of its project. */

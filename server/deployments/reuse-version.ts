@@ -29,8 +29,10 @@ export async function reuseVersion(run: DeploymentRun): Promise<Version | undefi
   return version
 }
 
+type DigestInputs = Pick<DeploymentRun, 'deployment' | 'project' | 'secrets'>
+
 /** Identifies what a build depends on besides its source. */
-export function computeInputsDigest(run: DeploymentRun): string {
+export function computeInputsDigest(run: DigestInputs): string {
   const variables = Object.entries(run.secrets.variables).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256')
     .update(
@@ -40,7 +42,7 @@ export function computeInputsDigest(run: DeploymentRun): string {
 }
 
 /** Nothing without build secrets, or without apps, so that digests of earlier builds stay equal. */
-const listBuildSecrets = ({ secrets }: DeploymentRun): string[] => Object.keys(secrets.build_secrets).toSorted()
+const listBuildSecrets = ({ secrets }: DigestInputs): string[] => Object.keys(secrets.build_secrets).toSorted()
 
 export const getBuildSettings = ({ node_version, install_command, build_command, root_directory }: ProjectRow): BuildSettings => ({
   node_version,

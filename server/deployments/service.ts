@@ -1,4 +1,5 @@
 import type { SourceKind } from '../contract/deployments.ts'
+import type { RollbackPlan } from '../contract/rollbacks.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import { Problem } from '../contract/errors.ts'
 import type { StreamEvent } from '../contract/operation.ts'
@@ -21,8 +22,8 @@ import {
 import { listProjectIdsWithHostnames, deleteDomainsOfProject } from '../store/domains.ts'
 import type { Tx } from '../store/store.ts'
 import { findProject, recomputeProjectStatus, updateProject } from '../store/projects.ts'
-import type { ProjectRow } from '../store/tables.ts'
-import { deleteSkippedPushes, resetPreviews, listOpenPreviews, upsertPreview, deletePreview } from '../store/previews.ts'
+import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
+import { deleteSkippedPushes, listOpenPreviews, upsertPreview, deletePreview } from '../store/previews.ts'
 import { deleteTokensOfProject } from '../store/tokens.ts'
 import { getEnvironmentId } from './supervised-app.ts'
 import { createSupervisor } from './create-supervisor.ts'
@@ -34,7 +35,7 @@ import { createProjectServices, type ProjectServices } from './project-services.
 import { createProjectVolumes, type ProjectVolumes } from './project-volumes.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
 import { followBuildLog, followRuntimeLog } from './log-streams.ts'
-import { publishChange, endDeployment, recordCrash } from './outcome.ts'
+import { publishChange, endDeployment, endServing, recordCrash } from './outcome.ts'
 import { createDeploymentRow, type EnqueueRequest, linkedRepository, readSource } from './deployment-row.ts'
 import { requireIsolation } from './isolation.ts'
 import { createSourceExporter } from './source-export.ts'
@@ -44,6 +45,7 @@ import { pruneAllProjects, runCleanups } from './cleanup.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 import { recoverInterrupted, recoverWhenAvailable } from './recovery.ts'
 import { createProjectRoutes } from './project-routes.ts'
+import { planRollback } from './rollback-plan.ts'
 import { steps } from './pipeline.ts'
 import { isTerminal } from './status-transitions.ts'
 import type { AppUsage } from './usage.ts'
@@ -83,6 +85,9 @@ export interface DeploymentService {
 
   /** Removes the preview of a branch from the edge immediately, and frees its resources. */
   closePreview(projectId: string, branch: string): Promise<void>
+
+  /** What a rollback to this deployment would do. */
+  planRollback(deployment: DeploymentRow): Promise<RollbackPlan>
 
   /** Stops the running work and frees the slot. Returns `terminal` when the deployment had ended already. */
   cancel(deploymentId: string): Promise<'canceled' | 'terminal'>
@@ -193,20 +198,10 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   }
 
   /** Cancels open deployments and removes all traffic. A deployment that started in between is canceled too. */
-  const stopServing = async (projectId: string): Promise<ReturnType<typeof listCurrentDeployments>> => {
+  const stopServing = async (projectId: string): Promise<DeploymentRow[]> => {
     for (;;) {
       await cancelOpenDeployments(projectId)
-      const ended = await store.db.write((tx) => {
-        if (listOpenDeployments(tx, projectId).length > 0) return undefined
-        const rows = listCurrentDeployments(tx, projectId)
-        for (const row of rows) updateDeployment(tx, row.id, { is_current: 0 })
-        resetPreviews(tx, projectId)
-        updateProject(tx, projectId, { stopped_at: now(), crashed_at: null, port: null, is_cold: 0 })
-        recomputeProjectStatus(tx, projectId, now())
-        for (const row of rows) tx.publish({ type: 'deployment_changed', id: row.id })
-        tx.publish({ type: 'project_changed', id: projectId })
-        return rows
-      })
+      const ended = await store.db.write((tx) => endServing(tx, projectId, now()))
       if (ended) return ended
     }
   }
@@ -303,6 +298,8 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     enqueueInTransaction: (tx, request) => insertQueued(tx, request, newId('dpl')).id,
 
     requireIsolation: (tx, project) => requireIsolation(tx, project, options.default_runtime),
+
+    planRollback: (deployment) => planRollback(context, deployment, options.default_runtime),
 
     cancel,
 

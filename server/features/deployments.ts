@@ -21,6 +21,7 @@ type DeploymentHandlers = Pick<
   | 'retryDeployment'
   | 'cancelDeployment'
   | 'rollbackDeployment'
+  | 'planRollback'
   | 'listDeployments'
   | 'listGlances'
   | 'getDeployment'
@@ -57,6 +58,11 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
       const { project, deployment } = context
       preconditions.requireRollbackTarget(deployment)
       return enqueue(context, { project_id: project.id, trigger: 'rollback', source: { of: deployment.id } })
+    },
+
+    async planRollback({ deployment }) {
+      preconditions.requireRollbackTarget(deployment)
+      return { plan: await deps.deployments.planRollback(deployment) }
     },
 
     async cancelDeployment({ deployment }) {

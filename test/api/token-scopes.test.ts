@@ -11,7 +11,7 @@ const words = (text: string): string[] => text.trim().split(/\s+/)
 const expectedScopes: Record<TokenScope, string[]> = {
   read: words(`
     listProjects getProject findProjects getProjectSettings listGlances listSparklines getMetrics getSession listEnvVarKeys
-    followInstance listCacheEvents listDeployments getDeployment streamBuildLog streamRuntimeLog downloadRuntimeLog downloadBuildLog
+    followInstance listCacheEvents listDeployments getDeployment planRollback streamBuildLog streamRuntimeLog downloadRuntimeLog downloadBuildLog
     getScreenshot listPreviews getWatching listForks listDevSessions planProject getBillingStatus listDomains getDomain
     listProjectDomains searchDomains listDatabaseDumps getDatabaseUpgrade listServices streamServiceLog listCronRuns
     listManagedServices listRegistries getMail listVolumes listVolumeFiles listUnsavedFiles listRequests streamRequests getRequest

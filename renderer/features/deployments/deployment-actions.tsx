@@ -1,12 +1,14 @@
 import { CircleStop, DatabaseZap, Download, Ellipsis, ExternalLink, History, RotateCw, Send } from 'lucide-react'
+import { useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
-import { useCancelDeployment, useCreateDeployment, useRetryDeployment, useRollbackDeployment } from '../../api/deployments.ts'
+import { useCancelDeployment, useCreateDeployment, useRetryDeployment } from '../../api/deployments.ts'
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import { actionLabels } from '../../../server/contract/labels.ts'
 import { Button, ButtonLink, IconButton } from '../../components/button.tsx'
 import { Menu, MenuItem } from '../../components/menu.tsx'
 import { useCapabilities, usePromotionTargets } from '../../api/capabilities.ts'
 import { isTerminal } from '../../lib/deployment-progress.ts'
+import { RollbackConfirmDialog } from './rollback-confirm-dialog.tsx'
 
 /** Cancel while it runs; afterwards redeploy, roll back and open. */
 export function DeploymentActions({ slug, deployment }: { slug: string; deployment: Deployment }) {
@@ -17,7 +19,7 @@ export function DeploymentActions({ slug, deployment }: { slug: string; deployme
   const retry = useRetryDeployment(openDeployment)
   const rebuild = useCreateDeployment(openDeployment)
   const { has_instance_api } = useCapabilities()
-  const rollback = useRollbackDeployment(openDeployment)
+  const [isRollingBack, setRollingBack] = useState(false)
   const ended = isTerminal(deployment.status)
   const [, setParams] = useSearchParams()
   const promotionTargets = usePromotionTargets()
@@ -36,8 +38,8 @@ export function DeploymentActions({ slug, deployment }: { slug: string; deployme
         </Button>
       )}
       {ended && deployment.can_rollback && !deployment.is_current && (
-        <Button icon={History} busy={rollback.isPending} onClick={() => rollback.mutate(input)}>
-          {actionLabels.rollback}
+        <Button icon={History} onClick={() => setRollingBack(true)}>
+          {actionLabels.rollback}…
         </Button>
       )}
       {isPromotable && promotionTargets.promote && (
@@ -66,6 +68,7 @@ export function DeploymentActions({ slug, deployment }: { slug: string; deployme
           </MenuItem>
         </Menu>
       )}
+      {isRollingBack && <RollbackConfirmDialog slug={slug} deployment={deployment} onClose={() => setRollingBack(false)} />}
     </div>
   )
 }

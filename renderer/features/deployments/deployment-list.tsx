@@ -10,10 +10,11 @@ interface Props {
   /** The total is unknown until the last page is loaded. */
   isComplete: boolean
   onEndReached: () => void
+  onRollback: (deployment: Deployment) => void
 }
 
 /** A virtualized list of deployments. Row heights depend on their content. */
-export function DeploymentList({ slug, deployments, isComplete, onEndReached }: Props) {
+export function DeploymentList({ slug, deployments, isComplete, onEndReached, onRollback }: Props) {
   const list = useRef<HTMLUListElement>(null)
   const [top, setTop] = useState(0)
   // Content above the list may appear and disappear.
@@ -47,7 +48,7 @@ export function DeploymentList({ slug, deployments, isComplete, onEndReached }: 
             aria-posinset={item.index + 1}
             style={{ transform: `translateY(${item.start - virtualizer.options.scrollMargin}px)` }}
           >
-            <DeploymentRow slug={slug} deployment={deployment} trigger={triggerLabel(deployment, deployments)} />
+            <DeploymentRow slug={slug} deployment={deployment} trigger={triggerLabel(deployment, deployments)} onRollback={onRollback} />
           </li>
         )
       })}

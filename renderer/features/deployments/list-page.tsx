@@ -4,7 +4,7 @@ import { useSearchParams } from 'wouter'
 import { useDeployments, useLatestDeployment } from '../../api/deployments.ts'
 import { useWatching } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
-import type { DeploymentStatus, DeploymentTarget } from '../../../server/contract/deployments.ts'
+import type { Deployment, DeploymentStatus, DeploymentTarget } from '../../../server/contract/deployments.ts'
 import type { DeploymentFilter } from '../../api/query-keys.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
@@ -13,6 +13,7 @@ import { useTitle } from '../../lib/use-title.ts'
 import { useFaviconStatus } from '../../lib/use-favicon-status.ts'
 import { SkippedPushes } from '../previews/index.ts'
 import { DeploymentList } from './deployment-list.tsx'
+import { RollbackConfirmDialog } from './rollback-confirm-dialog.tsx'
 import { deploymentRowHeight } from '../../components/deployment-rows.tsx'
 import { deploymentBadge } from '../../components/status.tsx'
 import styles from './list-page.module.css'
@@ -32,6 +33,7 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
   useTitle(`Deployments · ${project?.name ?? slug}`, useFaviconStatus(latest))
   const deployments = useMemo(() => data?.pages.flatMap((page) => page.deployments) ?? [], [data])
   const [isLoadingAll, setLoadingAll] = useState(false)
+  const [rollback, setRollback] = useState<Deployment | null>(null)
   const loadMore = () => {
     if (hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
   }
@@ -86,7 +88,7 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
       <section key={isLoading ? 'loading' : 'list'} className="card" aria-label="Deployments" hidden={error !== null && !data}>
         {isLoading && <SkeletonRows rows={8} height={deploymentRowHeight} />}
         {!isLoading && deployments.length > 0 && (
-          <DeploymentList slug={slug} deployments={deployments} isComplete={!hasNextPage} onEndReached={loadMore} />
+          <DeploymentList slug={slug} deployments={deployments} isComplete={!hasNextPage} onEndReached={loadMore} onRollback={setRollback} />
         )}
         {!isLoading && data && deployments.length === 0 && (
           <EmptyState icon={ListFilter} title={isFiltered ? 'No deployments match' : 'No deployments yet'}>
@@ -110,6 +112,7 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
           )}
         </div>
       )}
+      {rollback && <RollbackConfirmDialog slug={slug} deployment={rollback} onClose={() => setRollback(null)} />}
     </div>
   )
 }

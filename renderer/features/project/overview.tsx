@@ -1,10 +1,12 @@
 import { Ship } from 'lucide-react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { useDeployments, useLatestDeployment, useServingDeployment } from '../../api/deployments.ts'
 import { useDevServers } from '../../api/dev-servers.ts'
 import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
 import { useUnsavedFiles } from '../../api/volumes.ts'
+import type { Deployment } from '../../../server/contract/deployments.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import { EmptyState, ProblemView, Skeleton, SkeletonRows } from '../../components/feedback.tsx'
@@ -16,6 +18,7 @@ import { DeploymentRows } from '../../components/deployment-rows.tsx'
 import { isTerminal } from '../../lib/deployment-progress.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { useFaviconStatus } from '../../lib/use-favicon-status.ts'
+import { RollbackConfirmDialog } from '../deployments/index.ts'
 import { ProjectPlan } from '../plan/index.ts'
 import { UnsavedFilesNotice } from '../volumes/index.ts'
 import { CurrentDeployment } from './current-deployment.tsx'
@@ -48,6 +51,7 @@ export function Overview({ slug }: { slug: string }) {
   const { data: serving } = servingQuery
   const { data: deploymentList, error, refetch } = deploymentsQuery
   useTitle(project?.name ?? slug, useFaviconStatus(latest))
+  const [rollback, setRollback] = useState<Deployment | null>(null)
   const deployments = deploymentList?.pages[0]?.deployments ?? []
 
   if (error) return <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
@@ -84,10 +88,11 @@ export function Overview({ slug }: { slug: string }) {
             <h2 id="recent">Deployments</h2>
             <Link href={`/projects/${slug}/deployments`}>All deployments</Link>
           </header>
-          <DeploymentRows slug={slug} deployments={deployments.slice(0, maxRecent)} />
+          <DeploymentRows slug={slug} deployments={deployments.slice(0, maxRecent)} onRollback={setRollback} />
         </section>
       </div>
       <Facts project={project} isServing={Boolean(serving)} />
+      {rollback && <RollbackConfirmDialog slug={slug} deployment={rollback} onClose={() => setRollback(null)} />}
     </div>
   )
 }

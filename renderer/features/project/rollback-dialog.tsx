@@ -1,25 +1,22 @@
-import { useLocation } from 'wouter'
-import { useDeployments, useRollbackDeployment } from '../../api/deployments.ts'
+import { useState } from 'react'
+import { useDeployments } from '../../api/deployments.ts'
 import { actionLabels } from '../../../server/contract/labels.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { DeploymentLine } from '../../components/deployment-line.tsx'
+import type { Deployment } from '../../../server/contract/deployments.ts'
+import { RollbackConfirmDialog } from '../deployments/index.ts'
 import styles from './rollback-dialog.module.css'
 
 /** Earlier deployments that can be rolled back to, newest first. */
 export function RollbackDialog({ slug, onOpenChange }: { slug: string; onOpenChange: (open: boolean) => void }) {
   const { data, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useDeployments(slug, { status: 'ready', target: 'production' })
-  const [, navigate] = useLocation()
-  const rollback = useRollbackDeployment({
-    onSuccess({ deployment_id }) {
-      onOpenChange(false)
-      navigate(`/projects/${slug}/deployments/${deployment_id}`)
-    },
-  })
+  const [chosen, setChosen] = useState<Deployment | null>(null)
   const candidates = data?.pages.flatMap((page) => page.deployments).filter((deployment) => deployment.can_rollback && !deployment.is_current)
 
+  if (chosen) return <RollbackConfirmDialog slug={slug} deployment={chosen} onClose={() => onOpenChange(false)} />
   return (
     <Dialog
       open
@@ -35,13 +32,7 @@ export function RollbackDialog({ slug, onOpenChange }: { slug: string; onOpenCha
           {candidates.map((deployment) => (
             <li key={deployment.id} className={styles.rollbackLine}>
               <DeploymentLine deployment={deployment} />
-              <Button
-                busy={rollback.isPending && rollback.variables.params.id === deployment.id}
-                disabled={rollback.isPending}
-                onClick={() => rollback.mutate({ params: { slug, id: deployment.id } })}
-              >
-                {actionLabels.rollback}
-              </Button>
+              <Button onClick={() => setChosen(deployment)}>{actionLabels.rollback}…</Button>
             </li>
           ))}
         </ul>

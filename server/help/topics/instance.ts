@@ -11,7 +11,7 @@ export const instanceTopics: HelpArticle[] = [
       { run: 'npx homeport disk' },
       { run: 'npx homeport disk clean' },
       { run: 'docker system df', note: 'other data in Docker; docker system prune deletes it' },
-      'Homeport keeps the last ten builds of each project, and always the one before the current one. You cannot roll back to a deleted build; deploy its commit again instead. To keep fewer or more builds:',
+      'Homeport keeps the last ten builds of each project, and always the one before the current one. A rollback to one of these is instant, unless variables or build settings changed since. The dialog tells which. A rollback to a deleted build builds its source again. To keep fewer or more builds:',
       { run: 'npx homeport settings set keep_deployments 5' },
       'On macOS and Windows, space that is freed in Docker returns to the disk only when the virtual machine of the engine releases it.',
     ],

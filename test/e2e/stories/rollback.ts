@@ -19,7 +19,12 @@ export async function rollBackDeployment(story: StoryContext): Promise<void> {
   await inputDriver.press(dialog.getByRole('button', { name: 'Close' }))
   await inputDriver.expectClosed(dialog)
   await inputDriver.pick(more, 'Roll back…')
-  await inputDriver.press(dialog.getByRole('listitem').filter({ hasText: 'First' }).getByRole('button', { name: 'Roll back' }))
+  await inputDriver.press(dialog.getByRole('listitem').filter({ hasText: 'First' }).getByRole('button', { name: 'Roll back…' }))
+  // The last question says what it does, and to which version.
+  const question = dashboard.getByRole('dialog', { name: 'Roll back to “First”?' })
+  await expect(question).toContainText('Instant: the stored build starts again.')
+  await expect(question.getByLabel('Commits')).toContainText('→')
+  await inputDriver.press(question.getByRole('button', { name: 'Roll back' }))
   await expect(dashboard.getByTestId('report-head')).toContainText('Rollback')
   await expect(dashboard.getByTestId('report-head')).toContainText('Current')
   expect((await platform.fetchEdge('rolled.localhost')).body).toContain('old and good')
