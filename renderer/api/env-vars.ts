@@ -1,12 +1,11 @@
-import { type QueryClient, useQuery } from '@tanstack/react-query'
-import type { NewEnvVar, NewProjectEnvVar, ProjectEnvVar } from '../../server/contract/env-vars.ts'
-import type { CallOutput } from '../../server/client/operation-types.ts'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { EnvVarChange, NewEnvVar, NewProjectEnvVar, ProjectEnvVar } from '../../server/contract/env-vars.ts'
+import type { ApiError } from '../../server/client/api-error.ts'
+import { toApiError } from '../lib/api-error.ts'
 import type { ApiClient } from './api-client.ts'
 import { useCapabilities } from './capabilities.ts'
 import { useClient } from './query.ts'
-import { upsertEnvVars } from './query-cache.ts'
 import { queryKeys } from './query-keys.ts'
-import { createMutationHook } from './mutation.ts'
 
 /** The variables of a project. A hosted account has no write-only ones. */
 export async function listVariables(client: ApiClient, hasInstanceApi: boolean, slug: string, signal?: AbortSignal): Promise<ProjectEnvVar[]> {
@@ -25,70 +24,53 @@ export function useEnvVars(slug: string) {
   })
 }
 
-interface MutationOptions<Answer> {
-  hidesErrorToast?: boolean
-  onSuccess?: (answer: Answer) => void
+/** The changes of a page. `is_write_only` and `is_build_secret` are ignored on a hosted account. */
+export interface EnvVarChanges {
+  create: readonly NewProjectEnvVar[]
+  /** By id of the variable. */
+  update: Readonly<Record<string, EnvVarChange>>
+  delete: readonly string[]
 }
 
-/** Adds variables. On a hosted account none of them is write-only. */
-export function useCreateEnvVars(options: MutationOptions<CallOutput<'createEnvVars'>>) {
+/** Saves changes in one step and returns the id of the deployment that they started, if any. The list is up to date afterwards. */
+export function useSaveEnvVars(slug: string) {
+  const client = useClient()
+  const cache = useQueryClient()
   const { has_instance_api } = useCapabilities()
-  const own = useCreateProjectEnvVars(options)
-  const hosted = useCreateHostedEnvVars(options)
-  const { isPending, error, reset } = has_instance_api ? own : hosted
-  return {
-    isPending,
-    error,
-    reset,
-    mutate(slug: string, body: NewProjectEnvVar | { vars: NewProjectEnvVar[] }) {
-      const params = { slug }
-      if (has_instance_api) own.mutate({ params, body })
-      else hosted.mutate({ params, body: 'vars' in body ? { vars: body.vars.map(toHosted) } : toHosted(body) })
+  const variables = useEnvVars(slug).data
+  return useMutation<string | null, ApiError, { changes: EnvVarChanges; redeploy: boolean }>({
+    async mutationFn({ changes, redeploy }) {
+      const save = has_instance_api
+        ? client.call('changeProjectEnvVars', { params: { slug }, body: toRequest(changes, redeploy) }).then(({ deployment_id }) => deployment_id)
+        : saveOneByOne(client, slug, changes, variables ?? [])
+      return save.catch((error: unknown) => {
+        throw toApiError(error)
+      })
     },
-  }
-}
-
-/** Changes a variable. Without a value, the value stays. */
-export function useUpdateEnvVar(options: MutationOptions<CallOutput<'updateEnvVar'>>) {
-  const { has_instance_api } = useCapabilities()
-  const own = useUpdateProjectEnvVar(options)
-  const hosted = useUpdateHostedEnvVar(options)
-  const { isPending, error, reset } = has_instance_api ? own : hosted
-  return {
-    isPending,
-    error,
-    reset,
-    mutate(
-      slug: string,
-      { id, value }: Pick<ProjectEnvVar, 'id' | 'value'>,
-      change: { value?: string; is_sensitive?: boolean; is_write_only?: true; is_build_secret?: boolean },
-    ) {
-      const params = { slug, id }
-      if (has_instance_api) return own.mutate({ params, body: change })
-      const { is_write_only: _, is_build_secret: __, ...rest } = change
-      hosted.mutate({ params, body: { value, ...rest } })
+    // The new deployment comes first, so that the page does not offer another one meanwhile.
+    async onSuccess() {
+      await cache.invalidateQueries({ queryKey: queryKeys.latest(slug) })
+      await cache.invalidateQueries({ queryKey: queryKeys.envVars(slug) })
     },
+  })
+}
+
+const toRequest = ({ create, update, delete: deleted }: EnvVarChanges, redeploy: boolean) => ({
+  create: [...create],
+  update: Object.entries(update).map(([id, change]) => ({ id, ...change })),
+  delete: [...deleted],
+  redeploy,
+})
+
+/** For an account that changes one variable at a time. Changes that start a deployment come last. */
+async function saveOneByOne(client: ApiClient, slug: string, changes: EnvVarChanges, variables: readonly ProjectEnvVar[]): Promise<string | null> {
+  for (const [id, { value, is_sensitive }] of Object.entries(changes.update)) {
+    const before = variables.find((one) => one.id === id)
+    const body = { value: value ?? before?.value ?? '', ...(is_sensitive !== undefined && { is_sensitive }) }
+    await client.call('updateEnvVar', { params: { slug, id }, body })
   }
-}
-
-const toHosted = ({ is_write_only: _, is_build_secret: __, ...one }: NewProjectEnvVar): NewEnvVar => one
-
-const useCreateProjectEnvVars = createMutationHook('createProjectEnvVars', showCreated)
-const useCreateHostedEnvVars = createMutationHook('createEnvVars', showCreated)
-const useUpdateProjectEnvVar = createMutationHook('updateProjectEnvVar', (cache, _, { params }) => refetchEnvVars(cache, params.slug))
-const useUpdateHostedEnvVar = createMutationHook('updateEnvVar', (cache, _, { params }) => refetchEnvVars(cache, params.slug))
-export const useDeleteEnvVar = createMutationHook('deleteEnvVar', (cache, _, { params }) => refetchEnvVars(cache, params.slug))
-
-function showCreated(
-  cache: QueryClient,
-  answer: CallOutput<'createEnvVars'>,
-  { params: { slug }, body }: { params: { slug: string }; body: NewProjectEnvVar | { vars: NewProjectEnvVar[] } },
-): void {
-  upsertEnvVars(cache, slug, answer, 'vars' in body ? body.vars : [body])
-  refetchEnvVars(cache, slug)
-}
-
-/** The new deployment comes first, so that the page does not offer another one meanwhile. */
-function refetchEnvVars(cache: QueryClient, slug: string): void {
-  void cache.invalidateQueries({ queryKey: queryKeys.latest(slug) }).then(() => cache.invalidateQueries({ queryKey: queryKeys.envVars(slug) }))
+  for (const id of changes.delete) await client.call('deleteEnvVar', { params: { slug, id } })
+  if (changes.create.length === 0) return null
+  const vars = changes.create.map(({ is_write_only: _, is_build_secret: __, ...one }): NewEnvVar => one)
+  return (await client.call('createEnvVars', { params: { slug }, body: { vars } })).deployment_id
 }

@@ -1,6 +1,5 @@
 import type { InfiniteData, Query, QueryClient } from '@tanstack/react-query'
 import type { Deployment, DeploymentDetail } from '../../server/contract/deployments.ts'
-import type { NewProjectEnvVar, ProjectEnvVar } from '../../server/contract/env-vars.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import type { CallOutput, ApiEvent } from '../../server/client/operation-types.ts'
 import { type DeploymentFilter, queryKeys } from './query-keys.ts'
@@ -147,28 +146,6 @@ function demoteIfReplaced(other: Deployment, current: Deployment): Deployment {
   const replaced =
     current.is_current && other.is_current && other.target === current.target && (current.target === 'production' || other.branch === current.branch)
   return replaced ? { ...other, is_current: false } : other
-}
-
-/** Shows variables that were just created, before the list is refetched. */
-export function upsertEnvVars(cache: QueryClient, slug: string, { created }: CallOutput<'createEnvVars'>, sent: readonly NewProjectEnvVar[]): void {
-  // Dated just before the deployment that was started for them, so that the page does not offer another one.
-  const created_at = new Date(Date.now() - 40_000).toISOString()
-  const added = created.flatMap(({ id, key, environment }): ProjectEnvVar[] => {
-    const {
-      value,
-      is_sensitive = false,
-      is_write_only = false,
-      is_build_secret = false,
-    } = sent.find((one) => one.key === key && (one.environment ?? null) === environment) ?? {}
-    if (value === undefined) return []
-    const shown = is_write_only ? { value: '', is_sensitive: true } : { value, is_sensitive }
-    return [{ id, key, ...shown, environment, is_write_only, is_build_secret, created_at, updated_at: created_at }]
-  })
-  cache.setQueryData<ProjectEnvVar[]>(
-    queryKeys.envVars(slug),
-    (existing) =>
-      existing && [...existing.filter(({ id }) => !added.some((one) => one.id === id)), ...added].toSorted((a, b) => (a.key < b.key ? -1 : 1)),
-  )
 }
 
 /** The slug of a project in this window's cache. */

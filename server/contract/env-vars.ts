@@ -54,6 +54,15 @@ const newProjectEnvVar = newEnvVar.extend({
 })
 export type NewProjectEnvVar = z.output<typeof newProjectEnvVar>
 
+const envVarChange = z.strictObject({
+  value: value.optional(),
+  is_sensitive: z.boolean().optional(),
+  is_write_only: z.literal(true).optional(),
+  is_build_secret: z.boolean().optional(),
+})
+
+export type EnvVarChange = z.output<typeof envVarChange>
+
 const created = z.object({ id: z.string(), key: z.string(), environment })
 const skipped = z.object({ key: z.string(), environment, reason: z.enum(['exists', 'duplicate_in_request']) })
 
@@ -176,13 +185,32 @@ export const projectEnvVarOperations = {
     scope: 'deploy',
     params: projectIdParams,
     query: empty,
-    body: z.strictObject({
-      value: value.optional(),
-      is_sensitive: z.boolean().optional(),
-      is_write_only: z.literal(true).optional(),
-      is_build_secret: z.boolean().optional(),
-    }),
+    body: envVarChange,
     success: { status: 200, json: z.object({ id: z.string() }) },
     errors: ['invalid_input', 'project_not_found', 'env_var_not_found'],
+  }),
+  changeProjectEnvVars: operation({
+    method: 'PATCH',
+    path: '/instance/projects/{slug}/env-vars',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Add, change and delete variables in one step',
+    description:
+      'Deletes first, so that a variable can be replaced by one of the same name. All or nothing: a variable that already exists, or does not exist, changes nothing. A change of production redeploys the project once, unless `redeploy` is false.',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    body: z.strictObject({
+      create: z.array(newProjectEnvVar).max(limits.env_vars.max).optional(),
+      update: z
+        .array(envVarChange.extend({ id: z.string() }))
+        .max(limits.env_vars.max)
+        .optional(),
+      delete: z.array(z.string()).max(limits.env_vars.max).optional(),
+      redeploy: z.boolean().optional().meta({ default: true }),
+    }),
+    success: { status: 200, json: z.object({ created: z.array(created), deployment_id: z.string().nullable() }) },
+    errors: ['invalid_input', 'project_not_found', 'env_var_not_found', 'env_vars_exist', 'runtime_not_isolated'],
+    is_atomic: true,
   }),
 }

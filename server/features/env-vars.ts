@@ -1,4 +1,4 @@
-import type { EnvVar, NewProjectEnvVar, ProjectEnvVar } from '../contract/env-vars.ts'
+import type { EnvVar, EnvVarChange, NewProjectEnvVar, ProjectEnvVar } from '../contract/env-vars.ts'
 import { Problem } from '../contract/errors.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
@@ -19,6 +19,7 @@ type EnvVarHandlers = Pick<
   | 'listProjectEnvVars'
   | 'createProjectEnvVars'
   | 'updateProjectEnvVar'
+  | 'changeProjectEnvVars'
 >
 
 export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
@@ -42,6 +43,18 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
       updated_at: timestamp,
     }
     return { row, is_new: insertEnvVar(tx, row) }
+  }
+
+  const update = (tx: Tx, projectId: string, id: string, { value, is_sensitive, is_write_only, is_build_secret }: EnvVarChange): void => {
+    // The list has an empty value for a write-only variable, which a client may send back.
+    const keepsValue = value === undefined || (value === '' && findEnvVar(tx, projectId, id)?.is_write_only === 1)
+    updateEnvVar(tx, id, {
+      ...(keepsValue ? {} : { sealed_value: deps.sealer.seal(encryptionContextOf(id), value) }),
+      ...(is_sensitive === undefined ? {} : { is_sensitive: is_sensitive ? 1 : 0 }),
+      ...(is_write_only === true ? { is_write_only: 1 } : {}),
+      ...(is_build_secret === undefined ? {} : { is_build_secret: is_build_secret ? 1 : 0 }),
+      updated_at: now(),
+    })
   }
 
   /** The only place that reads a value for a response. */
@@ -101,20 +114,45 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
     updateEnvVar: (context, input) => handlers.updateProjectEnvVar(context, input),
 
     async updateProjectEnvVar({ env_var: { id, project_id } }, { body }) {
-      const { value, is_sensitive, is_write_only, is_build_secret } = body
       await db.write((tx) => {
-        // The list has an empty value for a write-only variable, which a client may send back.
-        const keepsValue = value === undefined || (value === '' && findEnvVar(tx, project_id, id)?.is_write_only === 1)
-        updateEnvVar(tx, id, {
-          ...(keepsValue ? {} : { sealed_value: deps.sealer.seal(encryptionContextOf(id), value) }),
-          ...(is_sensitive === undefined ? {} : { is_sensitive: is_sensitive ? 1 : 0 }),
-          ...(is_write_only === true ? { is_write_only: 1 } : {}),
-          ...(is_build_secret === undefined ? {} : { is_build_secret: is_build_secret ? 1 : 0 }),
-          updated_at: now(),
-        })
+        update(tx, project_id, id, body)
         tx.publish({ type: 'project_changed', id: project_id })
       })
       return { id }
+    },
+
+    async changeProjectEnvVars({ project, saveResponse }, { body }) {
+      const { create = [], update: updates = [], delete: deletions = [], redeploy = true } = body
+      return db.write((tx) => {
+        const existing = (id: string): EnvVarRow => {
+          const row = findEnvVar(tx, project.id, id)
+          if (!row) throw new Problem('env_var_not_found', 'This project has no variable with this ID.')
+          return row
+        }
+        const changed: Pick<EnvVarRow, 'environment'>[] = []
+        for (const id of deletions) {
+          changed.push(existing(id))
+          deleteEnvVar(tx, id)
+        }
+        for (const { id, ...change } of updates) {
+          changed.push(existing(id))
+          update(tx, project.id, id, change)
+        }
+        const created = create.map((one) => {
+          const { row, is_new } = insert(tx, project.id, one)
+          if (!is_new)
+            throw new Problem('env_vars_exist', `${one.key} already exists in this environment. Change its value instead.`, {
+              fields: { created: [], skipped: [{ key: one.key, environment: row.environment, reason: 'exists' }] },
+            })
+          changed.push(row)
+          return { id: row.id, key: row.key, environment: row.environment }
+        })
+        const affectsProduction = changed.some(({ environment }) => environment !== 'preview')
+        const response = { created, deployment_id: (redeploy && affectsProduction && redeployInTransaction(tx, deps, project.id)) || null }
+        saveResponse?.(tx, response)
+        tx.publish({ type: 'project_changed', id: project.id })
+        return response
+      })
     },
 
     async deleteEnvVar({ env_var: { id, project_id, environment } }) {

@@ -25,7 +25,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
   `),
   admin: words(`
     updateProject deleteProject updateProjectSettings updateWatching removeFork createPurgeToken downloadSource listEnvVars
-    listProjectEnvVars deleteEnvVar addRegistry removeRegistry createDatabase getDatabase findDatabase deleteDatabase
+    listProjectEnvVars deleteEnvVar changeProjectEnvVars addRegistry removeRegistry createDatabase getDatabase findDatabase deleteDatabase
     downloadDatabaseDump restoreDatabase importDatabase deleteDatabaseDump listEveryDatabaseDump upgradeDatabase revertDatabaseUpgrade
     finishDatabaseUpgrade createSetupIntent confirmBilling cancelBilling addDomain deleteDomain purchaseDomain transferDomain
     createToken listTokens revokeToken createScopedToken listScopedTokens createSignInLink signOut sendVerification doctor getSettings

@@ -52,6 +52,7 @@ const operations = (Object.entries(allOperations) as [string, OperationSpec][]).
 const bodies: Record<string, () => object> = {
   addManagedService: () => ({ name: 'redis' }),
   addVolume: () => ({ path: 'uploads' }),
+  changeProjectEnvVars: () => ({ create: [{ key: 'B', value: 'c' }] }),
   createCommand: () => ({ command: ['true'], terminal: null }),
   createDeployment: () => ({ no_cache: true }),
   createEnvVars: () => ({ key: 'B', value: 'c' }),
@@ -65,6 +66,7 @@ test('the list covers every operation that deploys', () => {
   expect(operations.map(([id]) => id).toSorted()).toEqual([
     'addManagedService',
     'addVolume',
+    'changeProjectEnvVars',
     'createCommand',
     'createDatabase',
     'createDeployment',

@@ -71,6 +71,10 @@ test('an imported file shows what each line does before it is saved, and is expo
   await dialog.getByRole('button', { name: 'Add 3 variables' }).click()
   await expect(dialog).toBeHidden()
   await expect(group(dashboard, 'Production and previews').getByRole('listitem')).toHaveCount(5)
+  await expect(dashboard.getByRole('region', { name: 'Unsaved changes' })).toContainText('3 changes')
+  expect(await stored(platform, 'archive')).toHaveLength(2)
+  await dashboard.getByRole('button', { name: 'Save', exact: true }).click()
+  await expect(dashboard.getByRole('region', { name: 'Unsaved changes' })).toBeHidden()
   expect(await stored(platform, 'archive')).toEqual([
     ['API_URL', 'https://api.example.com/#top', null],
     ['KEY', 'line one\nline two', null],
@@ -128,12 +132,70 @@ test('new variables appear at once, however slow the list is, and the notice of 
   })
   await dialog.getByRole('button', { name: 'Add 2 variables' }).click()
   await expect(dialog).toBeHidden()
+  await dashboard.getByRole('button', { name: 'Save and redeploy' }).click()
   await expect(group(dashboard, 'Production and previews').getByRole('listitem')).toHaveCount(2)
-  await expect(dashboard.getByText('changed since the last deployment')).toHaveCount(0)
+  await expect(dashboard.getByText('not deployed yet')).toHaveCount(0)
   released.resolve()
   const notice = dashboard.locator('.deployment-notice')
   await expect(notice).toBeVisible()
   const height = (await notice.boundingBox())?.height
   await expect(notice).toContainText('The app is running with')
   expect((await notice.boundingBox())?.height).toBe(height)
+})
+
+test('several changes are edited as text, reviewed in the list, and saved as one deployment', async ({ dashboard, platform, createRepository }) => {
+  await platform.createProject({ slug: 'crate', name: 'Crate', repo_url: createRepository(greetingAppFiles('crate')).url })
+  const vars = ['FIRST', 'LATER', 'SECOND'].map((key) => ({ key, value: key.toLowerCase() }))
+  await platform.api('POST', '/v1/projects/crate/env-vars', { vars: [...vars, { key: 'API_KEY', value: 'HPSENT_key' }] })
+  await platform.waitForEnd('crate', (await platform.deploy('crate')).id)
+  const countDeployments = async () =>
+    (await platform.api<{ deployments: unknown[] }>('GET', '/v1/projects/crate/deployments')).body.deployments.length
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/crate/environment`)
+  const bar = dashboard.getByRole('region', { name: 'Unsaved changes' })
+  const row = (key: string) => dashboard.getByRole('listitem').filter({ hasText: key })
+
+  await dashboard.getByRole('button', { name: 'Edit as text' }).click()
+  const text = dashboard.getByRole('dialog').getByLabel('Variables')
+  await expect(text).toHaveValue('API_KEY=<hidden>\nFIRST=first\nLATER=later\nSECOND=second\n')
+  await text.fill('API_KEY=<hidden>\nFIRST=changed\nSECOND=second\nTHIRD=third\n')
+  await expect(dashboard.getByRole('dialog')).toContainText('1 added, 1 changed, 1 deleted.')
+  await dashboard.getByRole('button', { name: 'Apply changes' }).click()
+  await expect(bar).toContainText('3 changes')
+  await expect(row('LATER')).toContainText('Deleted')
+  await expect(row('FIRST')).toContainText('Changed')
+
+  // Another page does not lose them, and one of them is taken back.
+  await dashboard.getByRole('link', { name: 'Domains' }).last().click()
+  await dashboard.getByRole('link', { name: 'Environment' }).click()
+  await expect(bar).toContainText('3 changes')
+  await dashboard.getByRole('button', { name: 'Actions for LATER' }).click()
+  await dashboard.getByRole('menuitem', { name: 'Undo change' }).click()
+  await expect(bar).toContainText('2 changes')
+
+  // Found, selected and deleted; the names of secrets stay hidden when all values are shown.
+  await dashboard.getByRole('button', { name: 'Show values' }).click()
+  await expect(row('SECOND').getByText('second', { exact: true })).toBeVisible()
+  await expect(row('API_KEY').getByRole('img', { name: 'Value of API_KEY, hidden' })).toBeVisible()
+  await dashboard.getByRole('searchbox', { name: 'Search variables' }).fill('sec')
+  await expect(group(dashboard, 'Production and previews').getByRole('listitem')).toHaveCount(1)
+  await dashboard.getByRole('checkbox', { name: 'Select SECOND' }).check()
+  await dashboard.getByRole('button', { name: 'Delete 1 selected' }).click()
+  await dashboard.getByRole('searchbox', { name: 'Search variables' }).fill('')
+  await expect(bar).toContainText('3 changes')
+
+  const before = await countDeployments()
+  await bar.getByRole('button', { name: 'Save', exact: true }).click()
+  await expect(bar).toBeHidden()
+  await expect(dashboard.getByText('3 changes not deployed yet:')).toBeVisible()
+  expect(await countDeployments()).toBe(before)
+  expect(await stored(platform, 'crate')).toEqual([
+    ['API_KEY', 'HPSENT_key', null],
+    ['FIRST', 'changed', null],
+    ['LATER', 'later', null],
+    ['THIRD', 'third', null],
+  ])
+  await dashboard.getByRole('button', { name: 'Redeploy' }).click()
+  await expect(dashboard.getByText('The app is running with the new variables.')).toBeVisible()
+  await expect(dashboard.getByText('not deployed yet')).toHaveCount(0)
+  expect(await countDeployments()).toBe(before + 1)
 })

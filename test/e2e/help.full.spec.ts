@@ -42,6 +42,7 @@ test('the first steps are checked off by events, wherever they happen', async ({
   await dialog.getByLabel('Key', { exact: true }).fill('GREETING')
   await dialog.getByLabel('Value', { exact: true }).fill('Ahoy')
   await dialog.getByRole('button', { name: 'Add variable' }).click()
+  await dashboard.getByRole('button', { name: 'Save and redeploy' }).click()
   await expect(dashboard.getByText('The app is running with the new variables.')).toBeVisible()
   expect((await platform.fetchEdge('guest-book.localhost')).body).toContain('Ahoy')
 
@@ -117,6 +118,9 @@ test('a failed build links to its help, and is fixed, with the keyboard only', a
   await added.getByRole('button', { name: 'Add variable' }).focus()
   await dashboard.keyboard.press('Enter')
   await expect(added).toBeHidden()
+  await dashboard.getByRole('button', { name: 'Save', exact: true }).focus()
+  await dashboard.keyboard.press('Enter')
+  await expect(dashboard.getByRole('region', { name: 'Unsaved changes' })).toBeHidden()
   await dashboard.goto(failed)
   await dashboard.getByRole('button', { name: 'Redeploy' }).focus()
   await dashboard.keyboard.press('Enter')

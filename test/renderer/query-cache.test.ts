@@ -1,9 +1,8 @@
 import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
-import type { EnvVar } from '../../server/contract/env-vars.ts'
 import type { Project } from '../../server/contract/projects.ts'
-import { applyEvent, upsertEnvVars, refetchAll } from '../../renderer/api/query-cache.ts'
+import { applyEvent, refetchAll } from '../../renderer/api/query-cache.ts'
 import { queryKeys } from '../../renderer/api/query-keys.ts'
 import { until } from '../support/until.ts'
 
@@ -41,27 +40,6 @@ async function longList() {
   await until(() => observer.getCurrentResult().isSuccess || undefined, { what: 'the first page' })
   return { observer, respond, stop }
 }
-
-it('shows variables that were just created, and not those that were skipped, before the list is refetched', () => {
-  const known = { id: 'env_b', key: 'B', value: 'old', environment: null, is_sensitive: false, created_at: '', updated_at: '' }
-  cache.setQueryData(queryKeys.envVars('a'), [known])
-  const sent = [
-    { key: 'B', value: 'new' },
-    { key: 'A', value: 'both' },
-    { key: 'A', value: 'one', environment: 'preview' as const, is_sensitive: true },
-  ]
-  const created = [
-    { id: 'env_1', key: 'A', environment: null },
-    { id: 'env_2', key: 'A', environment: 'preview' as const },
-  ]
-  for (let time = 0; time < 2; time++) upsertEnvVars(cache, 'a', { created, skipped: [], deployment_id: null }, sent)
-  const shown = cache.getQueryData<EnvVar[]>(queryKeys.envVars('a'))?.map(({ id, value, is_sensitive }) => [id, value, is_sensitive])
-  expect(shown?.toSorted()).toEqual([
-    ['env_1', 'both', false],
-    ['env_2', 'one', true],
-    ['env_b', 'old', false],
-  ])
-})
 
 describe('an event of the stream', () => {
   it('puts a new project first, and updates a changed one in place', () => {

@@ -1,12 +1,10 @@
 import { FileUp } from 'lucide-react'
 import { type DragEvent, useMemo, useRef, useState } from 'react'
-import { useCreateEnvVars } from '../../api/env-vars.ts'
-import type { ProjectEnvVar } from '../../../server/contract/env-vars.ts'
-import type { CallOutput } from '../../../server/client/operation-types.ts'
+import type { NewProjectEnvVar } from '../../../server/contract/env-vars.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
-import { ProblemView } from '../../components/feedback.tsx'
 import { StatusIcon, type StatusBadgeData } from '../../components/status.tsx'
+import { isSecretName, type StagedVariable } from './change-set.ts'
 import { EnvironmentField } from './environment-field.tsx'
 import { type Exposure, ExposureFields } from './exposure-fields.tsx'
 import { type EnvironmentName, environmentFromName } from '../../lib/environments.ts'
@@ -20,31 +18,35 @@ const allReadable: Exposure = { is_sensitive: false, is_write_only: false, is_bu
 
 /** Imports a .env file and previews the result of each line. */
 export function ImportVariablesDialog({
-  slug,
   existing,
   initial,
   onOpenChange,
   onAdded,
 }: {
-  slug: string
-  existing: readonly ProjectEnvVar[]
+  existing: readonly StagedVariable[]
   /** Text that was pasted or dropped on the page. */
   initial: { text: string; error: string | null }
   onOpenChange: (open: boolean) => void
-  onAdded: (answer: CallOutput<'createEnvVars'>) => void
+  onAdded: (added: NewProjectEnvVar[]) => void
 }) {
   const [fileError, setFileError] = useState(initial.error)
   const fileInput = useRef<HTMLInputElement>(null)
-  const add = useCreateEnvVars({ hidesErrorToast: true, onSuccess: onAdded })
   const form = useForm<{ text: string; name: EnvironmentName; exposure: Exposure }>({
     initial: { text: initial.text, name: 'both', exposure: allReadable },
-    submission: add,
-    onSubmit: () => void (vars.length > 0 && add.mutate(slug, { vars })),
+    onSubmit: () => void (vars.length > 0 && onAdded(vars)),
   })
   const { text, name, exposure } = form.values
   const environment = environmentFromName(name)
-  const plan = useMemo(() => planImport(text, environment, existing), [text, environment, existing])
-  const vars = plan.vars.map((one) => ({ ...one, environment, ...exposure }))
+  const plan = useMemo(
+    () =>
+      planImport(
+        text,
+        environment,
+        existing.filter(({ change }) => change !== 'deleted'),
+      ),
+    [text, environment, existing],
+  )
+  const vars = plan.vars.map((one) => ({ ...one, environment, ...exposure, is_sensitive: exposure.is_sensitive || isSecretName(one.key) }))
   const setText = (next: string) => {
     setFileError(null)
     form.set({ text: next })
@@ -62,7 +64,12 @@ export function ImportVariablesDialog({
     void loadFile(event.dataTransfer.files[0])
   }
   return (
-    <Dialog open onOpenChange={onOpenChange} title="Import .env file" description="Review the result of each line before anything is saved.">
+    <Dialog
+      open
+      onOpenChange={onOpenChange}
+      title="Import .env file"
+      description="Review the result of each line before it is added to your changes."
+    >
       <form className="stack" {...form.props} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
         <ValueField
           label="File content"
@@ -75,7 +82,6 @@ export function ImportVariablesDialog({
         <EnvironmentField value={name} onChange={(next) => form.set({ name: next })} />
         <ExposureFields isForAll values={exposure} onChange={(change) => form.set({ exposure: { ...exposure, ...change } })} />
         <ImportPlanView plan={plan} isEmpty={text.trim() === ''} />
-        {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
           <Button icon={FileUp} className="dialog-aside" onClick={() => fileInput.current?.click()}>
             Choose file…
@@ -91,7 +97,7 @@ export function ImportVariablesDialog({
             }}
           />
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={form.is_busy} disabled={plan.vars.length === 0}>
+          <Button kind="primary" type="submit" disabled={plan.vars.length === 0}>
             {plan.vars.length === 0 ? 'Add' : `Add ${plan.vars.length} ${plan.vars.length === 1 ? 'variable' : 'variables'}`}
           </Button>
         </footer>

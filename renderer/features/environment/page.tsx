@@ -1,14 +1,12 @@
-import { Braces, ClipboardPaste, Download, Eye, EyeOff, Plus } from 'lucide-react'
-import { type DragEvent, useCallback, useEffect, useState } from 'react'
+import { Braces, ClipboardPaste, Download, Eye, EyeOff, FilePenLine, Plus, Search, Trash2 } from 'lucide-react'
+import { type DragEvent, useCallback, useEffect, useMemo, useState } from 'react'
 import { useSearchParams } from 'wouter'
-import { useFindRedeployment } from '../../api/deployments.ts'
+import { useServingDeployment } from '../../api/deployments.ts'
 import { useEnvVars } from '../../api/env-vars.ts'
 import { useProject } from '../../api/projects.ts'
 import { formatDotenv, parseDotenv } from '../../../server/contract/dotenv.ts'
-import type { ProjectEnvVar } from '../../../server/contract/env-vars.ts'
-import type { CallOutput } from '../../../server/client/operation-types.ts'
+import type { NewProjectEnvVar } from '../../../server/contract/env-vars.ts'
 import { toApiError } from '../../lib/api-error.ts'
-import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { Menu, MenuItem } from '../../components/menu.tsx'
@@ -16,15 +14,19 @@ import { useScrollToSection } from '../../lib/use-scroll-to-section.ts'
 import { saveFile } from '../../lib/save-file.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { AddVariableDialog } from './add-variable-dialog.tsx'
+import { noChanges, stageAdditions, stageDeletions, stageEdit, type StagedVariable, stageVariables, unstage } from './change-set.ts'
+import { useChangeSet } from './change-store.ts'
+import { ChangesBar } from './changes-bar.tsx'
+import { EditVariableDialog } from './edit-variable-dialog.tsx'
 import { RedeployNotice } from './redeploy-notice.tsx'
-import { DeleteVariableDialog, EditVariableDialog } from './variable-dialogs.tsx'
+import { TextEditDialog } from './text-edit-dialog.tsx'
 import { environments, effectiveVariables } from '../../lib/environments.ts'
 import { readEnvFile } from './env-file.ts'
 import { ImportVariablesDialog } from './import-variables-dialog.tsx'
 import { VariableRow } from './variable-row.tsx'
 import styles from './page.module.css'
 
-type OpenDialog = { name: 'add' } | { name: 'import'; text: string; error: string | null } | { name: 'edit' | 'delete'; variable: ProjectEnvVar }
+type OpenDialog = { name: 'add' | 'text' } | { name: 'import'; text: string; error: string | null } | { name: 'edit'; variable: StagedVariable }
 const emptyImport: OpenDialog = { name: 'import', text: '', error: null }
 
 /** Variables of a project by environment. */
@@ -33,8 +35,11 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
   const { data, error, refetch } = useEnvVars(slug)
   useTitle(`Environment · ${project?.name ?? slug}`)
   useScrollToSection(data !== undefined)
-  const findRedeployment = useFindRedeployment(slug)
-  const showToast = useUi((state) => state.showToast)
+  const { data: serving } = useServingDeployment(slug)
+  const { changes, deletions, stage, rememberDeletions } = useChangeSet(slug)
+  const variables = useMemo(() => data && stageVariables(data, changes), [data, changes])
+  const [query, setQuery] = useState('')
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [params, setParams] = useSearchParams()
   const [open, setOpen] = useState<OpenDialog | null>(null)
   const [showsAll, setShowsAll] = useState(false)
@@ -48,20 +53,13 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
     setOpen(null)
     if (requestedAction !== null) setParams({}, { replace: true })
   }
-  const changed = (deploymentId: string | null) => {
+  const added = (one: readonly NewProjectEnvVar[]) => {
+    stage((before) => stageAdditions(before, one))
     close()
-    if (deploymentId !== null) setStartedId(deploymentId)
   }
-  const added = (answer: CallOutput<'createEnvVars'>) => {
-    changed(answer.deployment_id)
-    const skipped = answer.skipped.map(({ key }) => key)
-    if (skipped.length > 0) showToast({ kind: 'done', text: `Skipped because they already exist: ${skipped.join(', ')}.`, request_id: null })
-  }
-  const deleted = async (variable: ProjectEnvVar) => {
-    changed(null)
-    if (variable.environment === 'preview') return
-    const redeployment = await findRedeployment()
-    if (redeployment) setStartedId(redeployment.id)
+  const remove = (ids: readonly string[]) => {
+    stage((before) => stageDeletions(before, ids))
+    setSelected(new Set())
   }
   const openImport = useCallback((text: string, error: string | null = null) => setOpen({ name: 'import', text, error }), [])
   usePasteImport(openImport, openDialog === null && data !== undefined)
@@ -74,15 +72,25 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
     openImport(text, error)
   }
   const save = (target: 'production' | 'preview') => {
-    const variables = effectiveVariables(data ?? [], target)
-    const { text, left_out } = formatDotenv(variables.filter((one) => !one.is_write_only))
-    setOmitted({ unrepresentable: left_out, write_only: variables.filter((one) => one.is_write_only).map(({ key }) => key) })
+    const effective = effectiveVariables(data ?? [], target)
+    const { text, left_out } = formatDotenv(effective.filter((one) => !one.is_write_only))
+    setOmitted({ unrepresentable: left_out, write_only: effective.filter((one) => one.is_write_only).map(({ key }) => key) })
     saveFile(new Blob([text], { type: 'text/plain' }), `${slug}.${target}.env`)
   }
 
   if (error && !data) return <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
-  if (!project || !data) return <SkeletonRows rows={6} height={56} />
-  const hasShared = data.some(({ environment }) => environment === null)
+  if (!project || !data || !variables) return <SkeletonRows rows={6} height={56} />
+  const hasShared = variables.some(({ environment }) => environment === null)
+  const words = query.trim().toLowerCase()
+  const found = variables.filter(({ key }) => key.toLowerCase().includes(words))
+  const picked = found.filter(({ id, change }) => selected.has(id) && change !== 'deleted')
+  const select = (id: string, isSelected: boolean) =>
+    setSelected((before) => {
+      const next = new Set(before)
+      if (isSelected) next.add(id)
+      else next.delete(id)
+      return next
+    })
   const actions = (
     <>
       <Button icon={ClipboardPaste} onClick={() => setOpen(emptyImport)}>
@@ -106,9 +114,9 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
       }}
       onDrop={(event) => void drop(event)}
     >
-      <RedeployNotice project={project} variables={data} startedId={startedId} onStarted={setStartedId} />
+      <RedeployNotice project={project} variables={data} deletions={deletions} startedId={startedId} onStarted={setStartedId} />
       {omitted && <OmittedNotice {...omitted} onDismiss={() => setOmitted(null)} />}
-      {data.length === 0 ? (
+      {variables.length === 0 ? (
         <div className="card">
           <EmptyState icon={Braces} title="No variables yet" action={<div className={`row ${styles.envEmpty}`}>{actions}</div>}>
             Configuration that the app reads from its environment. Add a variable, or paste or drop a .env file anywhere on this page.
@@ -117,10 +125,23 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
       ) : (
         <>
           <div className={styles.envBar}>
-            <p className="text-muted">
-              {data.length} {data.length === 1 ? 'variable' : 'variables'}. Paste or drop a .env file anywhere on this page.
-            </p>
+            <div className="search">
+              <Search size={15} aria-hidden />
+              <input
+                className="input"
+                type="search"
+                placeholder={`Search ${variables.length} ${variables.length === 1 ? 'variable' : 'variables'}`}
+                aria-label="Search variables"
+                value={query}
+                onChange={({ target }) => setQuery(target.value)}
+              />
+            </div>
             <div className={styles.envBarActions}>
+              {picked.length > 0 && (
+                <Button kind="danger" icon={Trash2} onClick={() => remove(picked.map(({ id }) => id))}>
+                  Delete {picked.length} selected
+                </Button>
+              )}
               <Button icon={showsAll ? EyeOff : Eye} aria-pressed={showsAll} onClick={() => setShowsAll(!showsAll)}>
                 {showsAll ? 'Hide values' : 'Show values'}
               </Button>
@@ -132,28 +153,34 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
                   Preview variables (.env)
                 </MenuItem>
               </Menu>
+              <Button icon={FilePenLine} onClick={() => setOpen({ name: 'text' })}>
+                Edit as text
+              </Button>
               {actions}
             </div>
           </div>
           {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
           {environments.map(({ name, value, title, about }) => {
-            const variables = data.filter(({ environment }) => environment === value)
+            const own = found.filter(({ environment }) => environment === value)
             return (
-              variables.length > 0 && (
+              own.length > 0 && (
                 <section key={name} className="card" aria-labelledby={name}>
                   <header className="card-header">
                     <h2 id={name}>{title}</h2>
                     {(value === null || hasShared) && <span className={`text-subtle ${styles.envAbout}`}>{about}</span>}
                   </header>
                   <ul>
-                    {variables.map((variable) => (
+                    {own.map((variable) => (
                       <VariableRow
                         // The state resets for each list.
                         key={`${variable.id}-${showsAll}`}
                         variable={variable}
                         showsAll={showsAll}
+                        isSelected={selected.has(variable.id)}
+                        onSelect={(isSelected) => select(variable.id, isSelected)}
                         onEdit={() => setOpen({ name: 'edit', variable })}
-                        onDelete={() => setOpen({ name: 'delete', variable })}
+                        onDelete={() => remove([variable.id])}
+                        onUndo={() => stage((before) => unstage(before, variable.id))}
                       />
                     ))}
                   </ul>
@@ -163,24 +190,55 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
           })}
         </>
       )}
+      {words !== '' && found.length === 0 && <p className="text-muted">No variable name contains “{query}”.</p>}
+      <ChangesBar
+        slug={slug}
+        variables={data}
+        changes={changes}
+        hasServing={Boolean(serving)}
+        onDiscard={() => stage(() => noChanges)}
+        onSaved={(deploymentId) => {
+          const keys = data.filter(({ id, environment }) => changes.delete.includes(id) && environment !== 'preview').map(({ key }) => key)
+          rememberDeletions(
+            serving?.id ?? null,
+            deploymentId === null ? [...(deletions && deletions.serving_id === serving?.id ? deletions.keys : []), ...keys] : [],
+          )
+          stage(() => noChanges)
+          if (deploymentId !== null) setStartedId(deploymentId)
+        }}
+      />
       {openDialog?.name === 'add' && (
         <AddVariableDialog
-          slug={slug}
-          existing={data}
+          existing={variables}
           initialKey={params.get('key') ?? ''}
           onOpenChange={close}
-          onAdded={added}
+          onAdded={(one) => added([one])}
           onFile={openImport}
         />
       )}
-      {openDialog?.name === 'import' && (
-        <ImportVariablesDialog slug={slug} existing={data} initial={openDialog} onOpenChange={close} onAdded={added} />
+      {openDialog?.name === 'import' && <ImportVariablesDialog existing={variables} initial={openDialog} onOpenChange={close} onAdded={added} />}
+      {openDialog?.name === 'text' && (
+        <TextEditDialog
+          variables={variables}
+          onOpenChange={close}
+          onEdited={(edit) => {
+            stage((before) => {
+              const edited = Object.entries(edit.update).reduce((set, [id, change]) => stageEdit(set, { id }, change), before)
+              return stageAdditions(stageDeletions(edited, edit.delete), edit.create)
+            })
+            close()
+          }}
+        />
       )}
       {openDialog?.name === 'edit' && (
-        <EditVariableDialog slug={slug} variable={openDialog.variable} onOpenChange={close} onChanged={() => changed(null)} />
-      )}
-      {openDialog?.name === 'delete' && (
-        <DeleteVariableDialog slug={slug} variable={openDialog.variable} onOpenChange={close} onDeleted={() => void deleted(openDialog.variable)} />
+        <EditVariableDialog
+          variable={openDialog.variable}
+          onOpenChange={close}
+          onChanged={(change) => {
+            stage((before) => stageEdit(before, openDialog.variable, change))
+            close()
+          }}
+        />
       )}
     </div>
   )

@@ -6,17 +6,20 @@ import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { Button } from '../../components/button.tsx'
 import { DeploymentStatusCard, redeployMessages } from '../deployments/index.ts'
+import type { UndeployedDeletions } from './change-store.ts'
 import { isTerminal } from '../../lib/deployment-progress.ts'
 
 /** Follows the deployment that applies the new variables, or offers a redeploy if production variables changed after the last deployment. */
 export function RedeployNotice({
   project,
   variables,
+  deletions,
   startedId,
   onStarted,
 }: {
   project: Project
   variables: readonly EnvVar[]
+  deletions: UndeployedDeletions | undefined
   /** The deployment started by the last action on this page. */
   startedId: string | null
   onStarted: (id: string | null) => void
@@ -34,7 +37,8 @@ export function RedeployNotice({
   const deploy = useDeployProject({ onSuccess: ({ deployment_id }) => onStarted(deployment_id) })
   const refresh = useRetryDeployment({ onSuccess: ({ deployment_id }) => onStarted(deployment_id) })
   const since = isFollowed ? latest.created_at : serving?.created_at
-  const changed = since === undefined ? [] : variables.filter((one) => one.environment !== 'preview' && one.updated_at > since)
+  const updated = since === undefined ? [] : variables.filter((one) => one.environment !== 'preview' && one.updated_at > since).map(({ key }) => key)
+  const changed = [...updated, ...(deletions && !isFollowed && deletions.serving_id === serving?.id ? deletions.keys : [])]
   // The deployment was started but is not loaded yet; ids are ordered by time.
   const isDeploying = startedId !== null && (latest?.id ?? '') < startedId
   const isStale = changed.length > 0 && serving !== null && serving !== undefined && !isDeploying
@@ -52,14 +56,8 @@ export function RedeployNotice({
       {isStale && (
         <div className="card deployment-notice" role="status">
           <p>
-            {changed.length === 1 ? (
-              <>
-                <code>{changed[0]?.key}</code> was
-              </>
-            ) : (
-              `${changed.length} variables were`
-            )}{' '}
-            changed since the last deployment. Redeploy to apply the changes.
+            {changed.length === 1 ? '1 change' : `${changed.length} changes`} not deployed yet: <code>{changed.slice(0, 3).join(', ')}</code>
+            {changed.length > 3 && ` and ${changed.length - 3} more`}
           </p>
           <Button
             icon={Rocket}

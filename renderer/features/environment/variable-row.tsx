@@ -1,30 +1,47 @@
-import { Ellipsis, Eye, EyeOff, PencilLine, Trash2 } from 'lucide-react'
+import { Ellipsis, Eye, EyeOff, PencilLine, Trash2, Undo2 } from 'lucide-react'
 import { useState } from 'react'
-import type { ProjectEnvVar } from '../../../server/contract/env-vars.ts'
 import { IconButton } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy.tsx'
 import { Menu, MenuItem } from '../../components/menu.tsx'
 import { RelativeTime } from '../../components/time.tsx'
+import { isSecretName, type StagedVariable } from './change-set.ts'
 import styles from './page.module.css'
+
+const changeLabels = { added: 'New', changed: 'Changed', deleted: 'Deleted' }
 
 export function VariableRow({
   variable,
   showsAll,
+  isSelected,
+  onSelect,
   onEdit,
   onDelete,
+  onUndo,
 }: {
-  variable: ProjectEnvVar
+  variable: StagedVariable
   showsAll: boolean
+  isSelected: boolean
+  onSelect: (isSelected: boolean) => void
   onEdit: () => void
   onDelete: () => void
+  onUndo: () => void
 }) {
-  const { key, value, is_sensitive, is_write_only, is_build_secret, updated_at } = variable
+  const { key, value, is_sensitive, is_write_only, is_build_secret, updated_at, change } = variable
   const [override, setOverride] = useState<boolean | null>(null)
-  const isShown = !is_write_only && (override ?? (showsAll && !is_sensitive))
+  const hasValue = !is_write_only
+  const isShown = hasValue && (override ?? (showsAll && !is_sensitive && !isSecretName(key)))
   return (
-    <li className={`card-row ${styles.envRow}`}>
+    <li className={`card-row ${styles.envRow} ${change === 'deleted' ? styles.envDeleted : ''}`}>
+      <input
+        type="checkbox"
+        aria-label={`Select ${key}`}
+        checked={isSelected}
+        disabled={change === 'deleted'}
+        onChange={({ target }) => onSelect(target.checked)}
+      />
       <span className={styles.envKey}>
         <code title={key}>{key}</code>
+        {change !== null && <span className={styles.envChange}>{changeLabels[change]}</span>}
         {is_sensitive && <span className={styles.envSensitive}>{is_write_only ? 'Write-only' : 'Sensitive'}</span>}
         {is_build_secret && <span className={styles.envSensitive}>Build secret</span>}
       </span>
@@ -43,11 +60,9 @@ export function VariableRow({
           ••••••••••••
         </span>
       )}
-      <span className={`text-subtle ${styles.envWhen}`}>
-        <RelativeTime at={updated_at} />
-      </span>
+      <span className={`text-subtle ${styles.envWhen}`}>{updated_at !== '' && <RelativeTime at={updated_at} />}</span>
       <span className={`row ${styles.envActions}`}>
-        {!is_write_only && (
+        {hasValue && change !== 'deleted' && (
           <>
             <IconButton
               icon={isShown ? EyeOff : Eye}
@@ -58,12 +73,21 @@ export function VariableRow({
           </>
         )}
         <Menu trigger={<IconButton icon={Ellipsis} label={`Actions for ${key}`} />}>
-          <MenuItem icon={PencilLine} onSelect={onEdit}>
-            {is_write_only ? 'Replace value…' : 'Edit value…'}
-          </MenuItem>
-          <MenuItem icon={Trash2} danger onSelect={onDelete}>
-            Delete…
-          </MenuItem>
+          {change !== 'deleted' && (
+            <MenuItem icon={PencilLine} onSelect={onEdit}>
+              {is_write_only ? 'Replace value…' : 'Edit value…'}
+            </MenuItem>
+          )}
+          {change !== null && (
+            <MenuItem icon={Undo2} onSelect={onUndo}>
+              Undo change
+            </MenuItem>
+          )}
+          {change !== 'deleted' && (
+            <MenuItem icon={Trash2} danger onSelect={onDelete}>
+              Delete
+            </MenuItem>
+          )}
         </Menu>
       </span>
     </li>

@@ -99,7 +99,7 @@ export const runningTopics: HelpArticle[] = [
       { h: 'Find the request in your own logs' },
       'An app receives the ID of a request as `X-Request-Id`. Where a line of its runtime log contains the ID, it is a link to the request. It also receives `traceparent`, the header of W3C Trace Context: a trace that the client began is continued, otherwise a new one starts.',
       { h: 'What is kept' },
-      'The last 100,000 requests of a project, for three days, and at most 1,000 in a second: beyond it the log says how many requests it left out. The address of a visitor is shortened to its network. Headers other than User-Agent, cookies and bodies are not kept, and the values of query parameters that look like secrets, such as `token`, are replaced. The log is part of this instance only, and not of backups. To turn it off, use [[/instance|Instance, Settings]] or the command below.',
+      'The last 100,000 requests of a project, for three days, and at most 1,000 in a second: beyond it the log says how many requests it left out. The address of a visitor is shortened to its network. Headers other than User-Agent, cookies and bodies are not kept, and the values of query parameters that look like secrets, such as `token`, are replaced. The log is part of this instance only, and not of backups. To turn it off, use [[/instance/settings|Instance, Settings]] or the command below.',
       { run: 'npx homeport settings set request_log false' },
     ],
   },
@@ -109,13 +109,14 @@ export const runningTopics: HelpArticle[] = [
     summary: 'A variable is missing, outdated, or has the wrong value.',
     keywords: 'env environment variable dotenv .env secret production preview not defined undefined redeploy',
     body: [
-      'Set variables under Environment, for production, previews or both. An app gets them when it starts. When you add or delete a production variable, a live project is redeployed automatically. After a failed deployment, press Redeploy.',
+      'Set variables under Environment, for production, previews or both. An app gets them when it starts. Collect several changes on the page, then press Save and redeploy: all are saved in one step and deployed once. Save alone deploys nothing, and the page offers Redeploy. When the command line adds or deletes a production variable, a live project is redeployed. After a failed deployment, press Redeploy.',
       { run: 'npx homeport env set my-app API_URL=https://api.example.com' },
       { run: 'npx homeport env set my-app API_KEY --write-only', note: 'asks for the value' },
       { run: 'npx homeport env set my-app NPM_TOKEN --build-secret', note: 'for the build of a Dockerfile' },
       {
         list: [
-          'You can paste or drop a whole `.env` file. Before anything is saved, you see which variables are added and which are skipped.',
+          'You can paste or drop a whole `.env` file. Before anything is saved, you see which variables are added and which are skipped. Edit as text shows all variables of an environment as a `.env` file, with `<hidden>` for the values that it keeps.',
+          'A name that contains `KEY`, `SECRET`, `TOKEN` or `PASSWORD` is sensitive unless you turn that off: Show values does not reveal it.',
           'Builds get the variables too. Values that a bundler puts into a page (`VITE_`, `NEXT_PUBLIC_`) stay as they were at build time, and every visitor can read them.',
           'A write-only variable reaches builds and apps, but its value is never shown again: not in the dashboard, a download, the API or the command line. Replace it with a new value at any time; to read a value again, delete the variable and add it again.',
           'A `Dockerfile` gets no variables while it is built, because they would stay in the layers of the image. Turn on Build secret for a variable, and a step can read it: `RUN --mount=type=secret,id=NPM_TOKEN npm_config_token=$(cat /run/secrets/NPM_TOKEN) npm ci`. A changed value does not rebuild the step.',
