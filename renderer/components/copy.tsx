@@ -1,6 +1,6 @@
 import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { IconButton } from './button.tsx'
+import { Button, IconButton } from './button.tsx'
 import './copy.css'
 
 function useCopied(onCopied?: () => void): [boolean, (text: string) => void] {
@@ -21,6 +21,16 @@ function useCopied(onCopied?: () => void): [boolean, (text: string) => void] {
 export function CopyButton({ text, label, onCopied }: { text: string; label: string; onCopied?: () => void }) {
   const [copied, copy] = useCopied(onCopied)
   return <IconButton icon={copied ? Check : Copy} label={copied ? 'Copied' : label} onClick={() => copy(text)} />
+}
+
+/** A button with words for text that is made on click. */
+export function CopyTextButton({ getText, children }: { getText: () => string; children: string }) {
+  const [copied, copy] = useCopied()
+  return (
+    <Button kind="bare" icon={copied ? Check : Copy} onClick={() => copy(getText())}>
+      {copied ? 'Copied' : children}
+    </Button>
+  )
 }
 
 /** Text that is copied on click, such as a hash or a request id. */

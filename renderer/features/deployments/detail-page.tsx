@@ -32,7 +32,10 @@ export default function DeploymentPage({ slug }: { slug: string }) {
   const { id = '' } = useParams()
   const { data: deployment, error, refetch } = useDeployment(slug, id)
   const { data: project } = useProject(slug)
-  useTitle(`${deployment ? deploymentTitle(deployment) : 'Deployment'} · ${project?.name ?? slug}`, useFaviconStatus(deployment))
+  useTitle(
+    `${deployment?.number === undefined ? '' : `#${deployment.number} `}${deployment ? deploymentTitle(deployment) : 'Deployment'} · ${project?.name ?? slug}`,
+    useFaviconStatus(deployment),
+  )
   return (
     <div className="stack">
       {error && !deployment && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
@@ -82,6 +85,7 @@ function DeploymentReport({ slug, deployment }: { slug: string; deployment: Depl
       {deployment.error && (
         <FailureReport
           slug={slug}
+          deployment={deployment}
           failure={deployment.error}
           errorLine={errorLine}
           onShow={errorLine ? () => setReveal({ line: errorLine.line }) : undefined}

@@ -1,22 +1,26 @@
-import { CircleAlert, Plus } from 'lucide-react'
+import { CircleAlert, Database, Plus } from 'lucide-react'
 import { Link } from 'wouter'
-import type { DeploymentFailure } from '../../../server/contract/deployments.ts'
+import type { DeploymentDetail, DeploymentFailure } from '../../../server/contract/deployments.ts'
 import { Button } from '../../components/button.tsx'
+import { CopyTextButton } from '../../components/copy.tsx'
 import { helpTopicForFailure } from '../../lib/help-topic-for.ts'
 import { HelpLink } from '../../components/help-link.tsx'
 import { Prose } from '../../components/prose.tsx'
 import { stripAnsi } from '../../lib/ansi.ts'
 import type { LogLine } from '../logs/index.ts'
+import { formatIssue } from './format-issue.ts'
 import styles from './detail-page.module.css'
 
 /** Why a deployment failed, how to fix it, and the error line. */
 export function FailureReport({
   slug,
+  deployment,
   failure,
   errorLine,
   onShow,
 }: {
   slug: string
+  deployment: DeploymentDetail
   failure: DeploymentFailure
   errorLine: { line: LogLine; context: LogLine[] } | null
   onShow: (() => void) | undefined
@@ -47,6 +51,11 @@ export function FailureReport({
           </figure>
         )}
         <p className={styles.failureFoot}>
+          {missing === 'DATABASE_URL' && (
+            <Link href={`/projects/${slug}/database`} className="button button-primary">
+              <Database size={15} aria-hidden /> Create a database
+            </Link>
+          )}
           {missing && (
             <Link href={`/projects/${slug}/environment?do=add&key=${missing}`} className="button button-plain">
               <Plus size={15} aria-hidden /> Add {missing}
@@ -59,6 +68,7 @@ export function FailureReport({
               Show in log
             </Button>
           )}
+          <CopyTextButton getText={() => formatIssue(deployment, errorLine?.context ?? [])}>Copy for an issue</CopyTextButton>
         </p>
       </div>
     </section>
