@@ -33,13 +33,16 @@ import { RollbackDialog } from './rollback-dialog.tsx'
 
 const PromoteDialog = lazyWithRetry(async () => ({ default: (await import('../promotion/index.ts')).PromoteDialog }))
 
+/** Dialogs that have an address. */
+const linkedDialogs = ['upload', 'stop', 'rollback', 'delete'] as const
+
 /** Actions of a whole project: deploy, open, stop, roll back, delete. */
 export function ProjectActions({ project }: { project: Project }) {
   const [openedDialog, setDialog] = useState<'folder' | 'upload' | 'rollback' | 'stop' | 'delete' | null>(null)
   const [params, setParams] = useSearchParams()
   // The palette and links open the dialog with this parameter.
   const requestedAction = params.get('do')
-  const dialog = openedDialog ?? (requestedAction === 'upload' || requestedAction === 'stop' ? requestedAction : null)
+  const dialog = openedDialog ?? linkedDialogs.find((one) => one === requestedAction) ?? null
   const promotionKind = requestedAction === 'promote' || requestedAction === 'pull' ? requestedAction : null
   const promotionTargets = usePromotionTargets()
   const address = useAppUrl(project.slug)
@@ -151,7 +154,7 @@ export function ProjectActions({ project }: { project: Project }) {
           />
         </Suspense>
       )}
-      {dialog === 'rollback' && <RollbackDialog slug={project.slug} onOpenChange={() => setDialog(null)} />}
+      {dialog === 'rollback' && <RollbackDialog slug={project.slug} onOpenChange={close} />}
       {dialog === 'stop' && (
         <Dialog
           open
@@ -172,7 +175,7 @@ export function ProjectActions({ project }: { project: Project }) {
         open={dialog === 'delete'}
         onOpenChange={() => {
           remove.reset()
-          setDialog(null)
+          close()
         }}
         title={`Delete ${project.name}?`}
         description="The app stops immediately. Deployments, builds and logs are permanently deleted; your source is not affected."

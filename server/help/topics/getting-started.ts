@@ -34,7 +34,7 @@ export const gettingStartedTopics: HelpArticle[] = [
           '**Tide clock**: a static site made of plain files. Change a file and deploy again.',
           '**Signal lamp**: a server. Open its Logs next to it: every letter that the lamp sends appears there immediately.',
           '**Harbour news**: a page that takes a second to render and allows caching for a minute. From the second visit on it comes from the cache ([[cache]]). To purge it, open Cache and purge the tag `front-page`.',
-          '**Guest book**: greets visitors with the variable `GREETING` ([[environment]]). Set the variable, and the project is redeployed.',
+          '**Guest book**: greets visitors with the variable `GREETING` ([[environment]]). Set the variable, then press Save and redeploy.',
           '**Leaky boat**: fails to build, on purpose.',
         ],
       },
@@ -42,7 +42,7 @@ export const gettingStartedTopics: HelpArticle[] = [
       {
         steps: [
           'Deploy it. The build fails because the variable `HULL` is missing. The log line is at the top of the page.',
-          'Open Environment and add the variable `HULL` with any value, such as `oak`.',
+          'Open Environment, add the variable `HULL` with any value, such as `oak`, and press Save.',
           'Go back to the failed deployment and press Redeploy. It builds the same source with the current variables.',
         ],
       },
@@ -57,7 +57,7 @@ export const gettingStartedTopics: HelpArticle[] = [
     summary: 'All keyboard shortcuts of the dashboard, and how to turn off single-key shortcuts.',
     keywords: 'shortcuts hotkeys keys palette accessibility screen reader',
     body: [
-      'You can do everything with the keyboard: Tab moves the focus, Enter presses a button, Escape closes a dialog. `Ctrl K` (`⌘ K` on a Mac) opens the command palette, where a few letters find any project and any action.',
+      'You can do everything with the keyboard: Tab moves the focus, Enter presses a button, Escape closes a dialog. `Ctrl K` (`⌘ K` on a Mac) opens the command palette, where a few letters find any project and any action. `shop logs` opens the logs of the project named Shop, and `#14` finds deployment 14 of the current project.',
     ],
   },
 ]
