@@ -36,6 +36,7 @@ export const pages: Record<string, Page> = {
   '/account': lazyPage(() => import('./features/account/page.tsx')),
   '/instances': lazyPage(() => import('./features/instances/page.tsx')),
   '/instance': lazyPage(() => import('./features/instance/page.tsx')),
+  '/instance/settings': lazyPage(() => import('./features/instance/settings-page.tsx')),
   '/instance/network': lazyPage(() => import('./features/network/page.tsx')),
   '/instance/disk': lazyPage(() => import('./features/instance/disk-page.tsx')),
   '/instance/backups': lazyPage(() => import('./features/instance/backups-page.tsx')),

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useApiQuery, useClient } from './query.ts'
+import { useApiQuery, useClient, pollInterval_ms } from './query.ts'
 import type { ApiClient } from './api-client.ts'
 import type { CallOutput } from '../../server/client/operation-types.ts'
 import { queryKeys } from './query-keys.ts'
@@ -37,6 +37,14 @@ export const useUpdateSettings = createMutationHook('updateSettings', (cache, { 
   cache.setQueryData(queryKeys.settings, settings)
   invalidate(cache, queryKeys.session, queryKeys.lan, queryKeys.https, queryKeys.hostsFile, queryKeys.billing, queryKeys.allDomains)
 })
+
+/** The load of the machine. Owner only. */
+export const useInstanceUsage = (enabled: boolean) =>
+  useApiQuery((client, signal) => client.call('getInstanceUsage', { signal }), {
+    queryKey: queryKeys.instanceUsage,
+    enabled,
+    refetchInterval: pollInterval_ms,
+  })
 
 export const useDoctor = () => useApiQuery(async (client, signal) => (await client.call('doctor', { signal })).checks, { queryKey: queryKeys.doctor })
 

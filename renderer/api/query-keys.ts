@@ -69,6 +69,7 @@ export const queryKeys = {
   team: ['team'],
   tokens: ['tokens'],
   doctor: ['doctor'],
+  instanceUsage: ['instance-usage'],
   /** Both exist only for the instance that served the page. */
   remotes: ['remotes'],
   remoteState: (id: string, has_token: boolean) => ['remote-state', id, has_token],

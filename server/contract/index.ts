@@ -10,6 +10,7 @@ import { domainSalesOperations, domainOperations } from './domains.ts'
 import { forkOperations } from './forks.ts'
 import { envVarOperations, projectEnvVarOperations } from './env-vars.ts'
 import { instanceOperations } from './instance.ts'
+import { instanceUsageOperations } from './instance-usage.ts'
 import { logDownloadOperations } from './log-downloads.ts'
 import { mailOperations } from './mail.ts'
 import { managedServiceOperations } from './managed-services.ts'
@@ -54,6 +55,7 @@ export const operations = {
 export const allOperations = {
   ...operations,
   ...instanceOperations,
+  ...instanceUsageOperations,
   ...teamOperations,
   ...rollbackPlanOperations,
   ...databaseDumpOperations,

@@ -17,6 +17,7 @@ import { createDomainHandlers } from './domains.ts'
 import { createEnvVarHandlers } from './env-vars.ts'
 import { createHttpsHandlers } from './https.ts'
 import { createInstanceHandlers } from './instance.ts'
+import { createInstanceUsageHandlers } from './instance-usage.ts'
 import { createLanHandlers } from './lan.ts'
 import { createLogDownloadHandlers } from './log-downloads.ts'
 import { createOwnerPasswordHandlers } from './owner-password.ts'
@@ -62,6 +63,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createDomainHandlers(deps),
     ...createDomainSalesHandlers(deps),
     ...createInstanceHandlers(deps),
+    ...createInstanceUsageHandlers(deps),
     ...createMailHandlers(deps),
     ...createManagedServiceHandlers(deps),
     ...createMetricsHandlers(deps),

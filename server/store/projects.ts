@@ -198,3 +198,11 @@ export function recordRequests(tx: Tx, lastRequests: ReadonlyMap<string, string>
   }
   tx.publish({ type: 'requests_recorded' })
 }
+
+export const countProjectsByStatus = all(() =>
+  tables
+    .selectFrom('projects')
+    .select(['status', 'is_cold', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('deleted_at', 'is', null)
+    .groupBy(['status', 'is_cold']),
+)

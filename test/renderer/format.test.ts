@@ -6,7 +6,7 @@ import { stripAnsi } from '../../renderer/lib/ansi.ts'
 import type { LogLine } from '../../renderer/features/logs/log-line.ts'
 import { appUrl } from '../../renderer/api/app-url.ts'
 import { wasStepReached } from '../../renderer/lib/deployment-progress.ts'
-import { checkLabel, localizeTimes } from '../../renderer/features/instance/check-labels.ts'
+import { checkLabel, localizeTimes, mergeChecks } from '../../renderer/features/instance/check-labels.ts'
 import { formatAgo, formatBytes, formatDuration, formatDateTime, projectNameFromSource, formatSince, slugify } from '../../renderer/lib/format.ts'
 import { projectBadge, servingBadge } from '../../renderer/components/status.tsx'
 
@@ -166,3 +166,16 @@ function step(index: number): DeploymentStep {
     finished_at: null,
   }
 }
+
+it('shows equal problems of different names as one', () => {
+  const check = (name: string, status: 'ok' | 'warning') => ({
+    name,
+    status,
+    message: `${checkLabel(name)} does not resolve.`,
+    hint: 'Edit it.',
+    help: null,
+  })
+  const checks = [check('name a.test', 'warning'), check('git', 'ok'), check('name b.test', 'warning'), check('disk', 'warning')]
+  expect(mergeChecks(checks).map(({ labels }) => labels)).toEqual([['a.test', 'b.test', 'Disk'], ['Git']])
+  expect(mergeChecks([check('name a.test', 'ok'), check('name b.test', 'ok')])).toHaveLength(2)
+})

@@ -62,7 +62,7 @@ export function Provision({
                 <ProblemView problem={error} />
                 {error.code === 'payment_method_required' && session?.user.is_instance_owner && (
                   <p className="text-muted">
-                    On this machine the plan is simulated: change it or add a card in the <Link href="/instance">instance settings</Link>.
+                    On this machine the plan is simulated: change it or add a card in the <Link href="/instance/settings">instance settings</Link>.
                   </p>
                 )}
               </>

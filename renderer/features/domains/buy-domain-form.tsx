@@ -126,7 +126,7 @@ function PurchaseConfirmation({ domain, onClose }: { domain: Domain; onClose: ()
           This domain is not in public DNS; only this instance’s DNS server resolves it.{' '}
           {session?.user.is_instance_owner ? (
             <>
-              <Link href="/instance" className={styles.domainLink}>
+              <Link href="/instance/settings" className={styles.domainLink}>
                 Instance health
               </Link>{' '}
               shows the command that makes this machine use it.

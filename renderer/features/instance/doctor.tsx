@@ -5,7 +5,7 @@ import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
 import { StatusText, checkBadges } from '../../components/status.tsx'
 import { RotateCw } from 'lucide-react'
-import { checkLabel, localizeTimes } from './check-labels.ts'
+import { localizeTimes, mergeChecks } from './check-labels.ts'
 import styles from './page.module.css'
 
 /** Health checks with their fixes. */
@@ -26,12 +26,13 @@ export function Doctor() {
       )}
       {isPending && <SkeletonRows rows={4} height={52} />}
       <ul>
-        {data?.map((check) => (
+        {mergeChecks(data ?? []).map(({ check, labels }) => (
           <li key={check.name} className={styles.check} data-testid="check">
             <StatusText badge={checkBadges[check.status]} />
             <div>
               <p>
-                <strong>{checkLabel(check.name)}</strong> <span className="text-muted">{localizeTimes(check.message)}</span>
+                <strong>{labels.length > 3 ? `${labels.slice(0, 2).join(', ')} and ${labels.length - 2} more` : labels.join(', ')}</strong>{' '}
+                <span className="text-muted">{localizeTimes(check.message)}</span>
               </p>
               {check.hint && <p>{localizeTimes(check.hint)}</p>}
               {check.status !== 'ok' && <HelpLink topic={check.help} />}

@@ -4,7 +4,8 @@ import { localInstanceId } from '../../lib/instance-path.ts'
 import { useConnection } from '../../stores/connection.ts'
 
 const tabs = [
-  { path: '/instance', text: 'Instance' },
+  { path: '/instance', text: 'Overview' },
+  { path: '/instance/settings', text: 'Settings' },
   { path: '/instance/network', text: 'Network' },
   { path: '/instance/disk', text: 'Disk' },
   { path: '/instance/backups', text: 'Backups' },

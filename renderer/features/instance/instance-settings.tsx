@@ -7,9 +7,12 @@ import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SelectField, SwitchField, TextField } from '../../components/field.tsx'
+import { formatMegabytes, formatSecondsWithUnits, parseMegabytes, parseSeconds } from '../../lib/units.ts'
 import styles from './page.module.css'
 
 interface NumberSetting {
+  /** The number is shown and typed with its unit. */
+  unit?: 'time' | 'size'
   name: { [Name in keyof Settings]: Settings[Name] extends number ? Name : never }[keyof Settings]
   label: string
   hint: string
@@ -17,29 +20,31 @@ interface NumberSetting {
 
 const buildFields: readonly NumberSetting[] = [
   { name: 'keep_deployments', label: 'Deployments to keep', hint: 'Images and bundles kept per project for rollbacks.' },
-  { name: 'build_timeout_s', label: 'Build timeout (seconds)', hint: 'Builds that take longer fail.' },
-  { name: 'build_memory_mb', label: 'Build memory (MB)', hint: 'Keeps a build from exhausting the machine.' },
+  { name: 'build_timeout_s', unit: 'time', label: 'Build timeout', hint: 'Builds that take longer fail.' },
+  { name: 'build_memory_mb', unit: 'size', label: 'Build memory', hint: 'Keeps a build from exhausting the machine.' },
 ]
 const rateLimitFields: readonly NumberSetting[] = [
   { name: 'rate_limit_authenticated', label: 'Requests per minute, signed in', hint: 'Per account.' },
   { name: 'rate_limit_anonymous', label: 'Requests per minute, anonymous', hint: 'Per IP address.' },
 ]
 const sleepFields: readonly NumberSetting[] = [
-  { name: 'sleep_after_s', label: 'Sleep after (seconds)', hint: 'Idle time after which an app sleeps, unless it is always warm.' },
+  { name: 'sleep_after_s', unit: 'time', label: 'Sleep after', hint: 'Idle time after which an app sleeps, unless it is always warm.' },
   {
     name: 'frozen_for_s',
-    label: 'Freeze for (seconds)',
+    unit: 'time',
+    label: 'Freeze for',
     hint: 'A frozen app keeps its memory and wakes instantly; after this time it is stopped. 0 stops it right away.',
   },
   {
     name: 'frozen_budget_mb',
-    label: 'Memory for frozen apps (MB)',
+    unit: 'size',
+    label: 'Memory for frozen apps',
     hint: 'Total for all frozen apps. Above it, the app that has slept longest is stopped.',
   },
 ]
 const cacheFields: readonly NumberSetting[] = [
-  { name: 'cache_memory_mb', label: 'Memory cache (MB)', hint: 'Holds the most requested responses.' },
-  { name: 'cache_disk_mb', label: 'Disk cache (MB)', hint: 'Holds the other responses and survives restarts. 0 turns it off.' },
+  { name: 'cache_memory_mb', unit: 'size', label: 'Memory cache', hint: 'Holds the most requested responses.' },
+  { name: 'cache_disk_mb', unit: 'size', label: 'Disk cache', hint: 'Holds the other responses and survives restarts. 0 turns it off.' },
 ]
 
 const plans = ['starter', 'basic', 'pro', 'enterprise'] as const satisfies readonly Settings['plan'][]
@@ -113,14 +118,15 @@ function SettingsForm({ settings }: { settings: Settings }) {
         />
       </div>
       <DnsSettings form={form} />
-      <h3>Simulate account states</h3>
+      <h3 id="developer">Developer</h3>
+      <p className="text-muted">Simulates a plan and the states of an account, to test their limits. Your own machine has no paywall.</p>
       <div className={styles.instanceFields}>
         <SelectField
-          label="Plan"
+          label="Simulated plan"
           value={values.plan}
           error={form.error('plan')}
           onChange={({ target }) => set({ plan: plans.find((plan) => plan === target.value) ?? 'enterprise' })}
-          hint="Your own machine has no paywall; a smaller plan lets you test its limits."
+          hint="A smaller plan has lower limits."
         >
           {plans.map((plan) => (
             <option key={plan} value={plan}>
@@ -185,10 +191,15 @@ function DnsSettings({ form: { values, set, error } }: { form: SettingsFormState
   )
 }
 
-function NumberFields({ fields, form: { values, set, error } }: { fields: readonly NumberSetting[]; form: SettingsFormState }) {
-  return fields.map(({ name, label, hint }) => (
+function NumberFields({ fields, form }: { fields: readonly NumberSetting[]; form: SettingsFormState }) {
+  return fields.map((field) =>
+    field.unit ? <UnitField key={field.name} field={field} form={form} /> : <NumberField key={field.name} field={field} form={form} />,
+  )
+}
+
+function NumberField({ field: { name, label, hint }, form: { values, set, error } }: { field: NumberSetting; form: SettingsFormState }) {
+  return (
     <TextField
-      key={name}
       label={label}
       hint={hint}
       type="number"
@@ -197,5 +208,30 @@ function NumberFields({ fields, form: { values, set, error } }: { fields: readon
       onChange={({ target }) => set({ [name]: target.valueAsNumber })}
       error={error(name)}
     />
-  ))
+  )
 }
+
+/** Text such as `15 min`. What is no number with a unit is an error, and the platform gets nothing. */
+function UnitField({ field: { name, label, hint, unit }, form: { values, set, error } }: { field: NumberSetting; form: SettingsFormState }) {
+  const format = unit === 'time' ? formatSecondsWithUnits : formatMegabytes
+  const parse = unit === 'time' ? parseSeconds : parseMegabytes
+  const [text, setText] = useState<string | null>(null)
+  const isInvalid = text !== null && parse(text) === null
+  return (
+    <TextField
+      label={label}
+      hint={hint}
+      required
+      value={text ?? format(values[name])}
+      onChange={({ target }) => {
+        setText(target.value)
+        target.setCustomValidity(parse(target.value) === null ? invalidUnit[unit ?? 'time'] : '')
+        set({ [name]: parse(target.value) ?? values[name] })
+      }}
+      onBlur={() => !isInvalid && setText(null)}
+      error={isInvalid ? invalidUnit[unit ?? 'time'] : error(name)}
+    />
+  )
+}
+
+const invalidUnit = { time: 'Enter a duration, such as 90 s, 15 min or 2 h.', size: 'Enter a size, such as 512 MB or 2 GB.' }

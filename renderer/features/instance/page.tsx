@@ -1,6 +1,5 @@
 import { planLabels } from '../../../server/contract/labels.ts'
-import { useInstanceSession, useSettings } from '../../api/instance.ts'
-import { useUsers } from '../../api/users.ts'
+import { useInstanceSession, useInstanceUsage } from '../../api/instance.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import { CopyButton } from '../../components/copy.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -10,18 +9,17 @@ import { useTitle } from '../../lib/use-title.ts'
 import { RuntimeReport } from './runtime-report.tsx'
 import { Doctor } from './doctor.tsx'
 import { InstanceHeader } from './instance-header.tsx'
-import { InstanceSettings } from './instance-settings.tsx'
-import { People } from './people.tsx'
+import { InstanceLoad } from './instance-load.tsx'
 import { RecoveryNotice } from './recovery-notice.tsx'
 import styles from './page.module.css'
 
-/** The instance: runtime, addresses, settings, people and health. */
+/** The instance: runtime, addresses, load and health. */
 export default function InstancePage() {
   useTitle('Instance')
   const session = useInstanceSession()
   const { data, error, isPending, refetch } = session
   const isOwner = data?.user.is_instance_owner ?? false
-  const isLoading = useInitialLoading([session, useSettings(isOwner), useUsers(isOwner)])
+  const isLoading = useInitialLoading([session, useInstanceUsage(isOwner)])
   if (error) {
     return (
       <div className="page">
@@ -29,7 +27,7 @@ export default function InstancePage() {
       </div>
     )
   }
-  // Settings and people render with the rest; health checks take longer and come last.
+  // The load renders with the rest; health checks take longer and come last.
   if (isPending || isLoading) {
     return (
       <div className="page">
@@ -75,8 +73,7 @@ export default function InstancePage() {
       </div>
       {user.is_instance_owner ? (
         <>
-          <InstanceSettings />
-          <People />
+          <InstanceLoad />
           <Doctor />
         </>
       ) : (

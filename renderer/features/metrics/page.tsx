@@ -89,7 +89,7 @@ function NoRequests({ project, metrics }: { project: Project; metrics: Metrics }
   if (settings && !settings.metrics) {
     return (
       <div className="card">
-        <EmptyState icon={ChartColumn} title="Metrics are off" action={<Link href="/instance">Open settings</Link>}>
+        <EmptyState icon={ChartColumn} title="Metrics are off" action={<Link href="/instance/settings">Open settings</Link>}>
           This instance does not collect request metrics. Turn on “Collect request metrics” to see new requests here.
         </EmptyState>
       </div>

@@ -50,7 +50,7 @@ export function SleepSetting({ project }: { project: Project }) {
         />
         {isRefused && instance?.user.is_instance_owner && (
           <p className="field-hint">
-            Simulating the {planLabels[instance.account.plan]} plan. Change it in the <Link href="/instance">instance settings</Link>.
+            Simulating the {planLabels[instance.account.plan]} plan. Change it in the <Link href="/instance/settings">instance settings</Link>.
           </p>
         )}
       </div>

@@ -167,7 +167,7 @@ function RecordingOff() {
   const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
   return (
     <p className="text-muted" role="status">
-      The request log of this instance is off, so new requests do not appear. {isOwner && <Link href="/instance">Open settings</Link>}
+      The request log of this instance is off, so new requests do not appear. {isOwner && <Link href="/instance/settings">Open settings</Link>}
     </p>
   )
 }
