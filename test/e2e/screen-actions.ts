@@ -64,6 +64,8 @@ export async function dragFileOver(page: Page) {
 }
 
 export async function addFavorite(page: Page): Promise<void> {
+  // The window may have shown the grid before.
+  await page.getByRole('button', { name: 'Show as list' }).click()
   await page.getByTestId('project-row').last().hover()
   await page
     .getByRole('button', { name: / to favorites$/ })

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Page } from '@playwright/test'
 import { createZip } from '../support/archives.ts'
+import { changeScreens } from './change-screens.ts'
 import { devScreens } from './dev-screens.ts'
 import { withUpgrade } from './database-upgrade.ts'
 import { pullRequestScreens } from './pull-request-screens.ts'
@@ -18,7 +19,6 @@ import { serviceScreens } from './service-screens.ts'
 import { terminalScreens } from './terminal-screens.ts'
 import { volumeScreens } from './volume-screens.ts'
 import {
-  addFavorite,
   chooseUpload,
   failResponses,
   waitForDialog,
@@ -47,8 +47,6 @@ export const screens = (ids: SeededIds): Screen[] => [
     },
   },
   { name: 'projects', path: '' },
-  { name: 'projects-grid', path: '', act: (page) => page.getByRole('button', { name: 'Show as grid' }).click() },
-  { name: 'projects-by-name', path: '?sort=name&status=live', act: addFavorite },
   { name: 'projects-none-fits', path: '?q=submarine' },
   { name: 'projects-loading', path: '', is_loading: true, before: (page) => holdBackResponses(page, '**/v1/projects?*') },
   { name: 'projects-failed', path: '', before: (page) => failResponses(page, '**/v1/projects?*') },
@@ -62,6 +60,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   { name: 'no-page', path: 'nowhere' },
   { name: 'previews', path: 'projects/harbour-shop/previews' },
   { name: 'previews-none', path: 'projects/lighthouse/previews' },
+  ...changeScreens,
   ...requestScreens,
   ...serviceScreens,
   ...devScreens,
@@ -337,15 +336,6 @@ export const screens = (ids: SeededIds): Screen[] => [
       const drawer = page.getByRole('button', { name: 'Menu' })
       if (await drawer.isVisible()) await drawer.click()
       else await page.getByRole('button', { name: 'More actions' }).click()
-    },
-  },
-  {
-    name: 'roll-back',
-    path: 'projects/harbour-shop',
-    async act(page) {
-      await page.getByRole('button', { name: 'More actions' }).click()
-      await page.getByRole('menuitem', { name: 'Roll back' }).click()
-      await page.getByRole('button', { name: 'Roll back' }).first().waitFor()
     },
   },
   {
