@@ -62,6 +62,13 @@ export interface Tables {
   request_captures: RequestCaptureRow
   activity: ActivityTable
   activity_read: { user_id: string; seq: number }
+  activity_retention: { id: number; keep_from: number }
+  notification_targets: NotificationTargetTable
+  notification_deliveries: NotificationDeliveryTable
+  notification_attempts: NotificationAttemptRow
+  notification_incidents: NotificationIncidentRow
+  deploy_hooks: DeployHookTable
+}
 
 /** Which requests of a project are captured. */
 export interface RequestCaptureRow {
@@ -73,13 +80,6 @@ export interface RequestCaptureRow {
   status: string | null
   /** JSON list of names. */
   masked_fields: string
-}
-  activity_retention: { id: number; keep_from: number }
-  notification_targets: NotificationTargetTable
-  notification_deliveries: NotificationDeliveryTable
-  notification_attempts: NotificationAttemptRow
-  notification_incidents: NotificationIncidentRow
-  deploy_hooks: DeployHookTable
 }
 
 interface CronRunTable extends Omit<CronRunRow, 'seq'> {
