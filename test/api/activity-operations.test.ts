@@ -140,7 +140,7 @@ beforeAll(async () => {
       }),
     )
     tx.run(tables.insertInto('deployments').values(deploymentRow({ id: 'dpl_1', project_id })))
-    const dump = { id: 'dmp_1', project_id, project_slug: 'real', service: '', db_name: 'real', name: null, reason: 'manual' as const }
+    const dump = { id: 'dmp_1', project_id, project_slug: 'real', service: '', db_name: 'real', name: '', reason: 'manual' as const }
     tx.run(tables.insertInto('database_dumps').values({ ...dump, file: 'real.dump', bytes: 1, created_at: now }))
   })
 })
