@@ -13,8 +13,7 @@ import { planScreens } from './plan-screens.ts'
 import type { Screen } from './screen.ts'
 import type { SeededIds } from './seeded-platform.ts'
 import { promotionScreens } from './promotion-screens.ts'
-import { captureScreens } from './capture-screens.ts'
-import { requestScreens } from './request-screens.ts'
+import { requestLogScreens } from './capture-screens.ts'
 import { serviceScreens } from './service-screens.ts'
 import { terminalScreens } from './terminal-screens.ts'
 import { volumeScreens } from './volume-screens.ts'
@@ -60,8 +59,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   { name: 'no-page', path: 'nowhere' },
   { name: 'previews', path: 'projects/harbour-shop/previews' },
   { name: 'previews-none', path: 'projects/lighthouse/previews' },
-  ...requestScreens,
-  ...captureScreens,
+  ...requestLogScreens,
   ...serviceScreens,
   ...devScreens,
   ...planScreens,
