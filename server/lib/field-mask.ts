@@ -2,9 +2,6 @@
 
 export const maskedValue = '***'
 
-/** Headers that are masked in every capture. */
-export const maskedHeaders = ['Authorization', 'Cookie', 'Proxy-Authorization', 'Set-Cookie'] as const
-
 /** Names of headers and fields that are masked in every capture. */
 const secretName =
   /token|secret|passw|passphrase|^pwd$|^pin$|^otp$|api[-_.]?key|access[-_.]?key|private[-_.]?key|credential|authorization|^auth$|cookie|jwt|session[-_.]?id|^sid$|cvc|cvv|card[-_.]?number|x-homeport-/i

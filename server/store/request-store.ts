@@ -6,7 +6,7 @@ import { toGlob } from './glob.ts'
 import { toRouteTemplate } from '../lib/route-template.ts'
 import { all, first, insert, requestTables, run } from './query.ts'
 import type { RequestRow, RequestTables } from './request-tables.ts'
-import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
+import { readUsedBytes, type SqliteDatabase, type SqliteTransaction } from './sqlite.ts'
 
 export type NewRequestRow = Omit<RequestRow, 'seq' | 'project' | 'status_class'> & {
   project_id: string
@@ -229,7 +229,7 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
       }),
 
     trim(bytes, rows) {
-      if (usedBytes(db) <= bytes) return false
+      if (readUsedBytes(db) <= bytes) return false
       db.writeSync((tx) => {
         const largest = listProjects(tx)
           .map(({ key, last, captured_bytes }) => {
@@ -240,7 +240,7 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
           .toSorted((a, b) => b.size - a.size)[0]
         if (largest) deleteUpTo(tx, largest.key, largest.base, largest.oldest + rows - 1)
       })
-      return usedBytes(db) > bytes
+      return readUsedBytes(db) > bytes
     },
 
     remove: (projectId, rows) =>
@@ -258,11 +258,6 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
 
 /** About what a request and its entries in the indexes take. */
 const row_bytes = 450
-
-function usedBytes({ raw }: SqliteDatabase): number {
-  const read = (name: string) => raw.pragma(name, { simple: true }) as number
-  return (read('page_count') - read('freelist_count')) * read('page_size')
-}
 
 /** Deletes the requests after `from` up to `to`, with what was captured of them. */
 function deleteUpTo(tx: SqliteTransaction, key: number, from: number, to: number): void {

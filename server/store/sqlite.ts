@@ -180,3 +180,9 @@ function assertSqliteVersion(raw: Sqlite.Database): void {
       throw new Error(`SQLite ${version} is too old: Homeport needs ${minSqliteVersion.join('.')} or newer. Reinstall the dependencies.`)
   }
 }
+
+/** The size of the file without its free pages. */
+export function readUsedBytes({ raw }: Pick<SqliteDatabase, 'raw'>): number {
+  const read = (name: string) => raw.pragma(name, { simple: true }) as number
+  return (read('page_count') - read('freelist_count')) * read('page_size')
+}

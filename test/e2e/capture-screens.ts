@@ -1,6 +1,6 @@
 import { expect, type Page } from '@playwright/test'
 import type { CapturedExchange, OriginalResponse, ReplayedResponse } from '../../server/contract/request-captures.ts'
-import { createLoggedRequest, withRequests } from './request-screens.ts'
+import { createLoggedRequest, requestScreens, withRequests } from './request-screens.ts'
 import type { Screen } from './screen.ts'
 
 const responseOf = (fee: number, total: number) => ({
@@ -58,7 +58,9 @@ const withCapture =
 const path = 'projects/harbour-shop/logs/requests'
 const details = `${path}?request=${createLoggedRequest(0).id}`
 
-export const captureScreens: Screen[] = [
+/** The request log, without and with capture. */
+export const requestLogScreens: Screen[] = [
+  ...requestScreens,
   {
     name: 'requests-capturing',
     path,

@@ -16,9 +16,8 @@ import { planScreens } from './plan-screens.ts'
 import type { Screen } from './screen.ts'
 import type { SeededIds } from './seeded-platform.ts'
 import { promotionScreens } from './promotion-screens.ts'
-import { captureScreens } from './capture-screens.ts'
+import { requestLogScreens } from './capture-screens.ts'
 import { metricsScreens } from './metrics-screens.ts'
-import { requestScreens } from './request-screens.ts'
 import { serviceScreens } from './service-screens.ts'
 import { terminalScreens } from './terminal-screens.ts'
 import { volumeScreens } from './volume-screens.ts'
@@ -66,8 +65,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   { name: 'previews-none', path: 'projects/lighthouse/previews' },
   ...changeScreens,
   ...metricsScreens,
-  ...requestScreens,
-  ...captureScreens,
+  ...requestLogScreens,
   ...notificationScreens,
   ...serviceScreens,
   ...devScreens,

@@ -10,13 +10,13 @@ import Docker from 'dockerode'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DeploymentDetail } from '../../server/contract/deployments.ts'
 import { newId } from '../../server/lib/id.ts'
-import { get } from '../support/edge.ts'
 import { type GitServer, startGitServer } from '../support/git-server.ts'
 import { fetchFromEdge, createTempFolder, type RunningInstance, startInstance } from '../support/instance-process.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { chromiumPath, dockerSocket } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 import { encodingsOf } from './secret-encodings.ts'
+import { captureSecrets } from './secrets-capture.ts'
 import { readAsAgent } from './secrets-agent.ts'
 import { tellingApp } from './secrets-app.ts'
 import { addNotificationSecrets, readNotifications } from './secrets-notifications.ts'
@@ -268,45 +268,8 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       await until(() => sinks.get('the runtime log')?.includes('sent with x-homeport-token ••••••') || undefined, { what: 'the token' })
     })
 
-    test('it captures requests that carry secrets, and replays one', async () => {
-      const secret = secrets.get('variable')!
-      const hostOf = new URL(instance.instance.edge_url)
-      expect((await ask('PUT', '/instance/projects/teller/request-capture', { masked_fields: ['own_field'] })).status).toBe(200)
-      const send = async (body: string, type: string) => {
-        const { headers } = await get(Number(hostOf.port), `/?token=${encodeURIComponent(secret)}`, {
-          method: 'POST',
-          host: 'teller.localhost',
-          body,
-          headers: {
-            'content-type': type,
-            authorization: `Bearer ${encodeURIComponent(secret)}`,
-            cookie: `a=${encodeURIComponent(secret)}`,
-            'x-api-key': encodeURIComponent(secret),
-            'own-field': encodeURIComponent(secret),
-          },
-        })
-        return String(headers['x-request-id'])
-      }
-      const json = JSON.stringify({ user: { password: secret }, own_field: [secret], a: 1 })
-      const ids = [
-        await send(json, 'application/json'),
-        await send(json.slice(0, json.indexOf(secret.slice(0, 8)) + 30), 'application/json'),
-        await send(new URLSearchParams({ password: secret, own_field: secret }).toString(), 'application/x-www-form-urlencoded'),
-        await send(`<a><password>${secret}</password></a>`, 'text/xml'),
-      ]
-      for (const id of ids) {
-        const { body } = await until(
-          async () => {
-            const answer = await ask<{ captured: object | null }>('GET', `/instance/projects/teller/requests/${id}/capture`)
-            return answer.status === 200 ? answer : undefined
-          },
-          { what: `the request ${id}` },
-        )
-        expect(body.captured).not.toBeNull()
-        const replayed = await ask('POST', `/instance/projects/teller/requests/${id}/replay`, { target: { kind: 'production' } })
-        expect(replayed.status).toBe(200)
-      }
-    })
+    test('it captures requests that carry secrets, and replays them', () =>
+      captureSecrets({ ask, edge_url: instance.instance.edge_url, slug: 'teller', secret: secrets.get('variable')! }))
 
     test('an agent reads everything that it can', async () => {
       const { body } = await ask<{ deployments: { id: string }[] }>('GET', '/v1/projects/teller/deployments')

@@ -5,7 +5,7 @@ import { waitForFirstCheck, waitForPreview } from '../../support/git-branches.ts
 import { type StoryContext, createReadyProject, goTo } from './story-context.ts'
 
 const webhookApp = (fee: number) => ({
-  'package.json': JSON.stringify({ name: 'hooks', private: true, scripts: { start: 'node server.js' } }),
+  'package.json': JSON.stringify({ name: 'payments', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `
 require('node:http').createServer((request, response) => {
   response.setHeader('content-type', 'application/json')
@@ -18,22 +18,22 @@ require('node:http').createServer((request, response) => {
 export async function replayWebhook(story: StoryContext): Promise<void> {
   const { dashboard, inputDriver, platform, createRepository } = story
   const repository = createRepository(webhookApp(1))
-  await createReadyProject(story, { slug: 'hooks', name: 'Hooks', repo_url: repository.url, pushes: true })
-  await waitForFirstCheck(platform, 'hooks')
+  await createReadyProject(story, { slug: 'payments', name: 'Payments', repo_url: repository.url, pushes: true })
+  await waitForFirstCheck(platform, 'payments')
   const git = (...args: string[]) => execFileSync('git', args, { cwd: repository.folder, encoding: 'utf8' }).trim()
   git('switch', '--quiet', '-c', 'dearer')
   repository.commit(webhookApp(2), 'Raise the fee')
   const sha = git('rev-parse', 'HEAD')
   git('switch', '--quiet', 'main')
-  await waitForPreview(platform, 'hooks', 'dearer', sha)
+  await waitForPreview(platform, 'payments', 'dearer', sha)
 
-  await goTo(story, 'projects/hooks/logs/requests')
+  await goTo(story, 'projects/payments/logs/requests')
   await inputDriver.press(dashboard.getByRole('button', { name: 'Capture requests…' }))
   await inputDriver.press(dashboard.getByRole('button', { name: 'Start capture' }))
   await expect(dashboard.getByText('Capturing headers and bodies until')).toBeVisible()
 
   await get(Number(new URL(platform.handle.edge_url).port), '/webhooks/paid', {
-    host: 'hooks.localhost',
+    host: 'payments.localhost',
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: 'Bearer s3cret' },
     body: JSON.stringify({ order: 7, card_number: '4242' }),
