@@ -39,7 +39,7 @@ export const metricsCounters = [
 
 const latency = z.number().nullable().describe('Null without requests; accurate to 2 % (our reading).')
 
-export const metricsBucket = z.object({
+const metricsBucket = z.object({
   ts: dateTime.describe('Start of the bucket.'),
   requests: z.number(),
   status_2xx: z.number(),

@@ -5,7 +5,7 @@ import { isSqliteBusy } from '../store/sqlite.ts'
 import type { UsageSampleRow, UsageStore } from '../store/usage-store.ts'
 
 /** What a service has used since the platform started. */
-export interface UsageTotal {
+interface UsageTotal {
   project_id: string
   service: string | null
   cpu_seconds: number
