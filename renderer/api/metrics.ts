@@ -1,5 +1,6 @@
 import { keepPreviousData } from '@tanstack/react-query'
-import { type HistoryRange, metricsBuckets, type MetricsRange } from '../../server/contract/metrics.ts'
+import type { MetricsRange } from '../../server/contract/metrics.ts'
+import { type HistoryRange, metricsBuckets } from '../../server/contract/metrics-ranges.ts'
 import type { MetricsHistory, RouteSort } from '../../server/contract/project-metrics.ts'
 import type { ApiClient } from './api-client.ts'
 import { useCapabilities } from './capabilities.ts'

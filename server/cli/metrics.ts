@@ -1,4 +1,5 @@
-import { type HistoryRange, type Metrics, metricsRange } from '../contract/metrics.ts'
+import { type Metrics, metricsRange } from '../contract/metrics.ts'
+import type { HistoryRange } from '../contract/metrics-ranges.ts'
 import { historyRange, type MetricsHistory } from '../contract/project-metrics.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
 import { formatRoutes, readSortFlag, routeSorts } from './routes-table.ts'

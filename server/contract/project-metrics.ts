@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { deployment } from './deployments.ts'
 import { limits } from './limits.ts'
-import { historyBuckets, metrics, type HistoryRange } from './metrics.ts'
+import { metrics } from './metrics.ts'
+import { historyBuckets, type HistoryRange } from './metrics-ranges.ts'
 import { operation } from './operation.ts'
 import { dateTime, projectParams } from './shared.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { allOperations } from '../../server/contract/index.ts'
-import { historyBuckets } from '../../server/contract/metrics.ts'
+import { historyBuckets } from '../../server/contract/metrics-ranges.ts'
 import type { MetricsHistory } from '../../server/contract/project-metrics.ts'
 import type { LoggedRequest } from '../../server/contract/requests.ts'
 import type { CallOutput } from '../../server/client/operation-types.ts'

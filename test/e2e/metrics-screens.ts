@@ -1,5 +1,5 @@
 import { expect, type Page } from '@playwright/test'
-import { historyBuckets } from '../../server/contract/metrics.ts'
+import { historyBuckets } from '../../server/contract/metrics-ranges.ts'
 import type { MetricsHistory, RouteMetrics } from '../../server/contract/project-metrics.ts'
 import type { Screen } from './screen.ts'
 
