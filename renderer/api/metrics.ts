@@ -1,6 +1,7 @@
 import { keepPreviousData } from '@tanstack/react-query'
-import { type HistoryRange, metricsBuckets, type MetricsRange } from '../../server/contract/metrics.ts'
-import type { ProjectMetrics, RouteSort } from '../../server/contract/project-metrics.ts'
+import type { MetricsRange } from '../../server/contract/metrics.ts'
+import { type HistoryRange, metricsBuckets } from '../../server/contract/metrics-ranges.ts'
+import type { MetricsHistory, RouteSort } from '../../server/contract/project-metrics.ts'
 import type { ApiClient } from './api-client.ts'
 import { useCapabilities } from './capabilities.ts'
 import { useApiQuery, pollInterval_ms } from './query.ts'
@@ -36,7 +37,7 @@ export function useMetricsHistory(slug: string, range: HistoryRange | undefined)
 }
 
 /** A hosted account has the ranges of the /v1 API. */
-async function loadHostedMetrics(client: ApiClient, slug: string, range: HistoryRange | undefined, signal: AbortSignal): Promise<ProjectMetrics> {
+async function loadHostedMetrics(client: ApiClient, slug: string, range: HistoryRange | undefined, signal: AbortSignal): Promise<MetricsHistory> {
   const known = range !== undefined && isMetricsRange(range) ? range : '24h'
   const metrics = await client.call('getMetrics', { params: { slug }, query: { range: known }, signal })
   return { ...metrics, first_at: null, usage: [], deployments: [] }

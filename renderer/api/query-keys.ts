@@ -1,4 +1,5 @@
-import type { HistoryRange, MetricsRange } from '../../server/contract/metrics.ts'
+import type { MetricsRange } from '../../server/contract/metrics.ts'
+import type { HistoryRange } from '../../server/contract/metrics-ranges.ts'
 import type { RouteSort } from '../../server/contract/project-metrics.ts'
 import type { DeploymentStatus, DeploymentTarget } from '../../server/contract/deployments.ts'
 

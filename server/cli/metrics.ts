@@ -1,5 +1,6 @@
-import { type HistoryRange, type Metrics, metricsRange } from '../contract/metrics.ts'
-import { historyRange, type ProjectMetrics } from '../contract/project-metrics.ts'
+import { type Metrics, metricsRange } from '../contract/metrics.ts'
+import type { HistoryRange } from '../contract/metrics-ranges.ts'
+import { historyRange, type MetricsHistory } from '../contract/project-metrics.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
 import { formatRoutes, readSortFlag, routeSorts } from './routes-table.ts'
 import { formatRelativeTime, colorize, formatBytes, formatTable } from './terminal.ts'
@@ -40,7 +41,7 @@ export const metrics: CliCommand = {
 }
 
 /** The ranges of the /v1 API are read from it, so that the response of a script stays the same. */
-async function readMetrics(context: CommandContext, slug: string, range: HistoryRange): Promise<Metrics | ProjectMetrics> {
+async function readMetrics(context: CommandContext, slug: string, range: HistoryRange): Promise<Metrics | MetricsHistory> {
   const known = metricsRange.safeParse(range)
   const client = context.connect()
   return known.success
@@ -61,7 +62,7 @@ function readRangeFlag(context: CommandContext): HistoryRange {
   return parsed.data
 }
 
-function formatFacts({ totals, cold_starts, cache, resources, buckets }: Metrics | ProjectMetrics, now: number): [string, string][] {
+function formatFacts({ totals, cold_starts, cache, resources, buckets }: Metrics | MetricsHistory, now: number): [string, string][] {
   const lookups = cache.hits + cache.misses + cache.bypass
   return [
     [

@@ -5,22 +5,6 @@ import { dateTime, empty, projectParams } from './shared.ts'
 export const metricsRange = z.enum(['24h', '7d', '30d'])
 export type MetricsRange = z.output<typeof metricsRange>
 
-/** The number of buckets of each range, and the length of a bucket. */
-export const metricsBuckets = {
-  '24h': { count: 96, seconds: 15 * 60 },
-  '7d': { count: 168, seconds: 3600 },
-  '30d': { count: 120, seconds: 6 * 3600 },
-} as const satisfies Record<MetricsRange, { count: number; seconds: number }>
-
-/** The ranges of the dashboard, the shortest first. The length of each bucket is a multiple of the one before, so that stored rows can be merged. */
-export const historyBuckets = {
-  live: { count: 90, seconds: 10 },
-  '1h': { count: 120, seconds: 30 },
-  '6h': { count: 120, seconds: 180 },
-  ...metricsBuckets,
-} as const
-export type HistoryRange = keyof typeof historyBuckets
-
 export const sparklineLimits = { hours: 24, projects: 200 } as const
 
 /** The counters that are summed when buckets are merged. */
@@ -39,7 +23,7 @@ export const metricsCounters = [
 
 const latency = z.number().nullable().describe('Null without requests; accurate to 2 % (our reading).')
 
-export const metricsBucket = z.object({
+const metricsBucket = z.object({
   ts: dateTime.describe('Start of the bucket.'),
   requests: z.number(),
   status_2xx: z.number(),

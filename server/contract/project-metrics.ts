@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { deployment } from './deployments.ts'
 import { limits } from './limits.ts'
-import { historyBuckets, metrics, type HistoryRange } from './metrics.ts'
+import { metrics } from './metrics.ts'
+import { historyBuckets, type HistoryRange } from './metrics-ranges.ts'
 import { operation } from './operation.ts'
 import { dateTime, projectParams } from './shared.ts'
 
@@ -21,13 +22,13 @@ const deploymentMarker = deployment.pick({ id: true, trigger: true, branch: true
 })
 export type DeploymentMarker = z.output<typeof deploymentMarker>
 
-const projectMetrics = metrics.extend({
+const metricsHistory = metrics.extend({
   range: historyRange,
   first_at: dateTime.nullable().describe('When the data of the project begins.'),
   usage: z.array(usageHistory).describe('CPU and memory of production, sampled every 10 s while it runs, in the same buckets.'),
   deployments: z.array(deploymentMarker).describe(`The last ${limits.metrics.deployments} deployments to production within the range, oldest first.`),
 })
-export type ProjectMetrics = z.output<typeof projectMetrics>
+export type MetricsHistory = z.output<typeof metricsHistory>
 
 const latency = z.number().describe('Milliseconds.')
 const routeFigures = z.object({
@@ -61,7 +62,7 @@ export const projectMetricsOperations = {
     access: 'caller',
     params: projectParams,
     query: z.object({ range: rangeQuery }),
-    success: { status: 200, json: projectMetrics },
+    success: { status: 200, json: metricsHistory },
     errors: ['invalid_input', 'project_not_found'],
   }),
   listRoutes: operation({

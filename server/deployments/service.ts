@@ -48,7 +48,7 @@ import { createProjectRoutes } from './project-routes.ts'
 import { planRollback } from './rollback-plan.ts'
 import { steps } from './pipeline.ts'
 import { isTerminal } from './status-transitions.ts'
-import type { AppUsage, UsageReading } from './usage.ts'
+import type { Supervisor } from './supervisor.ts'
 import { createDeploymentQueue } from './queue.ts'
 import type { DeploymentContext, DeploymentServiceOptions } from './context.ts'
 
@@ -59,7 +59,7 @@ export type { SourcePlanner, SourcePlanRequest } from './source-planner.ts'
 export type { CommandRequest, RunningCommand } from './one-off-commands.ts'
 
 /** The interface of this folder. Every operation that creates, changes or follows a deployment uses it. */
-export interface DeploymentService {
+export interface DeploymentService extends Pick<Supervisor, 'getUsage' | 'readAllUsage'> {
   /** Inserts a `queued` deployment and notifies the queue; returns its id. */
   enqueue(request: EnqueueRequest): Promise<{ deployment_id: string; source: SourceKind }>
   /** `select` runs in the same transaction, and its result is returned. */
@@ -118,11 +118,6 @@ export interface DeploymentService {
 
   /** The status page of a host without an app, for the edge; undefined when no project has this host. */
   getStatusPage(host: string): StatusPage | undefined
-
-  /** Current resource use of a project's app; null when nothing runs: static, asleep, stopped. */
-  getUsage(projectId: string): Promise<AppUsage | null>
-  /** Current resource use of everything that runs in production. */
-  readAllUsage(): Promise<UsageReading[]>
 
   /**
    * Apps that run as processes of this machine, by name, with the ports besides loopback on which they listen; undefined when the system does not
@@ -340,8 +335,8 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     },
 
     getStatusPage: (host) => routes.getStatusPage(host),
-    getUsage: (projectId) => supervisor.getUsage(projectId),
-    readAllUsage: () => supervisor.readAllUsage(),
+    getUsage: supervisor.getUsage,
+    readAllUsage: supervisor.readAllUsage,
     async findPublicPorts() {
       const found = await supervisor.findPublicPorts()
       const slugOf = (id: string) => store.db.readSync((tx) => findProject(tx, id))?.slug ?? id

@@ -108,7 +108,7 @@ export interface Supervisor {
   inspectFiles(environmentId: string): Promise<void>
   /** Apps that run as processes of this machine and listen on more than loopback; `ports` is undefined when the system does not report them. */
   findPublicPorts(): Promise<PublicListener[]>
-  /** Current resource use of a project's app; null when nothing runs. */
+  /** Current resource use of a project's app; null when nothing runs: static, asleep, stopped. */
   getUsage(projectId: string): Promise<AppUsage | null>
   /** Current resource use of everything that runs in production. */
   readAllUsage(): Promise<UsageReading[]>

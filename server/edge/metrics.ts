@@ -1,4 +1,5 @@
-import { historyBuckets, metricsBuckets, metricsCounters } from '../contract/metrics.ts'
+import { metricsCounters } from '../contract/metrics.ts'
+import { historyBuckets, metricsBuckets } from '../contract/metrics-ranges.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createHistogram, type Histogram } from '../lib/histogram.ts'
 

@@ -1,4 +1,4 @@
-import { historyBuckets, type HistoryRange } from '../contract/metrics.ts'
+import { historyBuckets, type HistoryRange } from '../contract/metrics-ranges.ts'
 import type { BucketWindow } from './metrics.ts'
 
 /** Data that has just begun fills at least this part of a range. */

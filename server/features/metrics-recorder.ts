@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import { historyBuckets } from '../contract/metrics.ts'
+import { historyBuckets } from '../contract/metrics-ranges.ts'
 import type { MetricsCollector, MetricsBucket } from '../edge/metrics.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'

@@ -1,11 +1,11 @@
-import type { UsageReading } from '../deployments/usage.ts'
+import type { DeploymentService } from '../deployments/service.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { isSqliteBusy } from '../store/sqlite.ts'
 import type { UsageSampleRow, UsageStore } from '../store/usage-store.ts'
 
 /** What a service has used since the platform started. */
-export interface UsageTotal {
+interface UsageTotal {
   project_id: string
   service: string | null
   cpu_seconds: number
@@ -26,13 +26,15 @@ const margin_ms = 100
 const downsampleInterval_ms = 60_000
 const batchSize = 100
 
+type UsageReading = Awaited<ReturnType<DeploymentService['readAllUsage']>>[number]
+
 interface KnownService extends UsageTotal {
   replica_id: string
   cpu_ms: number
 }
 
 export function createUsageRecorder(options: {
-  readAllUsage(): Promise<UsageReading[]>
+  readAllUsage: DeploymentService['readAllUsage']
   isEnabled(): boolean
   store: UsageStore
   clock: Clock

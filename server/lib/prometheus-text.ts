@@ -6,7 +6,7 @@ export interface MetricFamily {
   samples: MetricSample[]
 }
 
-export interface MetricSample {
+interface MetricSample {
   /** Of a histogram: `_bucket`, `_sum` and `_count`. */
   suffix?: string
   labels: Record<string, string>

@@ -11,7 +11,7 @@ import type { RuntimeVolumes } from './runtime-volumes.ts'
 
 export type { ListEdgeHosts, RuntimeOptions } from './runtime-options.ts'
 
-export interface ReplicaUsage {
+interface ReplicaUsage {
   /** Percent of one core since the last call, or since the start. */
   cpu_percent: number
   /** CPU time of the processes that run now, since their start. */

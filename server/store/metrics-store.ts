@@ -1,4 +1,5 @@
-import { historyBuckets, metricsCounters } from '../contract/metrics.ts'
+import { metricsCounters } from '../contract/metrics.ts'
+import { historyBuckets } from '../contract/metrics-ranges.ts'
 import { createHistogram, type Histogram } from '../lib/histogram.ts'
 import { all, first, metricsTables, run } from './query.ts'
 import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'

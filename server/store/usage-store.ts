@@ -1,4 +1,4 @@
-import { historyBuckets } from '../contract/metrics.ts'
+import { historyBuckets } from '../contract/metrics-ranges.ts'
 import type { UsageRow } from './log-tables.ts'
 import { metricsRollups } from './metrics-store.ts'
 import { all, first, metricsTables, run } from './query.ts'

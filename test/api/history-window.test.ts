@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { historyBuckets, type HistoryRange } from '../../server/contract/metrics.ts'
+import { historyBuckets, type HistoryRange } from '../../server/contract/metrics-ranges.ts'
 import { chooseHistoryWindow } from '../../server/features/history-window.ts'
 
 const now = Date.UTC(2026, 0, 31, 12, 7) / 1000

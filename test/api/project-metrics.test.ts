@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { allOperations } from '../../server/contract/index.ts'
-import { historyBuckets } from '../../server/contract/metrics.ts'
-import type { ProjectMetrics } from '../../server/contract/project-metrics.ts'
+import { historyBuckets } from '../../server/contract/metrics-ranges.ts'
+import type { MetricsHistory } from '../../server/contract/project-metrics.ts'
 import type { LoggedRequest } from '../../server/contract/requests.ts'
 import type { CallOutput } from '../../server/client/operation-types.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -31,10 +31,10 @@ afterAll(async () => {
 })
 
 const strict = (allOperations.getProjectMetrics.success.json as z.ZodObject).strict()
-async function read(query = '', slug = 'charted'): Promise<ProjectMetrics> {
+async function read(query = '', slug = 'charted'): Promise<MetricsHistory> {
   const response = await context.request('owner', 'GET', `/instance/projects/${slug}/metrics${query}`)
   expect(response.status).toBe(200)
-  return strict.parse(response.body) as ProjectMetrics
+  return strict.parse(response.body) as MetricsHistory
 }
 const fetchPath = (path: string) => context.platform.fetchEdge('charted.localhost', path)
 async function listRoutes(query = ''): Promise<CallOutput<'listRoutes'>> {
@@ -56,7 +56,7 @@ describe('GET /instance/projects/{slug}/metrics', () => {
     const first = await read()
     expect(first).toMatchObject({ range: 'live', bucket_seconds: 10 })
     const requests = first.totals.requests
-    const sum = ({ buckets }: ProjectMetrics) => buckets.reduce((all, bucket) => all + bucket.requests, 0)
+    const sum = ({ buckets }: MetricsHistory) => buckets.reduce((all, bucket) => all + bucket.requests, 0)
     expect(sum(first)).toBe(requests)
 
     await context.platform.jump(40 * 60_000)
@@ -85,7 +85,7 @@ describe('GET /instance/projects/{slug}/metrics', () => {
   })
 
   test('CPU and memory while the app runs, and none while it sleeps', async () => {
-    const samplesIn = ({ usage }: ProjectMetrics) => usage[0]?.memory_mb.filter((value) => value !== null).length ?? 0
+    const samplesIn = ({ usage }: MetricsHistory) => usage[0]?.memory_mb.filter((value) => value !== null).length ?? 0
     await context.platform.advance(60_000)
     await fetchPath('/')
     const awake = await until(

@@ -1,12 +1,12 @@
 import { expect, type Page } from '@playwright/test'
-import { historyBuckets } from '../../server/contract/metrics.ts'
-import type { ProjectMetrics, RouteMetrics } from '../../server/contract/project-metrics.ts'
+import { historyBuckets } from '../../server/contract/metrics-ranges.ts'
+import type { MetricsHistory, RouteMetrics } from '../../server/contract/project-metrics.ts'
 import type { Screen } from './screen.ts'
 
 /** A wave with some noise, the same in every run. */
 const wave = (index: number, size: number, period: number) => Math.max(0, size * (1 + Math.sin(index / period)) + ((index * 7919) % 13) * (size / 12))
 
-function createMetrics(count: number): ProjectMetrics {
+function createMetrics(count: number): MetricsHistory {
   const range = '24h'
   const { seconds } = historyBuckets[range]
   const from = Math.floor(Date.now() / 1000 / seconds) * seconds - (count - 1) * seconds

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import type { Metrics } from '../../../server/contract/metrics.ts'
-import type { ProjectMetrics } from '../../../server/contract/project-metrics.ts'
+import type { MetricsHistory } from '../../../server/contract/project-metrics.ts'
 import { Chart, Legend, type ChartSeries } from '../../components/chart.tsx'
 import { formatTimeRange, ticks, timeLabels, integerTicks } from '../../lib/chart-scale.ts'
 import { formatLatency, formatPercent } from '../../lib/format.ts'
@@ -51,7 +51,7 @@ export function Charts({
   onSelectTime,
 }: {
   slug: string
-  metrics: ProjectMetrics
+  metrics: MetricsHistory
   cursor: number | null
   onCursorChange: (cursor: number | null) => void
   /** Shows the requests of a bucket; undefined on an instance without a request log. */
@@ -133,7 +133,7 @@ export function UsageOnly({
   metrics,
   ...chart
 }: {
-  metrics: ProjectMetrics
+  metrics: MetricsHistory
   cursor: number | null
   onCursorChange: (cursor: number | null) => void
 }) {
@@ -146,7 +146,7 @@ export function UsageOnly({
   )
 }
 
-function useDeploymentEvents(metrics: ProjectMetrics) {
+function useDeploymentEvents(metrics: MetricsHistory) {
   return useMemo(() => {
     const groups = groupDeployments(metrics)
     return { groups, events: new Map(groups.map((group) => [group.index, describeGroup(group)])) }

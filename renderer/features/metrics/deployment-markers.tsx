@@ -1,6 +1,6 @@
 import { Rocket } from 'lucide-react'
 import { Link } from 'wouter'
-import type { DeploymentMarker, ProjectMetrics } from '../../../server/contract/project-metrics.ts'
+import type { DeploymentMarker, MetricsHistory } from '../../../server/contract/project-metrics.ts'
 import { chartMargin } from '../../lib/chart-scale.ts'
 import { formatDateTime } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
@@ -16,7 +16,7 @@ interface MarkerGroup {
 }
 
 /** Deployments by the bucket in which they went live. */
-export function groupDeployments({ deployments, buckets, bucket_seconds, from }: ProjectMetrics): MarkerGroup[] {
+export function groupDeployments({ deployments, buckets, bucket_seconds, from }: MetricsHistory): MarkerGroup[] {
   const distance = Math.ceil(buckets.length / maxMarkers)
   const groups: MarkerGroup[] = []
   for (const deployment of deployments) {

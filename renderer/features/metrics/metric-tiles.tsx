@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ProjectMetrics } from '../../../server/contract/project-metrics.ts'
+import type { MetricsHistory } from '../../../server/contract/project-metrics.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { formatCompact } from '../../lib/chart-scale.ts'
 import { formatBytes, formatLatency, formatPercent } from '../../lib/format.ts'
@@ -7,7 +7,7 @@ import { RelativeTime } from '../../components/time.tsx'
 import styles from './page.module.css'
 
 /** Totals of the selected range. */
-export function MetricTiles({ metrics, project }: { metrics: ProjectMetrics; project: Project | undefined }) {
+export function MetricTiles({ metrics, project }: { metrics: MetricsHistory; project: Project | undefined }) {
   const { totals, cache, cold_starts, resources } = metrics
   return (
     <dl className={`card ${styles.figures}`} data-testid="figures" aria-label="Summary">

@@ -1,10 +1,10 @@
-import type { ProjectMetrics } from '../../../server/contract/project-metrics.ts'
+import type { MetricsHistory } from '../../../server/contract/project-metrics.ts'
 import { formatTimeRange } from '../../lib/chart-scale.ts'
 import { formatBytes, formatLatency } from '../../lib/format.ts'
 import styles from './page.module.css'
 
 /** The charts as a table, for exact values and screen readers. Buckets without requests are omitted. */
-export function MetricsTable({ metrics }: { metrics: ProjectMetrics }) {
+export function MetricsTable({ metrics }: { metrics: MetricsHistory }) {
   const rows = metrics.buckets.filter(({ requests, cold_starts }) => requests > 0 || cold_starts > 0).toReversed()
   return (
     <details className={`card ${styles.metricsTable}`}>

@@ -6,8 +6,8 @@ import { useServingDeployment } from '../../api/deployments.ts'
 import { useInstanceSession, useSettings } from '../../api/instance.ts'
 import { isMetricsRange, useMetricsHistory } from '../../api/metrics.ts'
 import { useProject } from '../../api/projects.ts'
-import { historyBuckets, type HistoryRange } from '../../../server/contract/metrics.ts'
-import type { ProjectMetrics } from '../../../server/contract/project-metrics.ts'
+import { historyBuckets, type HistoryRange } from '../../../server/contract/metrics-ranges.ts'
+import type { MetricsHistory } from '../../../server/contract/project-metrics.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import { formatDateTime } from '../../lib/format.ts'
@@ -98,7 +98,7 @@ export default function MetricsPage({ slug }: { slug: string }) {
 }
 
 /** Whether the data of the project is younger than the range. */
-function isShorter({ range, buckets, bucket_seconds, first_at }: ProjectMetrics): boolean {
+function isShorter({ range, buckets, bucket_seconds, first_at }: MetricsHistory): boolean {
   const { count, seconds } = historyBuckets[range]
   return first_at !== null && buckets.length * bucket_seconds < count * seconds
 }
@@ -112,7 +112,7 @@ const rangeLabels: Record<HistoryRange, string> = {
   '30d': 'in the last 30 days',
 }
 
-function NoRequests({ project, metrics }: { project: Project; metrics: ProjectMetrics }) {
+function NoRequests({ project, metrics }: { project: Project; metrics: MetricsHistory }) {
   const address = useAppUrl(project.slug)
   const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
   const { data: settings } = useSettings(isOwner)

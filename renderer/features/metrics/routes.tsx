@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
-import type { HistoryRange } from '../../../server/contract/metrics.ts'
+import type { HistoryRange } from '../../../server/contract/metrics-ranges.ts'
 import type { RouteMetrics, RouteSort } from '../../../server/contract/project-metrics.ts'
 import { useRoutes } from '../../api/metrics.ts'
 import { Button } from '../../components/button.tsx'

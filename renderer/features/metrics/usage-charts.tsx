@@ -1,10 +1,10 @@
-import type { ProjectMetrics } from '../../../server/contract/project-metrics.ts'
+import type { MetricsHistory } from '../../../server/contract/project-metrics.ts'
 import { Chart, Legend, type ChartSeries } from '../../components/chart.tsx'
 import { formatTimeRange, ticks, timeLabels } from '../../lib/chart-scale.ts'
 import styles from './page.module.css'
 
 interface Props {
-  metrics: ProjectMetrics
+  metrics: MetricsHistory
   cursor: number | null
   onCursorChange: (cursor: number | null) => void
   events: ReadonlyMap<number, string>
