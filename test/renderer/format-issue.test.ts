@@ -17,7 +17,9 @@ test('a failure becomes an issue with its facts and the lines of the log, whatev
     { number: 7, text: '\u001b[31mError: ```\u001b[0m' },
     { number: 8, text: 'at x' },
   ])
-  expect(text).toMatch(/^\*\*The build failed\.\*\*\n\nFix it\.\n\n- Code: build_failed\n- Step: Building\n- Runtime: Docker\n- Commit: abc \(main\)\n/)
+  expect(text).toMatch(
+    /^\*\*The build failed\.\*\*\n\nFix it\.\n\n- Code: build_failed\n- Step: Building\n- Runtime: Docker\n- Commit: abc \(main\)\n/,
+  )
   expect(text).toMatch(/\n````\n7 {2}Error: ```\n8 {2}at x\n````$/)
   expect(formatIssue(deployment, [])).not.toContain('```')
 })
