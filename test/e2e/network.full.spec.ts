@@ -141,9 +141,9 @@ test('the hosts file is kept in sync while enabled, and restored afterwards', as
 
 test('settings for sleep and cache are saved', async ({ page, lanPlatform }) => {
   await signIn(page, await lanPlatform.handle.signInUrl())
-  await page.goto(`${lanPlatform.handle.dashboard_url}instance`)
+  await page.goto(`${lanPlatform.handle.dashboard_url}instance/settings`)
   await page.getByLabel('Sleep after').fill('2 min')
-  await page.getByLabel('Memory cache (MB)').fill('64')
+  await page.getByLabel('Memory cache').fill('64 MB')
   await page.getByRole('button', { name: 'Save settings' }).click()
   await expect(page.getByText('Settings saved.')).toBeVisible()
   const { body } = await lanPlatform.api<{ settings: Record<string, unknown> }>('GET', '/instance/settings')

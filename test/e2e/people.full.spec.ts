@@ -131,7 +131,7 @@ test('a team member sees the projects, no instance pages, and an explanation of 
 })
 
 test('a user is added, and the token is shown once', async ({ dashboard, platform }) => {
-  await dashboard.goto(`${platform.handle.dashboard_url}instance`)
+  await dashboard.goto(`${platform.handle.dashboard_url}instance/settings`)
   await dashboard.getByRole('button', { name: 'Add person' }).click()
   await dashboard.getByLabel('Email', { exact: true }).fill('pilot@example.com')
   await dashboard.getByRole('button', { name: 'Add person' }).click()

@@ -52,8 +52,8 @@ export function RollbackConfirmDialog({ slug, deployment, onClose }: { slug: str
         )}
         {range && (
           <div>
-            <dt id="rollback-commits">Commits</dt>
-            <dd aria-labelledby="rollback-commits" role="group">
+            <dt>Commits</dt>
+            <dd>
               <code>{range[0]}</code> (current) → <code>{range[1]}</code>
             </dd>
           </div>

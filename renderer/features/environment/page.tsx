@@ -137,25 +137,29 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
               />
             </div>
             <div className={styles.envBarActions}>
-              {picked.length > 0 && (
+              {/* In place of the other buttons, so that the list does not move. */}
+              {picked.length > 0 ? (
                 <Button kind="danger" icon={Trash2} onClick={() => remove(picked.map(({ id }) => id))}>
                   Delete {picked.length} selected
                 </Button>
+              ) : (
+                <>
+                  <Button icon={showsAll ? EyeOff : Eye} aria-pressed={showsAll} onClick={() => setShowsAll(!showsAll)}>
+                    {showsAll ? 'Hide values' : 'Show values'}
+                  </Button>
+                  <Menu trigger={<Button icon={Download}>Download</Button>}>
+                    <MenuItem icon={Download} onSelect={() => save('production')}>
+                      Production variables (.env)
+                    </MenuItem>
+                    <MenuItem icon={Download} onSelect={() => save('preview')}>
+                      Preview variables (.env)
+                    </MenuItem>
+                  </Menu>
+                  <Button icon={FilePenLine} onClick={() => setOpen({ name: 'text' })}>
+                    Edit as text
+                  </Button>
+                </>
               )}
-              <Button icon={showsAll ? EyeOff : Eye} aria-pressed={showsAll} onClick={() => setShowsAll(!showsAll)}>
-                {showsAll ? 'Hide values' : 'Show values'}
-              </Button>
-              <Menu trigger={<Button icon={Download}>Download</Button>}>
-                <MenuItem icon={Download} onSelect={() => save('production')}>
-                  Production variables (.env)
-                </MenuItem>
-                <MenuItem icon={Download} onSelect={() => save('preview')}>
-                  Preview variables (.env)
-                </MenuItem>
-              </Menu>
-              <Button icon={FilePenLine} onClick={() => setOpen({ name: 'text' })}>
-                Edit as text
-              </Button>
               {actions}
             </div>
           </div>

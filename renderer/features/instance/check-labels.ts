@@ -6,6 +6,7 @@ const checkLabels: Record<string, string> = {
   git: 'Git',
   'port api': 'API and dashboard port',
   'port edge': 'Apps port',
+  'port https': 'Apps port, HTTPS',
   'dns server': 'DNS server',
 }
 

@@ -5,6 +5,7 @@ import { useDisk } from '../../api/maintenance.ts'
 import { Skeleton } from '../../components/feedback.tsx'
 import { StatusIcon, checkBadges } from '../../components/status.tsx'
 import { formatBytes } from '../../lib/format.ts'
+import { mergeChecks } from './check-labels.ts'
 import styles from './page.module.css'
 
 /** Health, CPU, memory, disk and running apps at a glance. */
@@ -13,7 +14,7 @@ export function InstanceLoad() {
   const { data: usage, isError: hasNoUsage } = useInstanceUsage(true)
   const { data: disk, isError: hasNoDisk } = useDisk()
   const worst = checks?.some(({ status }) => status === 'failed') ? 'failed' : checks?.some(({ status }) => status === 'warning') ? 'warning' : 'ok'
-  const problems = checks?.filter(({ status }) => status !== 'ok').length ?? 0
+  const problems = mergeChecks(checks ?? []).filter(({ check }) => check.status !== 'ok').length
   return (
     <dl className={`card ${styles.load}`} aria-label="Summary">
       <Figure

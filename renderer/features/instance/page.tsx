@@ -50,6 +50,7 @@ export default function InstancePage() {
     <div className="page">
       <InstanceHeader />
       <RecoveryNotice />
+      {user.is_instance_owner && <InstanceLoad />}
       <div className={styles.instanceColumns}>
         <div className="card card-body stack">
           <h2>Runtime</h2>
@@ -72,10 +73,7 @@ export default function InstancePage() {
         </section>
       </div>
       {user.is_instance_owner ? (
-        <>
-          <InstanceLoad />
-          <Doctor />
-        </>
+        <Doctor />
       ) : (
         <section className="card card-body">
           <h2>Your account</h2>

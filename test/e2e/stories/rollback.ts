@@ -23,7 +23,7 @@ export async function rollBackDeployment(story: StoryContext): Promise<void> {
   // The last question says what it does, and to which version.
   const question = dashboard.getByRole('dialog', { name: 'Roll back to “First”?' })
   await expect(question).toContainText('Instant: the stored build starts again.')
-  await expect(question.getByLabel('Commits')).toContainText('→')
+  await expect(question.getByRole('definition').filter({ hasText: '(current) →' })).toBeVisible()
   await inputDriver.press(question.getByRole('button', { name: 'Roll back' }))
   await expect(dashboard.getByTestId('report-head')).toContainText('Rollback')
   await expect(dashboard.getByTestId('report-head')).toContainText('Current')
