@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test'
 import { createZip } from '../support/archives.ts'
 import { changeScreens } from './change-screens.ts'
 import { activityScreens } from './activity-screens.ts'
+import { browserScreens } from './browser-screens.ts'
 import { devScreens } from './dev-screens.ts'
 import { withUpgrade } from './database-upgrade.ts'
 import { pullRequestScreens } from './pull-request-screens.ts'
@@ -67,6 +68,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   ...metricsScreens,
   ...requestLogScreens,
   ...notificationScreens,
+  ...browserScreens,
   ...serviceScreens,
   ...devScreens,
   ...planScreens,
