@@ -31,7 +31,13 @@ export const useTableRows = (slug: string, { schema, table, filters, order }: Ro
   )
 
 /** The whole row, with values that the list cuts. */
-export const loadRow = async (client: ApiClient, slug: string, { schema, name, row_key }: DatabaseTable, key: readonly string[], signal: AbortSignal) => {
+export const loadRow = async (
+  client: ApiClient,
+  slug: string,
+  { schema, name, row_key }: DatabaseTable,
+  key: readonly string[],
+  signal: AbortSignal,
+) => {
   const filter = JSON.stringify(row_key.map((column, index) => ({ column, op: 'eq', value: key[index] })))
   const query = { schema, table: name, filter, limit: '1', value_characters: '1000000' }
   return (await client.call('listDatabaseRows', { params: { slug }, query, signal })).rows[0]

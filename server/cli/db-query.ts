@@ -24,11 +24,21 @@ export async function queryDatabase(context: CommandContext): Promise<number> {
     else terminal.err(formatQueryError(end.error))
     return exitCodes.failure
   }
-  if (context.is_json) terminal.out(JSON.stringify({ columns, rows, row_count: end.row_count, truncated: end.truncated, duration_ms: end.duration_ms }))
+  if (context.is_json)
+    terminal.out(JSON.stringify({ columns, rows, row_count: end.row_count, truncated: end.truncated, duration_ms: end.duration_ms }))
   else if (context.flags.csv === true) for (const row of columns.length > 0 ? [columns, ...rows] : []) terminal.out(row.map(formatCsv).join(','))
   else {
-    if (columns.length > 0) for (const line of formatTable(terminal, columns, rows.map((row) => row.map(formatCell)))) terminal.out(line)
-    const what = columns.length > 0 ? `${rows.length} ${rows.length === 1 ? 'row' : 'rows'}` : `${end.command}${end.row_count === null ? '' : ` ${end.row_count}`}`
+    if (columns.length > 0)
+      for (const line of formatTable(
+        terminal,
+        columns,
+        rows.map((row) => row.map(formatCell)),
+      ))
+        terminal.out(line)
+    const what =
+      columns.length > 0
+        ? `${rows.length} ${rows.length === 1 ? 'row' : 'rows'}`
+        : `${end.command}${end.row_count === null ? '' : ` ${end.row_count}`}`
     terminal.err(`${what}, ${end.duration_ms} ms`)
   }
   if (end.truncated !== null) terminal.err(end.truncated === 'rows' ? 'There are more rows: use --rows.' : 'The result is too large and was cut.')

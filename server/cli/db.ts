@@ -115,7 +115,9 @@ async function dump(context: CommandContext): Promise<number> {
   const [, slug = '', name] = requirePositionals(context, 'dump', 'SLUG', '[FILE]')
   const service = readService(context)
   const client = context.connect()
-  const created = (await client.call('dumpDatabase', { params: { slug }, query: { service, name: stringFlag(context.flags, 'name') } }, databaseTimeout_ms)).dump
+  const created = (
+    await client.call('dumpDatabase', { params: { slug }, query: { service, name: stringFlag(context.flags, 'name') } }, databaseTimeout_ms)
+  ).dump
   const path = name === undefined ? undefined : resolve(context.cwd, name)
   if (path !== undefined) {
     const file = Readable.from(await client.download('downloadDatabaseDump', { params: { slug, id: created.id } }, context.signal))

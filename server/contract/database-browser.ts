@@ -59,9 +59,7 @@ export const filterOperators = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'contains'
 const name = z.string().min(1).max(name_characters)
 const value = z.union([z.string().max(value_characters.max), z.number(), z.boolean(), z.null()])
 
-const rowFilters = z
-  .array(z.object({ column: name, op: z.enum(filterOperators), value: z.string().max(2000).optional() }))
-  .max(20)
+const rowFilters = z.array(z.object({ column: name, op: z.enum(filterOperators), value: z.string().max(2000).optional() })).max(20)
 export type RowFilter = z.output<typeof rowFilters>[number]
 
 /** JSON in a query parameter. */
@@ -196,7 +194,10 @@ export const databaseBrowserOperations = {
       order: name.optional().describe('A column; with `-` before it, descending.'),
       cursor: z.string().min(1).max(6000).optional(),
       limit: wholeNumber(1, page_rows.max).optional().meta({ default: page_rows.default }),
-      value_characters: wholeNumber(1, value_characters.max).optional().describe('Characters of a value before it is cut.').meta({ default: value_characters.default }),
+      value_characters: wholeNumber(1, value_characters.max)
+        .optional()
+        .describe('Characters of a value before it is cut.')
+        .meta({ default: value_characters.default }),
     }),
     success: {
       status: 200,

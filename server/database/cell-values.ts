@@ -2,13 +2,9 @@ import type { DatabaseCell } from '../contract/database-browser.ts'
 
 /** PostgreSQL's own types whose texts are short. */
 const shortTypes = new Set(
-  'boolean smallint integer bigint real double precision date time timestamp uuid oid interval money'.split(' ').concat(
-    'double precision',
-    'time without time zone',
-    'time with time zone',
-    'timestamp without time zone',
-    'timestamp with time zone',
-  ),
+  'boolean smallint integer bigint real double precision date time timestamp uuid oid interval money'
+    .split(' ')
+    .concat('double precision', 'time without time zone', 'time with time zone', 'timestamp without time zone', 'timestamp with time zone'),
 )
 const numberTypes = new Set(['smallint', 'integer', 'real', 'double precision'])
 

@@ -36,7 +36,10 @@ export async function describeDatabase({ client }: QuerySession): Promise<Databa
 
 /** One table or view, by its exact name; undefined without it. */
 export async function findTable({ client }: QuerySession, schema: string, name: string): Promise<DatabaseTable | undefined> {
-  const { rows } = await client.query<RelationRow>(`SELECT ${relationColumns} FROM ${relations} AND n.nspname = $1 AND c.relname = $2`, [schema, name])
+  const { rows } = await client.query<RelationRow>(`SELECT ${relationColumns} FROM ${relations} AND n.nspname = $1 AND c.relname = $2`, [
+    schema,
+    name,
+  ])
   return (await describeRelations(client, rows))[0]
 }
 
@@ -78,7 +81,9 @@ function groupByTable<Row extends object>(rows: OfTable<Row>[]): Map<string, Row
   return groups
 }
 
-const formatColumnsSql = (defaults: string) => `SELECT a.attrelid::text AS table_oid, a.attname AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
+const formatColumnsSql = (
+  defaults: string,
+) => `SELECT a.attrelid::text AS table_oid, a.attname AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
     NOT a.attnotnull AS is_nullable, ${defaults} AS "default",
     a.attgenerated <> '' OR a.attidentity = 'a' AS is_generated,
     (SELECT pg_catalog.array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM pg_catalog.pg_enum e WHERE e.enumtypid = a.atttypid) AS enum_values
@@ -101,7 +106,9 @@ const foreignKeysSql = `SELECT o.conrelid::text AS table_oid, o.conname AS name,
   FROM pg_catalog.pg_constraint o JOIN pg_catalog.pg_class c ON c.oid = o.confrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE o.contype = 'f' AND o.conrelid = ANY ($1::oid[]) ORDER BY o.conname`
 
-const formatIndexesSql = (definition: string) => `SELECT i.indrelid::text AS table_oid, c.relname AS name, ${definition} AS definition, i.indisunique AS is_unique
+const formatIndexesSql = (
+  definition: string,
+) => `SELECT i.indrelid::text AS table_oid, c.relname AS name, ${definition} AS definition, i.indisunique AS is_unique
   FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
   WHERE i.indrelid = ANY ($1::oid[]) ORDER BY i.indisprimary DESC, c.relname`
 

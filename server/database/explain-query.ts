@@ -23,7 +23,9 @@ export async function explainQuery({ client }: QuerySession, sql: string, analyz
 }
 
 const shownElsewhere = new Set(
-  'Node Type,Plans,Startup Cost,Total Cost,Plan Rows,Actual Startup Time,Actual Total Time,Actual Rows,Actual Loops,Relation Name,Schema,Alias'.split(','),
+  'Node Type,Plans,Startup Cost,Total Cost,Plan Rows,Actual Startup Time,Actual Total Time,Actual Rows,Actual Loops,Relation Name,Schema,Alias'.split(
+    ',',
+  ),
 )
 
 function toPlanNode(raw: RawNode): PlanNode {

@@ -32,9 +32,7 @@ export function createDatabaseBrowserHandlers(deps: FeatureDeps): Pick<Operation
 
   const open = async (project: ProjectRow, branch: string | undefined, options: Parameters<typeof openQuerySession>[1]): Promise<QuerySession> => {
     const { server, spec } = databases.open(await findRow(project.id, branch))
-    return translateQueryErrors(
-      (async () => openQuerySession({ ...spec, ...(await server.address('machine')) }, options))(),
-    )
+    return translateQueryErrors((async () => openQuerySession({ ...spec, ...(await server.address('machine')) }, options))())
   }
 
   const withSession = async <T>(
@@ -70,7 +68,14 @@ export function createDatabaseBrowserHandlers(deps: FeatureDeps): Pick<Operation
         const sorted = `${schema}\n${query.table}\n${query.order ?? ''}`
         const after = query.cursor === undefined ? undefined : parseRowsCursor(sorted, query.cursor)
         const { value_characters = limits.database_query.value_characters.default } = query
-        const { next, columns, rows } = await listTableRows(session, { table, filters: filters satisfies RowFilter[], order, after, limit, value_characters })
+        const { next, columns, rows } = await listTableRows(session, {
+          table,
+          filters: filters satisfies RowFilter[],
+          order,
+          after,
+          limit,
+          value_characters,
+        })
         return { columns, rows, row_key: table.row_key, next_cursor: next ? formatRowsCursor(sorted, next) : null }
       }),
 
@@ -167,7 +172,8 @@ async function* encodeRecords(records: AsyncIterable<QueryRecord>): AsyncGenerat
 
 /** The response has begun, so that an error about the server is its last line. */
 function lostRecord(error: unknown): QueryRecord {
-  const message = error instanceof Error && error.name === 'DatabaseUnavailableError' ? error.message : 'The connection to the database server was lost.'
+  const message =
+    error instanceof Error && error.name === 'DatabaseUnavailableError' ? error.message : 'The connection to the database server was lost.'
   const none = { detail: null, hint: 'Run the statement again.', position: null, line: null, column: null }
   return { type: 'error', error: { code: '08006', message, ...none }, duration_ms: 0, notices: [] }
 }
@@ -180,5 +186,7 @@ const translateQueryErrors = <T>(work: Promise<T>): Promise<T> =>
     if (!(error instanceof StatementError)) throw error
     const { message, detail, hint, ...rest } = error.error
     const text = [message, detail, hint].filter(Boolean).map((part) => part?.replace(/[^.!?]$/, '$&.'))
-    throw new Problem('query_failed', text.join(' '), { fields: { sqlstate: rest.code, position: rest.position, line: rest.line, column: rest.column } })
+    throw new Problem('query_failed', text.join(' '), {
+      fields: { sqlstate: rest.code, position: rest.position, line: rest.line, column: rest.column },
+    })
   })

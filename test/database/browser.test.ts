@@ -74,7 +74,8 @@ interface RowsResponse {
   rows: TableRow[]
   next_cursor: string | null
 }
-const rows = (queryText: Record<string, string>) => platform.api<RowsResponse & { error?: string; message?: string }>('GET', `${at}/rows?${new URLSearchParams(queryText)}`)
+const rows = (queryText: Record<string, string>) =>
+  platform.api<RowsResponse & { error?: string; message?: string }>('GET', `${at}/rows?${new URLSearchParams(queryText)}`)
 const change = (changes: object[], preview = false) =>
   platform.api<{ statements: string[]; applied: boolean; error?: string; message?: string }>('POST', `${at}/changes`, { changes, preview })
 
@@ -119,7 +120,10 @@ describe('the schema', () => {
 
   test('404 without a database, and for a preview that has no copy', async () => {
     await platform.createProject({ slug: 'without' })
-    expect(await platform.api('GET', '/instance/projects/without/database/schema')).toMatchObject({ status: 404, body: { error: 'database_not_found' } })
+    expect(await platform.api('GET', '/instance/projects/without/database/schema')).toMatchObject({
+      status: 404,
+      body: { error: 'database_not_found' },
+    })
     expect(await platform.api('GET', `${at}/schema?branch=none`)).toMatchObject({ status: 404, body: { error: 'database_not_found' } })
   })
 })
@@ -194,7 +198,9 @@ describe('rows', () => {
 
   test('with large values cut, and whole on request', async () => {
     await app.query(`CREATE TABLE large (id int PRIMARY KEY, words text, bytes bytea, amount numeric, big bigint, list int[])`)
-    await app.query(`INSERT INTO large VALUES (1, repeat('é', 5000), decode(repeat('ab', 5000), 'hex'), 12345678901234567890.5, 9007199254740993, '{1,2}')`)
+    await app.query(
+      `INSERT INTO large VALUES (1, repeat('é', 5000), decode(repeat('ab', 5000), 'hex'), 12345678901234567890.5, 9007199254740993, '{1,2}')`,
+    )
     const cut = (await rows({ table: 'large' })).body.rows[0]?.values
     expect(cut).toEqual([
       1,
@@ -267,9 +273,17 @@ describe('changes', () => {
       const { status, body } = await change([one])
       return [status, body.error, body.message]
     }
-    expect(await refused({ kind: 'delete', schema: 'public', table: 'loose', key: { word: 'word 1' } })).toMatchObject([400, 'invalid_input', expect.any(String)])
+    expect(await refused({ kind: 'delete', schema: 'public', table: 'loose', key: { word: 'word 1' } })).toMatchObject([
+      400,
+      'invalid_input',
+      expect.any(String),
+    ])
     expect(await refused({ kind: 'insert', ...guests, values: { none: 1 } })).toMatchObject([400, 'invalid_input', expect.any(String)])
-    expect(await refused({ kind: 'delete', schema: 'public', table: 'visits', key: { guest_id: 1 } })).toMatchObject([400, 'invalid_input', expect.any(String)])
+    expect(await refused({ kind: 'delete', schema: 'public', table: 'visits', key: { guest_id: 1 } })).toMatchObject([
+      400,
+      'invalid_input',
+      expect.any(String),
+    ])
     expect(await refused({ kind: 'insert', schema: 'public', table: 'visits', values: { guest_id: -1, day: '2026-01-01' } })).toMatchObject([
       400,
       'query_failed',
@@ -280,7 +294,9 @@ describe('changes', () => {
 
 describe('statements', () => {
   test('return columns with their types, rows, and how long they took', async () => {
-    const result = await query("SELECT 1 AS one, 2::bigint AS big, true AS yes, NULL AS none, 'rough'::mood AS sea, '{\"a\":1}'::jsonb AS json, 1.50 AS exact")
+    const result = await query(
+      "SELECT 1 AS one, 2::bigint AS big, true AS yes, NULL AS none, 'rough'::mood AS sea, '{\"a\":1}'::jsonb AS json, 1.50 AS exact",
+    )
     expect(result.types).toEqual(['integer', 'bigint', 'boolean', 'text', 'mood', 'jsonb', 'numeric'])
     expect(result.rows).toEqual([[1, '2', true, null, 'rough', '{"a": 1}', '1.50']])
     expect(result.end).toEqual({ type: 'done', command: 'SELECT', row_count: 1, truncated: null, duration_ms: expect.any(Number), notices: [] })
@@ -299,7 +315,9 @@ describe('statements', () => {
     expect(read.end).toMatchObject({ type: 'done', truncated: 'bytes' })
     expect(read.rows[0]).toEqual([{ text: 'x'.repeat(10_000), size_bytes: 100_000 }])
     expect(errorOf(await query("SELECT repeat('x', 900000000)"))).toMatchObject({ code: '54000' })
-    const written = await write("INSERT INTO loose SELECT repeat('x', 100000), n FROM generate_series(100, 1000) n RETURNING *", { max_rows: 100_000 })
+    const written = await write("INSERT INTO loose SELECT repeat('x', 100000), n FROM generate_series(100, 1000) n RETURNING *", {
+      max_rows: 100_000,
+    })
     expect(errorOf(written)).toMatchObject({ code: '54000', detail: 'Nothing was changed.' })
     expect((await app.query('SELECT FROM loose WHERE number >= 100')).rowCount).toBe(0)
   })
@@ -348,11 +366,15 @@ describe('statements', () => {
   })
 
   test('a timeout ends it', async () => {
-    expect(errorOf(await query('SELECT pg_sleep(600)', { timeout_ms: 100 }))).toMatchObject({ code: '57014', message: 'canceling statement due to statement timeout' })
+    expect(errorOf(await query('SELECT pg_sleep(600)', { timeout_ms: 100 }))).toMatchObject({
+      code: '57014',
+      message: 'canceling statement due to statement timeout',
+    })
   })
 
   const isRunning = async (mark: string) =>
-    (await app.query("SELECT FROM pg_stat_activity WHERE query LIKE $1 AND state = 'active' AND pid <> pg_backend_pid()", [`%${mark}%`])).rowCount === 1
+    (await app.query("SELECT FROM pg_stat_activity WHERE query LIKE $1 AND state = 'active' AND pid <> pg_backend_pid()", [`%${mark}%`])).rowCount ===
+    1
   const started = (mark: string) => until(async () => (await isRunning(mark)) || undefined, { what: 'the statement to run' })
   const ended = (mark: string) => until(async () => !(await isRunning(mark)) || undefined, { what: 'the statement to end' })
 
@@ -398,7 +420,7 @@ describe('hostile statements', () => {
     'WITH gone AS (DELETE FROM loose RETURNING *) SELECT * FROM gone',
     'SET TRANSACTION READ WRITE',
     "SELECT set_config('transaction_read_only', 'off', true)",
-    "DO $$ BEGIN SET TRANSACTION READ WRITE; DELETE FROM loose; END $$",
+    'DO $$ BEGIN SET TRANSACTION READ WRITE; DELETE FROM loose; END $$',
     'DO $$ BEGIN COMMIT; DELETE FROM loose; END $$',
     "DO $$ BEGIN EXECUTE 'COMMIT'; DELETE FROM loose; END $$",
     'EXPLAIN ANALYZE DELETE FROM loose',
@@ -449,7 +471,10 @@ describe('hostile statements', () => {
   })
 
   test('several statements are refused when writing too', async () => {
-    expect(errorOf(await write('SELECT 1; SELECT 2'))).toMatchObject({ code: '42601', message: 'cannot insert multiple commands into a prepared statement' })
+    expect(errorOf(await write('SELECT 1; SELECT 2'))).toMatchObject({
+      code: '42601',
+      message: 'cannot insert multiple commands into a prepared statement',
+    })
   })
 
   test('a NUL and a text that is too long are 400', async () => {
@@ -460,13 +485,17 @@ describe('hostile statements', () => {
 })
 
 describe('plans', () => {
-  const explain = (body: object) => platform.api<{ plan: PlanNode; execution_ms: number | null; error?: string; message?: string }>('POST', `${at}/explain`, body)
+  const explain = (body: object) =>
+    platform.api<{ plan: PlanNode; execution_ms: number | null; error?: string; message?: string }>('POST', `${at}/explain`, body)
 
   test('have nodes with costs; with analyze, also times', async () => {
     const planned = await explain({ sql: 'SELECT * FROM guests JOIN visits ON guest_id = id ORDER BY day' })
     expect(planned.body).toMatchObject({ plan: { type: 'Sort', actual_ms: null, children: [{ type: expect.any(String) }] }, execution_ms: null })
     const analyzed = await explain({ sql: 'SELECT * FROM guests', analyze: true })
-    expect(analyzed.body).toMatchObject({ plan: { type: 'Seq Scan', relation: 'guests', actual_rows: expect.any(Number) }, execution_ms: expect.any(Number) })
+    expect(analyzed.body).toMatchObject({
+      plan: { type: 'Seq Scan', relation: 'guests', actual_rows: expect.any(Number) },
+      execution_ms: expect.any(Number),
+    })
   })
 
   test('analyze of a statement that writes is refused, or rolled back', async () => {

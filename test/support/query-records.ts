@@ -16,7 +16,8 @@ export function readQueryRecords(text: string): QueryResult {
     .map((line) => JSON.parse(line) as QueryRecord)
   const result: Omit<QueryResult, 'end'> = { columns: [], types: [], rows: [], snapshot: null }
   for (const record of records) {
-    if (record.type === 'columns') Object.assign(result, { columns: record.columns.map(({ name }) => name), types: record.columns.map(({ type }) => type) })
+    if (record.type === 'columns')
+      Object.assign(result, { columns: record.columns.map(({ name }) => name), types: record.columns.map(({ type }) => type) })
     if (record.type === 'rows') result.rows.push(...record.rows)
     if (record.type === 'snapshot') result.snapshot = record.dump.id
   }

@@ -40,7 +40,12 @@ export function FilterBar({ table, filters, onChange }: { table: DatabaseTable; 
           </option>
         ))}
       </select>
-      <select className="input select" aria-label="Condition" value={op} onChange={({ target }) => setOp(operators.find((one) => one === target.value) ?? 'eq')}>
+      <select
+        className="input select"
+        aria-label="Condition"
+        value={op}
+        onChange={({ target }) => setOp(operators.find((one) => one === target.value) ?? 'eq')}
+      >
         {operators.map((one) => (
           <option key={one} value={one}>
             {operatorLabels[one]}

@@ -15,10 +15,13 @@ export function DatabaseMissing({ slug, error, onRetry }: { slug: string; error:
         <SkeletonRows rows={12} height={32} />
       </div>
     )
-  if (error instanceof ApiError && error.code === 'route_not_found') return <None>This instance runs an older Homeport, which has no database browser.</None>
+  if (error instanceof ApiError && error.code === 'route_not_found')
+    return <None>This instance runs an older Homeport, which has no database browser.</None>
   if (error instanceof ApiError && error.code === 'database_not_found')
     return (
-      <None action={<Link href={`/projects/${slug}/database`}>Create a database</Link>}>Its tables and rows appear here once the project has one.</None>
+      <None action={<Link href={`/projects/${slug}/database`}>Create a database</Link>}>
+        Its tables and rows appear here once the project has one.
+      </None>
     )
   return <ProblemView problem={toApiError(error)} onRetry={onRetry} />
 }

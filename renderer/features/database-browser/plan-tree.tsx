@@ -32,7 +32,8 @@ const measure = (node: PlanNode): number => node.actual_ms ?? node.total_cost
 function PlanStep({ node, total }: { node: PlanNode; total: number }) {
   const own = Math.max(0, measure(node) - node.children.reduce((sum, child) => sum + measure(child), 0))
   const share = Math.min(100, Math.round((100 * own) / total))
-  const rows = node.actual_rows === null ? `about ${node.plan_rows.toLocaleString()} rows` : `${(node.actual_rows * (node.loops ?? 1)).toLocaleString()} rows`
+  const rows =
+    node.actual_rows === null ? `about ${node.plan_rows.toLocaleString()} rows` : `${(node.actual_rows * (node.loops ?? 1)).toLocaleString()} rows`
   const details = Object.entries(node.details).filter(([name]) => /Cond|Filter|Key|Index Name|Join Type|Strategy|Method|Removed/.test(name))
   return (
     <li>

@@ -27,7 +27,8 @@ export function RowDialog(props: Props) {
   const client = useClient()
   const { data, error } = useQuery({
     queryKey: ['database-row', slug, table.schema, table.name, row_key],
-    queryFn: ({ signal }) => (row_key === null ? null : loadRow(client, slug, table, row_key, signal).then((row) => row?.values.map(cellText) ?? 'gone')),
+    queryFn: ({ signal }) =>
+      row_key === null ? null : loadRow(client, slug, table, row_key, signal).then((row) => row?.values.map(cellText) ?? 'gone'),
     gcTime: 0,
     staleTime: Infinity,
     retry: false,
@@ -166,7 +167,12 @@ function ValueField({ column, value, isNew, isReadOnly, isFocused, onChange }: F
         )}
       </span>
       {enum_values ? (
-        <select className="input select" {...common} value={text} onChange={({ target }) => onChange(target.value === '' ? (isNew ? undefined : null) : target.value)}>
+        <select
+          className="input select"
+          {...common}
+          value={text}
+          onChange={({ target }) => onChange(target.value === '' ? (isNew ? undefined : null) : target.value)}
+        >
           {(is_nullable || isNew) && <option value="">{placeholder}</option>}
           {enum_values.map((one) => (
             <option key={one}>{one}</option>
