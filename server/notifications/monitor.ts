@@ -1,5 +1,4 @@
 import { limits } from '../contract/limits.ts'
-import { metricsBuckets } from '../contract/metrics.ts'
 import { type Clock, isoTime, type Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { NotificationTargetRow } from '../store/notification-tables.ts'
@@ -8,7 +7,6 @@ import { findProject, listProjectIdsOfAccount } from '../store/projects.ts'
 import type { Db, Tx } from '../store/store.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import { findInstanceOwner } from '../store/users.ts'
-import { createErrorRateWindow } from './error-rate.ts'
 import { type OutboxContext, reportIncident } from './outbox.ts'
 import { certificateMessage, diskMessage, errorRateMessage } from './payload.ts'
 import { recordCrashState, rulesOf } from './record-events.ts'
@@ -33,7 +31,6 @@ const certificateWarning_ms = 30 * 24 * 3_600_000
 /** Checks once a minute what has no event: error rates, the disk and the certificate authority. */
 export function createNotificationMonitor(options: NotificationMonitorOptions) {
   const { db, clock, log } = options
-  const windows = new Map<string, ReturnType<typeof createErrorRateWindow>>()
   let running: Promise<void> | undefined
   let timer: Timer | undefined
   let isDiskLow = false
@@ -41,17 +38,14 @@ export function createNotificationMonitor(options: NotificationMonitorOptions) {
   const checkErrorRates = async (): Promise<void> => {
     const now = clock.now()
     const watched = await db.read(listWatchedProjects)
-    for (const id of windows.keys()) if (!watched.some(({ project }) => project.id === id)) windows.delete(id)
-    const bucket_s = metricsBuckets['24h'].seconds
-    const since = Math.floor(now / 1000 / bucket_s) * bucket_s - bucket_s
     for (const { project, targets } of watched) {
-      const window = windows.get(project.id) ?? createErrorRateWindow()
-      windows.set(project.id, window)
-      window.add(options.readMetrics(project.id, since), now)
       const found = targets.flatMap((target) => {
         const rule = rulesOf(target).error_rate
-        const counts = rule && window.read(rule.minutes, now)
-        return rule && counts ? [{ target, state: { ...rule, ...counts } }] : []
+        if (!rule) return []
+        const rows = options.readMetrics(project.id, Math.floor(now / 1000) - rule.minutes * 60)
+        const requests = rows.reduce((sum, row) => sum + row.requests, 0)
+        const errors = rows.reduce((sum, row) => sum + row.status_5xx, 0)
+        return [{ target, state: { ...rule, requests, errors } }]
       })
       if (found.length > 0)
         await db.write((tx) => {

@@ -48,7 +48,9 @@ const valuesOf = (index: number) => [
   customers[index % customers.length] ?? '',
   ['new', 'paid', 'shipped'][index % 3] ?? null,
   index % 7 === 3 ? null : `${((index * 137) % 900) + 12}.${String((index * 31) % 100).padStart(2, '0')}`,
-  index % 5 === 2 ? { text: '{"items": [{"sku": "LAMP-1", "count": 2}, {"sku": "ROPE-9"', size_bytes: 48_213 } : '{"items": [{"sku": "LAMP-1", "count": 2}]}',
+  index % 5 === 2
+    ? { text: '{"items": [{"sku": "LAMP-1", "count": 2}, {"sku": "ROPE-9"', size_bytes: 48_213 }
+    : '{"items": [{"sku": "LAMP-1", "count": 2}]}',
   `2026-11-25 1${index % 10}:04:12.345+00`,
 ]
 const rows = Array.from({ length: 60 }, (_, index) => ({ key: [String(4711 - index)], values: valuesOf(index) }))
@@ -86,17 +88,21 @@ async function withDatabase(page: Page, found: DatabaseTable[] = tables): Promis
     return route.fulfill({ json: { columns, row_key: ['id'], rows: isOne ? rows.slice(0, 1) : rows, next_cursor: isOne ? null : 'more' } })
   })
   await page.route('**/database/changes', (route) =>
-    route.fulfill({ json: { statements: [`UPDATE "public"."orders" SET "status" = 'paid' WHERE "id" = 4711 AND "status" = 'new'`], applied: false } }),
+    route.fulfill({
+      json: { statements: [`UPDATE "public"."orders" SET "status" = 'paid' WHERE "id" = 4711 AND "status" = 'new'`], applied: false },
+    }),
   )
   await page.route('**/database/explain', (route) => route.fulfill({ json: { plan, planning_ms: 0.4, execution_ms: 31.6 } }))
 }
 
-const withAnswer = (...records: QueryRecord[]) => async (page: Page) => {
-  await withDatabase(page)
-  await page.route('**/database/queries', (route) =>
-    route.fulfill({ contentType: 'application/x-ndjson', body: records.map((record) => `${JSON.stringify(record)}\n`).join('') }),
-  )
-}
+const withAnswer =
+  (...records: QueryRecord[]) =>
+  async (page: Page) => {
+    await withDatabase(page)
+    await page.route('**/database/queries', (route) =>
+      route.fulfill({ contentType: 'application/x-ndjson', body: records.map((record) => `${JSON.stringify(record)}\n`).join('') }),
+    )
+  }
 
 const done: QueryRecord = { type: 'done', command: 'SELECT', row_count: 60, truncated: null, duration_ms: 12.4, notices: [] }
 const found: QueryRecord[] = [{ type: 'columns', columns }, { type: 'rows', rows: rows.map(({ values }) => values) }, done]
@@ -125,8 +131,18 @@ const tablesPath = 'projects/lighthouse/database/tables'
 const sqlPath = 'projects/lighthouse/database/sql'
 
 export const browserScreens: Screen[] = [
-  { name: 'tables', path: tablesPath, before: withDatabase, act: (page) => expect(page.getByRole('table', { name: 'Rows of orders' })).toBeVisible() },
-  { name: 'tables-empty', path: tablesPath, before: (page) => withDatabase(page, []), act: (page) => expect(page.getByText('No tables')).toBeVisible() },
+  {
+    name: 'tables',
+    path: tablesPath,
+    before: withDatabase,
+    act: (page) => expect(page.getByRole('table', { name: 'Rows of orders' })).toBeVisible(),
+  },
+  {
+    name: 'tables-empty',
+    path: tablesPath,
+    before: (page) => withDatabase(page, []),
+    act: (page) => expect(page.getByText('No tables')).toBeVisible(),
+  },
   {
     name: 'tables-row',
     path: tablesPath,

@@ -87,7 +87,7 @@ export const instanceTopics: HelpArticle[] = [
       {
         list: [
           'The agent sees only the tools that its token allows. Every call passes the checks of every other request, and counts towards the limit of requests per minute.',
-          'No tool returns values of variables, passwords or the data of your apps. An agent can set a variable, and list the names of all.',
+          'No tool returns values of variables or passwords. Only `query_database` returns data of an app: it needs a token with the scope `admin`, and reads only. An agent can set a variable, and list the names of all.',
           'Logs may contain text that speaks to the agent. What a tool returns is marked as data, yet no mark is a guarantee: give an agent that reads logs of strangers the scope `read`.',
           'Before a volume is deleted, or a volume or database restored, a snapshot of its data is taken.',
           'When you [[/account?at=tokens|revoke the token]], its next call is refused.',
