@@ -1,4 +1,4 @@
-import type { OtlpSpan, ReceivedSpan } from './otlp-schema.ts'
+import type { ReceivedSpan } from './otlp-schema.ts'
 
 /** The spans of an ExportTraceServiceRequest in OTLP/JSON. Throws for a text that is no JSON object. */
 export function* readJsonSpans(body: Uint8Array): Generator<ReceivedSpan> {
@@ -9,7 +9,7 @@ export function* readJsonSpans(body: Uint8Array): Generator<ReceivedSpan> {
     for (const scopeSpans of objectsOf(resourceSpans.scopeSpans)) {
       const name = isObject(scopeSpans.scope) ? scopeSpans.scope.name : undefined
       const scope = typeof name === 'string' ? name : null
-      for (const span of objectsOf(scopeSpans.spans)) yield { span: span as OtlpSpan, scope, resource }
+      for (const span of objectsOf(scopeSpans.spans)) yield { span, scope, resource }
     }
   }
 }

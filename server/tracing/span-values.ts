@@ -69,11 +69,7 @@ function readValue(sent: OtlpValue | null | undefined, mask: MaskText, depth: nu
 
 /** Text for a value that a number cannot represent. */
 function readInteger(value: unknown): number | string | undefined {
-  const text = isLong(value)
-    ? ((BigInt(value.high) << 32n) | BigInt(value.low >>> 0)).toString()
-    : typeof value === 'object'
-      ? ''
-      : String(value as string | number)
+  const text = isLong(value) ? ((BigInt(value.high) << 32n) | BigInt(value.low >>> 0)).toString() : typeof value === 'object' ? '' : String(value)
   if (!/^-?\d{1,20}$/.test(text)) return undefined
   return Number.isSafeInteger(Number(text)) ? Number(text) : text
 }

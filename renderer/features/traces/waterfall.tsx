@@ -112,8 +112,7 @@ const Row = memo(function Row({ row, duration_ms, onToggle, onSelect }: RowProps
       )}
       <button type="button" className={styles.span} onClick={() => onSelect(span.span_id)}>
         <span className={`truncate ${styles.name} ${span.is_error ? styles.failed : ''}`}>
-          {span.kind === 'edge' && <span className={styles.tag}>edge</span>}
-          {label}
+          {span.kind === 'edge' && <span className={styles.tag}>edge</span>} {label}
           {hidden > 0 && <span className="text-subtle"> +{hidden.toLocaleString()}</span>}
           {span.kind !== 'edge' && span.summary !== null && (
             <span className={`text-subtle ${styles.summary}`}> {sanitizeForDisplay(span.summary)}</span>
