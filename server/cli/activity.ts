@@ -4,7 +4,7 @@ import { activitySentence } from '../contract/activity-sentences.ts'
 import { limits } from '../contract/limits.ts'
 import type { ApiClient } from './client.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError } from './command.ts'
-import { readTime } from './read-time.ts'
+import { readTimeFlag } from './read-time.ts'
 import { sanitizeLine } from './terminal.ts'
 
 const defaultLimit = 50
@@ -43,8 +43,8 @@ function readOptions({ flags, clock }: CommandContext, slug: string | undefined)
     project: slug ?? stringFlag(flags, 'project'),
     actor: readActor(stringFlag(flags, 'actor')),
     action: stringFlag(flags, 'action'),
-    since: readTime('since', stringFlag(flags, 'since'), clock.now()),
-    until: readTime('until', stringFlag(flags, 'until'), clock.now()),
+    since: readTimeFlag('since', stringFlag(flags, 'since'), clock.now()),
+    until: readTimeFlag('until', stringFlag(flags, 'until'), clock.now()),
   }
   return { filters, wanted: Number(count) }
 }

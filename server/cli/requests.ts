@@ -5,7 +5,7 @@ import { version } from '../contract/index.ts'
 import { toHar } from '../contract/request-har.ts'
 import type { ApiClient } from './client.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError } from './command.ts'
-import { readTime } from './read-time.ts'
+import { readTimeFlag } from './read-time.ts'
 import { captureCommand, replayCommand } from './request-replay.ts'
 import { colorize, formatBytes, formatTable, sanitizeLine, type Terminal } from './terminal.ts'
 
@@ -71,8 +71,8 @@ function readFilters({ flags, clock }: CommandContext): RequestFilters {
     deployment: stringFlag(flags, 'deployment'),
     cache,
     min_duration_ms: slow === undefined ? undefined : Number(slow),
-    since: readTime('since', stringFlag(flags, 'since'), clock.now()),
-    until: readTime('until', stringFlag(flags, 'until'), clock.now()),
+    since: readTimeFlag('since', stringFlag(flags, 'since'), clock.now()),
+    until: readTimeFlag('until', stringFlag(flags, 'until'), clock.now()),
   }
 }
 

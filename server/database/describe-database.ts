@@ -75,9 +75,9 @@ const selectRows = async <Row>(client: Client, sql: string, oids: string[]): Pro
   return rows
 }
 
-function groupByTable<Row extends object>(rows: OfTable<Row>[]): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>()
-  for (const { table_oid, ...row } of rows) groups.set(table_oid, [...(groups.get(table_oid) ?? []), row as unknown as Row])
+function groupByTable<Row extends object>(rows: OfTable<Row>[]): Map<string, Omit<OfTable<Row>, 'table_oid'>[]> {
+  const groups = new Map<string, Omit<OfTable<Row>, 'table_oid'>[]>()
+  for (const { table_oid, ...row } of rows) groups.set(table_oid, [...(groups.get(table_oid) ?? []), row])
   return groups
 }
 

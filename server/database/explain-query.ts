@@ -8,7 +8,7 @@ export interface QueryPlan {
   execution_ms: number | null
 }
 
-type RawNode = Record<string, unknown> & { Plans?: RawNode[] }
+type RawNode = Record<string, unknown> & { 'Node Type': string; Plans?: RawNode[] }
 
 /** The plan of a statement. The session ends afterwards without a commit, so that nothing that ANALYZE runs stays. */
 export async function explainQuery({ client }: QuerySession, sql: string, analyze: boolean): Promise<QueryPlan> {
@@ -22,7 +22,7 @@ export async function explainQuery({ client }: QuerySession, sql: string, analyz
   return { plan: toPlanNode(output.Plan), planning_ms: output['Planning Time'] ?? null, execution_ms: output['Execution Time'] ?? null }
 }
 
-const shownElsewhere = new Set(
+const separateFields = new Set(
   'Node Type,Plans,Startup Cost,Total Cost,Plan Rows,Actual Startup Time,Actual Total Time,Actual Rows,Actual Loops,Relation Name,Schema,Alias'.split(
     ',',
   ),
@@ -33,12 +33,12 @@ function toPlanNode(raw: RawNode): PlanNode {
   const total = toNumber(raw['Actual Total Time'])
   const details: Record<string, string> = {}
   for (const [name, value] of Object.entries(raw)) {
-    if (shownElsewhere.has(name) || value === null || value === false) continue
-    details[name] = Array.isArray(value) ? value.join(', ') : String(value as string | number | boolean)
+    if (separateFields.has(name) || value === null || value === false) continue
+    details[name] = Array.isArray(value) ? value.join(', ') : String(value)
   }
   const relation = [raw['Schema'], raw['Relation Name']].filter(Boolean).join('.')
   return {
-    type: String(raw['Node Type'] as string),
+    type: raw['Node Type'],
     relation: relation === '' ? null : relation,
     details,
     startup_cost: toNumber(raw['Startup Cost']) ?? 0,

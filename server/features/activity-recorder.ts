@@ -1,6 +1,5 @@
 import { activityActionOf } from '../contract/activity-actions.ts'
 import type { ActivityEntry } from '../contract/activity.ts'
-import type { CallInput } from '../client/operation-types.ts'
 import type { OperationId } from '../contract/index.ts'
 import { allOperations } from '../contract/index.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
@@ -94,7 +93,7 @@ const namesById: Partial<Record<OperationId, (tx: Tx, id: string) => string | un
 
 /** The keys of the variables that are added, changed or deleted. */
 function variableNames(tx: Tx, projectId: string, body: unknown): string[] {
-  const { create = [], update = [], delete: deleted = [] } = body as NonNullable<CallInput<'changeProjectEnvVars'>['body']>
+  const { create = [], update = [], delete: deleted = [] } = body as { create?: { key: string }[]; update?: { id: string }[]; delete?: string[] }
   const ids = [...update.map(({ id }) => id), ...deleted]
   return [...new Set([...create.map(({ key }) => key), ...ids.flatMap((id) => findEnvVar(tx, projectId, id)?.key ?? [])])]
 }

@@ -1,7 +1,7 @@
 import type { RequestLog } from '../edge/request-log.ts'
 import type { CaptureRule } from '../edge/request-capture.ts'
 import type { EncryptionContext } from '../store/sealer.ts'
-import type { RequestCaptureRow } from '../store/tables.ts'
+import type { RequestCaptureRow } from '../store/request-tables.ts'
 
 /** What the edge checks of each request while requests of its project are captured. */
 export function createCaptureRule({ until, path, method, status, masked_fields }: Omit<RequestCaptureRow, 'project_id'>): CaptureRule {

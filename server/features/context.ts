@@ -4,7 +4,8 @@ import type { TokenScope } from '../contract/token-scopes.ts'
 import type { DomainView } from '../store/domains.ts'
 import type { Tx } from '../store/store.ts'
 import type { DatabaseDumpRow } from '../store/database-tables.ts'
-import type { DeploymentRow, EnvVarRow, ProjectRow } from '../store/tables.ts'
+import type { EnvVarRow } from '../store/env-var-tables.ts'
+import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 
 /** The authenticated caller, as determined by the API server. */
 export interface Caller {

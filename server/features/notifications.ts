@@ -177,7 +177,7 @@ const tooManyTargets = () =>
   new Problem('too_many_targets', `There can be ${limits.notification_targets} notification targets here. Delete one that is not needed.`)
 
 function checkRules(caller: Caller, { project_id }: rows.NotificationScope, before: NotificationRules, change: PartialRules | undefined) {
-  const rules = { ...before, ...change } as NotificationRules
+  const rules = { ...before, ...change }
   if ((rules.disk || rules.certificate) && (project_id !== null || !caller.is_instance_owner))
     throw new Problem(
       'invalid_input',

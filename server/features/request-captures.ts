@@ -4,7 +4,7 @@ import { type CapturedExchange, capturedExchange, type RequestCaptureSettings, t
 import { isoTime } from '../lib/clock.ts'
 import { endRequestCapture, findRequestCapture, saveRequestCapture } from '../store/request-captures.ts'
 import type { StoredRequest } from '../store/request-store.ts'
-import type { RequestCaptureRow } from '../store/tables.ts'
+import type { RequestCaptureRow } from '../store/request-tables.ts'
 import { applyCapture, captureEncryptionContext } from './capture-rules.ts'
 import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'

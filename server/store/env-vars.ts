@@ -1,6 +1,6 @@
 import { all, exists, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
-import type { EnvVarRow } from './tables.ts'
+import type { EnvVarRow } from './env-var-tables.ts'
 
 /** Sorted by environment (variables for both first), then by key. */
 export const listEnvVars = all((projectId: string) =>

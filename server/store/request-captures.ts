@@ -1,5 +1,5 @@
 import { all, first, run, tables } from './query.ts'
-import type { RequestCaptureRow } from './tables.ts'
+import type { RequestCaptureRow } from './request-tables.ts'
 import type { Tx } from './store.ts'
 
 /** The capture settings of a project; none until they are first set. */

@@ -55,3 +55,15 @@ export interface RequestRow {
   failure: string | null
   skipped_before: number
 }
+
+/** Which requests of a project are captured. */
+export interface RequestCaptureRow {
+  project_id: string
+  /** Milliseconds since 1970; 0: off. */
+  until: number
+  path: string | null
+  method: string | null
+  status: string | null
+  /** JSON list of names. */
+  masked_fields: string
+}

@@ -9,6 +9,7 @@ import type { TokenScope } from '../contract/token-scopes.ts'
 import type { CronRun } from '../contract/services.ts'
 import type { DatabaseDumpTable, DatabaseRow } from './database-tables.ts'
 import type { CleanupTable, ForkRow, MailboxRow, MailMessageTable, ManagedServiceRow, RegistryRow } from './managed-tables.ts'
+import type { EnvVarTable } from './env-var-tables.ts'
 import type { ActivityTable } from './activity-tables.ts'
 import type {
   DeployHookTable,
@@ -17,6 +18,7 @@ import type {
   NotificationIncidentRow,
   NotificationTargetTable,
 } from './notification-tables.ts'
+import type { RequestCaptureRow } from './request-tables.ts'
 import type { ProjectVolumeRow, UnsavedFilesRow } from './volume-tables.ts'
 
 /** The rows. Names are those of the API; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
@@ -68,18 +70,6 @@ export interface Tables {
   notification_attempts: NotificationAttemptRow
   notification_incidents: NotificationIncidentRow
   deploy_hooks: DeployHookTable
-}
-
-/** Which requests of a project are captured. */
-export interface RequestCaptureRow {
-  project_id: string
-  /** Milliseconds since 1970; 0: off. */
-  until: number
-  path: string | null
-  method: string | null
-  status: string | null
-  /** JSON list of names. */
-  masked_fields: string
 }
 
 interface CronRunTable extends Omit<CronRunRow, 'seq'> {
@@ -393,24 +383,4 @@ export interface DeploymentStepRow {
   status: StepStatus
   started_at: string | null
   finished_at: string | null
-}
-
-interface EnvVarTable extends Omit<EnvVarRow, 'is_write_only' | 'is_build_secret'> {
-  is_write_only: Generated<EnvVarRow['is_write_only']>
-  is_build_secret: Generated<EnvVarRow['is_build_secret']>
-}
-
-export interface EnvVarRow {
-  id: string
-  project_id: string
-  key: string
-  sealed_value: Uint8Array
-  environment: 'production' | 'preview' | null
-  is_sensitive: 0 | 1
-  /** The API never returns the value. Cannot be reset. */
-  is_write_only: 0 | 1
-  /** Mounted into builds of a Dockerfile as a secret. */
-  is_build_secret: 0 | 1
-  created_at: string
-  updated_at: string
 }

@@ -46,7 +46,7 @@ const hints: Record<string, readonly unknown[]> = {
   setup_code: [secret],
   key: ['API_KEY'],
   path: ['/data'],
-  folder: ['/home/ana/app'],
+  folder: ['/data/app'],
   root_directory: ['.'],
   watch_paths: [['src/**']],
   public_ports: [[]],
@@ -155,9 +155,10 @@ async function call(id: OperationId, headers: Record<string, string> = {}): Prom
     .replace('{id}', ids[resource] ?? 'example')
     .replace('{name}', 'redis')
     .replaceAll(/\{\w+\}/g, 'example')
-  const init: RequestInit = { method, headers: { ...bearer(api.owner.token), ...headers } }
-  if (body) Object.assign(init, { body: JSON.stringify(createBody(body)), headers: { ...init.headers, 'content-type': 'application/json' } })
-  if (upload) Object.assign(init, { body: gzipSync('archive'), headers: { ...init.headers, 'content-type': upload.types[0] } })
+  const sent = { ...bearer(api.owner.token), ...headers }
+  const init: RequestInit = { method, headers: sent }
+  if (body) Object.assign(init, { body: JSON.stringify(createBody(body)), headers: { ...sent, 'content-type': 'application/json' } })
+  if (upload) Object.assign(init, { body: gzipSync('archive'), headers: { ...sent, 'content-type': upload.types[0] } })
   const response = await api.fetch(url, init)
   const text = await response.text()
   if (response.status >= 400 && mode === 'succeed') throw new Error(`${method} ${url}: ${response.status} ${text}`)

@@ -18,6 +18,7 @@ import { until } from '../support/until.ts'
 import { encodingsOf } from './secret-encodings.ts'
 import { captureSecrets } from './secrets-capture.ts'
 import { readAsAgent } from './secrets-agent.ts'
+import { readSecretSpan } from './secrets-traces.ts'
 import { tellingApp } from './secrets-app.ts'
 import { addNotificationSecrets, readNotifications } from './secrets-notifications.ts'
 
@@ -260,13 +261,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       for (const path of ['/healthz', '/openapi.json', '/docs']) await ask('GET', path)
     })
 
-    test('it receives a span that contains them everywhere', async () => {
-      const path = `/instance/projects/teller/traces/${'ab'.repeat(16)}`
-      await until(async () => (await ask('GET', path)).status === 200 || undefined, { what: 'the trace' })
-      expect(JSON.stringify(await ask('GET', `${path}/spans/${'cd'.repeat(8)}`)).split('••••••').length).toBeGreaterThan(20)
-      await ask('GET', '/instance/projects/teller/traces')
-      await until(() => sinks.get('the runtime log')?.includes('sent with x-homeport-token ••••••') || undefined, { what: 'the token' })
-    })
+    test('it receives a span that contains them everywhere', () => readSecretSpan(ask, () => sinks.get('the runtime log')))
 
     test('it captures requests that carry secrets, and replays them', () =>
       captureSecrets({ ask, edge_url: instance.instance.edge_url, slug: 'teller', secret: secrets.get('variable')! }))

@@ -30,7 +30,7 @@ export function SqlEditor({ text, tables, isWriting, handle, onChange, onRun }: 
           parent: parent.current,
           text: latest.current.text,
           tables,
-          onChange: (next) => latest.current.onChange(next),
+          onChange: (changed) => latest.current.onChange(changed),
           onRun: () => latest.current.onRun(),
         })
         setReady(true)

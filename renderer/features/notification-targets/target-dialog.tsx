@@ -59,7 +59,7 @@ export function TargetDialog({ slug, target, canSendEmail, onClose }: Props) {
   const rules = target?.rules ?? defaultNotificationRules
   const form = useForm({
     initial: {
-      type: target?.type ?? ('email' as NotificationTarget['type']),
+      type: target?.type ?? 'email',
       address: '',
       name: target?.name ?? '',
       ...rules,

@@ -32,7 +32,7 @@ export function ReplayForm({ slug, request, captured, onBack }: Props) {
   const form = useForm({
     initial: {
       target: '',
-      method: method as string,
+      method,
       path: query === null ? path : `${path}?${query}`,
       headers: headers.map(([name, value]) => `${name}: ${value}`).join('\n'),
       body: isText ? formatJson(sent.body ?? '') : '',

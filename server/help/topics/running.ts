@@ -255,7 +255,7 @@ export function isFromHomeport(header, body, secret) {
       { run: 'npx homeport db dumps', note: 'of all projects, including deleted ones; db delete-dump ID deletes one' },
       { h: 'Tables and SQL' },
       'Storage, Tables shows the rows of each table; click a value to edit its row. Storage, SQL runs one statement at a time, as the role of the app, in a read-only transaction. Turn on “Allow changes” to write: a database of up to 64 MB is dumped before a statement that deletes or replaces data, and the last five of these dumps are kept.',
-      { run: 'npx homeport db query my-app "SELECT count(*) FROM orders"', note: '--write allows changes; --json or --csv for programs' },
+      { run: 'npx homeport db query my-app "TABLE orders"', note: '--write allows changes; --json or --csv for programs' },
       'A result ends after 100,000 rows or 32 MB. Statements end after ten minutes at most. The history of statements is kept in the browser only.',
       { h: 'The database cannot be reached' },
       {
