@@ -91,6 +91,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
         service: null,
         db_name: rich.db_name,
         reason: 'manual',
+        name: null,
         bytes: statSync(pathOf(made)).size,
         file: `${made.id}.sql.gz`,
         created_at: expect.any(String),
