@@ -58,6 +58,9 @@ export function kindOf(path: string): string {
     members: 'usr',
     mail: 'msg',
     dev: 'dev',
+    targets: 'ntt',
+    deliveries: 'ntf',
+    'deploy-hooks': 'dhk',
   }
   return Object.entries(kinds).find(([part]) => path.includes(`/${part}/`))?.[1] ?? 'dpl'
 }

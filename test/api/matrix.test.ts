@@ -150,6 +150,8 @@ const ofProjects = everything.filter(([, spec]) => spec.path.includes('{slug}'))
 const withDeployment = ofProjects.filter(([, spec]) => spec.path.includes('{id}'))
 /** The operation's error code for an unknown id. */
 const unknownOf = (spec: OperationSpec) => spec.errors.find((code) => code.endsWith('_not_found') && code !== 'project_not_found') ?? ''
+/** Of operations that check the body first. */
+const validBodies: Record<string, object> = { replayRequest: { target: { kind: 'production' } }, updateNotificationTarget: { name: 'renamed' } }
 const fill = (path: string, slug: string, id: string) => path.replace('{slug}', slug).replace('{id}', id)
 const bothPaths = (path: string) => [path, path.replace(/^\/v1/, '')]
 
@@ -195,9 +197,9 @@ describe('another account', () => {
     )
   })
 
-  test.each(withDeployment)('%s: an id of another project under the caller’s own slug is unknown', async (_id, spec) => {
+  test.each(withDeployment)('%s: an id of another project under the caller’s own slug is unknown', async (operation, spec) => {
     for (const path of bothPaths(spec.path)) {
-      const ask = (id: string) => context.request('stranger', spec.method, fill(path, 'strange', id))
+      const ask = (id: string) => context.request('stranger', spec.method, fill(path, 'strange', id), validBodies[operation])
       const foreign = await ask(deployment)
       const missing = await ask('dpl_00000000000000000000000000')
       expectError(foreign, 404, unknownOf(spec))
@@ -224,8 +226,8 @@ describe('another account', () => {
 })
 
 describe('an owner', () => {
-  test.each(withDeployment)('%s: an id of another own project is unknown under this slug', async (_id, spec) => {
-    expectError(await context.request('owner', spec.method, fill(spec.path, 'matrix', other)), 404, unknownOf(spec))
+  test.each(withDeployment)('%s: an id of another own project is unknown under this slug', async (operation, spec) => {
+    expectError(await context.request('owner', spec.method, fill(spec.path, 'matrix', other), validBodies[operation]), 404, unknownOf(spec))
   })
   test.each(ofProjects)('%s: the instance owner sees no projects of other accounts', async (_id, spec) => {
     expectError(await context.request('instance_owner', spec.method, fill(spec.path, 'strange', theirs)), 404, 'project_not_found')
@@ -292,9 +294,12 @@ describe('every operation, at both paths, for every kind of caller', () => {
 })
 
 describe('a team member', () => {
-  // No message and no volume exists to be read.
+  // No message, volume, trace or captured request exists to be read, and rows are those of a table.
   const reads = ofProjects.filter(
-    ([, spec]) => spec.method === 'GET' && 'json' in spec.success && !/\{message\}|\{trace_id\}|volumes\/\{name\}/.test(spec.path),
+    ([, spec]) =>
+      spec.method === 'GET' &&
+      'json' in spec.success &&
+      !/\{message\}|\{trace_id\}|volumes\/\{name\}|requests\/\{id\}\/capture|database\/rows/.test(spec.path),
   )
   test.each(reads)('%s: gets what the owner gets, at both paths', async (_id, spec) => {
     for (const path of bothPaths(spec.path)) {

@@ -40,7 +40,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     updateRemote deleteRemote removeManagedService updateMail getMailMessage downloadMailMessage downloadMailAttachment
     deleteMailMessage deleteMailMessages detachVolume restoreVolume downloadVolume uploadVolume downloadVolumeFile deleteVolume
     deleteVolumeSnapshot startRequestCapture stopRequestCapture getCapturedRequest replayRequest
-    deleteVolumeSnapshot listNotificationTargets createNotificationTarget updateNotificationTarget deleteNotificationTarget
+    listNotificationTargets createNotificationTarget updateNotificationTarget deleteNotificationTarget
     testNotificationTarget redeliverNotification listAccountNotificationTargets createAccountNotificationTarget
     updateAccountNotificationTarget deleteAccountNotificationTarget testAccountNotificationTarget redeliverAccountNotification
     createDeployHook deleteDeployHook

@@ -343,14 +343,23 @@ describe('an upload', () => {
 
 it('the store has no token of a response and no secret of a request in plain text', async () => {
   const key = freshKey()
-  const first = await post(key, '/v1/tokens', { name: 'ci-name-of-a-secret' })
+  const first = await post(key, '/v1/tokens', { name: 'ci' })
   const token = first.body.token as string
-  const second = await post(key, '/v1/tokens', { name: 'ci-name-of-a-secret' })
+  const second = await post(key, '/v1/tokens', { name: 'ci' })
   expect([second.status, second.replayed, second.body.token]).toEqual([201, 'true', token])
-  await server.store.db.write((tx) => tx.statement('DELETE FROM tokens WHERE name = ?').run('ci-name-of-a-secret'))
+  const variable = { key: 'API_KEY', value: 'ci-value-of-a-secret' }
+  const keyOfVariable = freshKey()
+  const created = [
+    await post(keyOfVariable, '/v1/projects/other/env-vars', variable),
+    await post(keyOfVariable, '/v1/projects/other/env-vars', variable),
+  ]
+  expect(created.map(({ status, replayed }) => [status, replayed])).toEqual([
+    [201, null],
+    [201, 'true'],
+  ])
   server.store.db.raw.exec('VACUUM')
   const bytes = server.store.db.raw.serialize()
-  for (const secret of [token, 'ci-name-of-a-secret']) expect([secret, bytes.includes(secret)]).toEqual([secret, false])
+  for (const secret of [token, variable.value]) expect([secret, bytes.includes(secret)]).toEqual([secret, false])
 })
 
 it('waiting requests run one after another when the first fails', async () => {
