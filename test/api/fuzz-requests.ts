@@ -106,6 +106,7 @@ export function* generateRequests({ seed, repo_url }: { seed: number; repo_url: 
     if (name === 'folder') return ['/nowhere', `/nowhere/${label}`]
     if (name === 'path') return ['/nowhere', '/etc/passwd', '.', 'uploads']
     if (name === 'host') return [registryHost, 'localhost:5000']
+    if (name === 'address') return ['http://127.0.0.1:9/hook']
     if (name === 'origin') return ['http://127.0.0.1:9', 'https://localhost']
     if (name === 'email') return [`${label}@example.com`, 'member@example.com']
     return undefined

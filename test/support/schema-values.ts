@@ -29,6 +29,8 @@ export function createSchemaValues(options: {
     if (type === 'null') return null
     if (type === 'boolean') return random.chance(0.5)
     if (type === 'integer' || type === 'number') return generateNumber(schema)
+    // A tuple.
+    if (Array.isArray(schema.prefixItems)) return (schema.prefixItems as JsonSchema[]).map((item) => generateValid(item))
     if (type === 'array') {
       const least = Number(schema.minItems ?? 0)
       const length = random.chance(0.02) ? Number(schema.maxItems ?? least + 3) : Math.min(Number(schema.maxItems ?? 3), least + random.between(0, 2))
