@@ -10,9 +10,9 @@ describe('generated requests', () => {
   afterAll(() => fuzzing.close())
 
   test('get responses that match the contract, and never a 500', async () => {
-    await fuzzing.run({ seed: 42, count: 1500, lanes: 1 })
+    await fuzzing.run({ seed: 42, count: 1300, lanes: 1 })
     expect(fuzzing.failures()).toEqual([])
-    expect(fuzzing.sent()).toBe(1500)
+    expect(fuzzing.sent()).toBe(1300)
     // Requests that never succeed would prove little.
     expect(fuzzing.succeeded()).toBeGreaterThan(0.6)
     expect(await fuzzing.isHealthy()).toBe(true)
