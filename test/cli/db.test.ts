@@ -79,7 +79,7 @@ describe('homeport db', () => {
     const { dumps } = json((await run('dumps', 'shop', '--json')).out) as unknown as { dumps: { id: string; reason: string; file: string }[] }
     // Dumps that were downloaded as files are not kept twice.
     expect(dumps.map((one) => one.reason)).toEqual(['manual', 'restore'])
-    expect((await run('dumps', 'shop')).out).toMatch(/ID +REASON +SIZE +CREATED +FILE\ndmp_\w+ +manual/)
+    expect((await run('dumps', 'shop')).out).toMatch(/ID +NAME +SIZE +CREATED +FILE\ndmp_\w+ +manual/)
 
     expect((await run('restore', 'shop', dumps[0]!.id)).err).toBe('')
     // Those of every project, and one of them less.
