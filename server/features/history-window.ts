@@ -2,7 +2,7 @@ import { historyBuckets, type HistoryRange } from '../contract/metrics-ranges.ts
 import type { BucketWindow } from './metrics.ts'
 
 /** Data that has just begun fills at least this part of a range. */
-const minimumPart = 1 / 6
+const minimumPart = 1 / 7
 
 const ranges = Object.entries(historyBuckets) as [HistoryRange, { count: number; seconds: number }][]
 
