@@ -21,7 +21,7 @@ test.each([
 })
 
 test('the first day of a project fills the chart, in every range', () => {
-  for (let age = 4 * minute; age <= day; age += 7 * minute) {
+  for (let age = 4 * minute; age <= day - 15 * minute; age += 7 * minute) {
     for (const requested of [undefined, '24h', '7d', '30d'] as const) {
       const { window } = chooseHistoryWindow(requested, now - age, now)
       const firstBucket = Math.floor((now - age - window.from) / window.seconds)
