@@ -182,7 +182,7 @@ export const databaseBrowserOperations = {
     group: 'Instance',
     summary: 'List rows of a table or view',
     description:
-      'Pages are by keyset over the order and `row_key`, so that every page costs the same and rows that are written meanwhile neither repeat nor hide others. Without a key, pages are by offset.',
+      'Pages are by keyset over the order and `row_key`, so that every page costs the same and rows written between two pages neither repeat nor hide others. Without a key, pages are by offset.',
     access: 'caller',
     scope: 'admin',
     params: projectParams,

@@ -58,7 +58,7 @@ export const projectMetricsOperations = {
     group: 'Instance',
     summary: 'Get requests, latency, cold starts, CPU, memory and deployments of a project over time',
     description:
-      'While the data of a project is younger than the range, it begins with the data, in the buckets of the shortest range that has all data. `live` is the last 15 minutes.',
+      'While the data of a project is younger than the range, the response starts at the first data, in the buckets of the shortest range that has all data. `live` is the last 15 minutes.',
     access: 'caller',
     params: projectParams,
     query: z.object({ range: rangeQuery }),

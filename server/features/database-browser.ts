@@ -27,7 +27,7 @@ export function createDatabaseBrowserHandlers(deps: FeatureDeps): Pick<Operation
   const findRow = async (projectId: string, branch: string | undefined) => {
     const row = branch === undefined ? await requireDatabase(deps, projectId) : await databases.find(projectId, branch)
     if (row?.is_ready === 1) return row
-    throw new Problem('database_not_found', 'This preview has no database of its own. Leave out the branch for the database of the project.')
+    throw new Problem('database_not_found', 'This preview uses the database of the project. Leave out the branch for the database of the project.')
   }
 
   const open = async (project: ProjectRow, branch: string | undefined, options: Parameters<typeof openQuerySession>[1]): Promise<QuerySession> => {

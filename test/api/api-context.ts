@@ -26,8 +26,9 @@ export interface ApiContext {
   close(): Promise<void>
 }
 
-export async function createApiContext(): Promise<ApiContext> {
-  const platform = await sharedPlatform()
+/** `settings`: of the shared platform. */
+export async function createApiContext(settings?: Parameters<typeof sharedPlatform>[0]): Promise<ApiContext> {
+  const platform = await sharedPlatform(settings)
   const repository = makeRepository(tinyServer('one'))
   const add = platform.addPerson
   const tokens: ApiContext['tokens'] = {

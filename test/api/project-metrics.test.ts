@@ -13,7 +13,8 @@ let context: ApiContext
 let repository: Repository
 let deployment_id: string
 beforeAll(async () => {
-  context = await createApiContext()
+  // Not the platform of the other files, because these tests move its clock by hours.
+  context = await createApiContext({ runtime: 'process', ahead_ms: 0 })
   repository = makeRepository({
     'package.json': JSON.stringify({ name: 'charted', private: true, scripts: { start: 'node server.js' } }),
     'server.js': `require('node:http').createServer((request, response) => {

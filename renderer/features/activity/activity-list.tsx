@@ -21,7 +21,7 @@ const viaLabels = { dashboard: 'Dashboard', cli: 'Command line', agent: 'Coding 
 /** Entries, newest first. `hasProjects`: each names its project. */
 export function ActivityList({ entries, myId, hasProjects }: { entries: ActivityEntry[]; myId: string | undefined; hasProjects: boolean }) {
   return (
-    <ul className={styles.entries}>
+    <ul>
       {entries.map((entry) => (
         <li key={entry.id} className={styles.entry}>
           <EntryIcon entry={entry} />

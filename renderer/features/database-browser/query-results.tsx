@@ -1,3 +1,4 @@
+import { Button } from '../../components/button.tsx'
 import { CircleAlert } from 'lucide-react'
 import { Link } from 'wouter'
 import type { QueryError } from '../../../server/contract/database-browser.ts'
@@ -55,9 +56,9 @@ function StatementErrorView({ error, onShowPosition }: { error: QueryError; onSh
         <p className="problem-code">
           <code>{code}</code>
           {position !== null && (
-            <button type="button" className="link" onClick={() => onShowPosition(position)}>
+            <Button kind="bare" onClick={() => onShowPosition(position)}>
               Line {line}, column {column}
-            </button>
+            </Button>
           )}
         </p>
       </div>

@@ -88,7 +88,7 @@ function RowForm({ slug, table, row_key, column: focused, before, onClose }: Pro
           {pending.statements.join(';\n')}
         </pre>
         {change.error && <ProblemView problem={toApiError(change.error)} />}
-        <div className="dialog-actions">
+        <div className="dialog-footer">
           <Button
             onClick={() => {
               setPending(null)
@@ -120,7 +120,7 @@ function RowForm({ slug, table, row_key, column: focused, before, onClose }: Pro
         ))}
       </div>
       {change.error && <ProblemView problem={toApiError(change.error)} />}
-      <div className="dialog-actions">
+      <div className="dialog-footer">
         {row_key !== null && table.row_key.length > 0 && (
           <Button kind="danger" icon={Trash2} onClick={() => preview([{ kind: 'delete', ...target, key }])}>
             Delete…

@@ -85,7 +85,7 @@ export function ReplayForm({ slug, request, captured, onBack }: Props) {
           hint={
             isText
               ? sent.body?.includes('***')
-                ? 'Masked values (***) are sent as they are here.'
+                ? 'Masked values (***) are sent literally.'
                 : undefined
               : 'The captured body is not text. It is sent as captured unless you enter another.'
           }

@@ -169,7 +169,7 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
           {more && (
             <SwitchField
               label="Traces"
-              hint="Apps that use an OpenTelemetry SDK send their traces to Homeport, unless they have an exporter of their own."
+              hint="Apps that use an OpenTelemetry SDK send their traces to Homeport, unless they set another exporter."
               {...form.toggle('tracing')}
             />
           )}
