@@ -83,7 +83,7 @@ describe('homeport db', () => {
 
     expect((await run('restore', 'shop', dumps[0]!.id)).err).toBe('')
     // Those of every project, and one of them less.
-    expect((await run('dumps')).out).toMatch(/^ID +PROJECT +DATABASE +REASON +SIZE +CREATED +FILE\n(?:.*\n)*dmp_\w+ +shop +postgres +/)
+    expect((await run('dumps')).out).toMatch(/^ID +PROJECT +DATABASE +NAME +SIZE +CREATED +FILE\n(?:.*\n)*dmp_\w+ +shop +postgres +/)
     const created = json((await run('dump', 'shop', '--json')).out) as unknown as { dump: { id: string } }
     expect(await run('delete-dump', created.dump.id)).toMatchObject({ code: 0, out: `Deleted ${created.dump.id}.\n` })
     expect((await run('delete-dump', created.dump.id)).err).toMatch(/^dump_not_found: /)
