@@ -82,7 +82,10 @@ export const activityScreens: Screen[] = [
     path: '',
     before: withActivity(11),
     async act(page) {
-      await page.getByRole('button', { name: 'Notifications: 3 new' }).filter({ visible: true }).click()
+      await page
+        .getByRole('button', { name: /^Notifications: \d+ new$/ })
+        .filter({ visible: true })
+        .click()
       await page.getByRole('menu', { name: 'Notifications' }).waitFor()
     },
   },

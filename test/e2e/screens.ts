@@ -254,6 +254,8 @@ export const screens = (ids: SeededIds): Screen[] => [
     async act(page) {
       await page.getByRole('button', { name: 'First steps' }).click()
       await page.getByRole('region', { name: 'First steps' }).waitFor()
+      // The list above would be partly below the header.
+      await page.evaluate(() => window.scrollTo(0, 0))
     },
   },
   {
@@ -376,7 +378,7 @@ const loadingScreens: Screen[] = [
   ['deployments', 'projects/harbour-shop/deployments', '**/harbour-shop/deployments?*'],
   ['environment', 'projects/harbour-shop/environment', '**/env-vars'],
   ['domains', 'projects/harbour-shop/domains', '**/v1/projects/harbour-shop/domains'],
-  ['metrics', 'projects/harbour-shop/metrics', '**/harbour-shop/metrics*'],
+  ['metrics', 'projects/harbour-shop/metrics', '**/instance/projects/harbour-shop/metrics*'],
   ['account', 'account', '**/tokens?*'],
 ].map(([name, path = '', pattern = '']) => ({
   name: `${name}-loading`,

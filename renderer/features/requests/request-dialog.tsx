@@ -90,7 +90,10 @@ function RequestDetails({ slug, request, captured, onReplay }: DetailsProps) {
           <CopyText text={request.id} />
         </Detail>
         <Detail name="Trace ID">
-          <CopyText text={request.trace_id} /> <Link href={`/projects/${slug}/logs/traces/${request.trace_id}`}>Show trace</Link>
+          <CopyText text={request.trace_id} />
+        </Detail>
+        <Detail name="Trace">
+          <Link href={`/projects/${slug}/logs/traces/${request.trace_id}`}>Show trace</Link>
         </Detail>
       </dl>
       {captured && (
