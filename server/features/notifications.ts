@@ -15,7 +15,7 @@ import { queueNotification } from '../notifications/outbox.ts'
 import { testMessage } from '../notifications/payload.ts'
 import { rulesOf } from '../notifications/record-events.ts'
 import { displayAddress, parseTargetAddress } from '../notifications/target-address.ts'
-import { listTeamMembers } from '../store/invitations.ts'
+import { isTeamMember } from '../store/invitations.ts'
 import type { NotificationTargetRow } from '../store/notification-tables.ts'
 import * as rows from '../store/notifications.ts'
 import { paginate } from '../store/pagination.ts'
@@ -191,7 +191,7 @@ function checkRules(caller: Caller, { project_id }: rows.NotificationScope, befo
 
 /** An address outside of the team would make the instance send mail to anyone. */
 function requireTeamAddress(tx: Tx, { account_id }: rows.NotificationScope, address: string): void {
-  if (listTeamMembers(tx, account_id).some(({ email }) => email.toLowerCase() === address.toLowerCase())) return
+  if (isTeamMember(tx, account_id, address)) return
   const message = 'Email goes only to members of the team. Use the email address of one of them.'
   throw new Problem('invalid_input', message, { issues: [{ path: 'address', message }] })
 }

@@ -1,3 +1,5 @@
+import { isSecretParameter } from './query-mask.ts'
+
 /** Masks secrets in captured headers and bodies, before they are stored. Texts keep everything else as sent, even if they are malformed or cut. */
 
 export const maskedValue = '***'
@@ -25,7 +27,7 @@ export function maskHeader(name: string, value: string, isMasked: FieldMask): st
 }
 
 const maskParameter = (isMasked: FieldMask) => (whole: string, before: string, name: string) =>
-  isMaskedName(decodeComponent(name), isMasked) ? `${before}${name}=${maskedValue}` : whole
+  isSecretParameter(decodeComponent(name)) || isMaskedName(decodeComponent(name), isMasked) ? `${before}${name}=${maskedValue}` : whole
 
 /** Also the last part of `user[name]` and `user.name`. */
 const isMaskedName = (name: string, isMasked: FieldMask): boolean => isMasked(name) || isMasked(/([^[\].]+)\]*$/.exec(name)?.[1] ?? name)

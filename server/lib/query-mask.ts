@@ -1,6 +1,8 @@
 /** Names of query parameters whose values are secrets: signed links, API keys, and what sign-in flows pass along. */
-const secretName =
+const secretParameter =
   /(?:token|secret|passw|pwd|pin$|otp|auth(?!or)|api[-_.]?key|^key$|access[-_.]?key|private[-_.]?key|credential|signature|^sig$|session|^sid$|jwt|^code$|^state$|^nonce$|ticket|invite|assertion)/i
+
+export const isSecretParameter = (name: string): boolean => secretParameter.test(name)
 
 /** A query without the values of parameters that look like secrets. Everything else stays as sent. */
 export function maskQuery(query: string): string {
@@ -9,7 +11,7 @@ export function maskQuery(query: string): string {
     .split('&')
     .map((part) => {
       const equals = part.indexOf('=')
-      return equals > 0 && secretName.test(decodeName(part.slice(0, equals))) ? `${part.slice(0, equals)}=***` : part
+      return equals > 0 && isSecretParameter(decodeName(part.slice(0, equals))) ? `${part.slice(0, equals)}=***` : part
     })
     .join('&')
 }

@@ -3,6 +3,7 @@ import { limits } from '../contract/limits.ts'
 import { type Clock, isoTime, sleep, type Timer } from '../lib/clock.ts'
 import type { EventBus } from '../lib/event-bus.ts'
 import type { Log } from '../lib/log.ts'
+import { isTeamMember } from '../store/invitations.ts'
 import { type DueDelivery, findNextDelivery, listDueDeliveries, recordAttempt } from '../store/notifications.ts'
 import type { Sealer } from '../store/sealer.ts'
 import type { Db } from '../store/store.ts'
@@ -76,6 +77,9 @@ export function createDeliveryWorker({ db, events, sealer, clock, log, send }: D
     } catch {
       return { status: null, error: 'The address cannot be decrypted with this master key. Add the target again.' }
     }
+    // Who has left the team gets nothing more of it.
+    if (delivery.type === 'email' && delivery.is_trusted === 0 && !(await db.read((tx) => isTeamMember(tx, delivery.account_id, target.address))))
+      return { status: null, error: 'The address is not that of a member of the team any more. Delete this target.' }
     return send({ ...target, type: delivery.type, is_trusted: delivery.is_trusted === 1, payload: delivery.payload, signal: closing.signal })
   }
 

@@ -75,6 +75,10 @@ export function listTeamMembers(tx: Tx, accountId: string): TeamMemberRow[] {
   ]
 }
 
+/** Whether an email address is that of the owner or a member of an account's team. */
+export const isTeamMember = (tx: Tx, accountId: string, address: string): boolean =>
+  listTeamMembers(tx, accountId).some(({ email }) => email.toLowerCase() === address.toLowerCase())
+
 /** The teams that a user is a member of, with their owners. */
 export const listTeamsOfUser = all((userId: string) =>
   tables

@@ -121,7 +121,8 @@ export const requeueDelivery = run((id: string, now: string, tries: number) =>
   tables.updateTable('notification_deliveries').set({ status: 'pending', next_attempt_at: now, tries_left: tries }).where('id', '=', id),
 )
 
-export type DueDelivery = NotificationDeliveryRow & Pick<NotificationTargetRow, 'type' | 'sealed_address' | 'sealed_secret' | 'is_trusted'>
+export type DueDelivery = NotificationDeliveryRow &
+  Pick<NotificationTargetRow, 'account_id' | 'type' | 'sealed_address' | 'sealed_secret' | 'is_trusted'>
 
 /** Pending deliveries whose time has come, the oldest of each target first. */
 export const listDueDeliveries = all((now: string, limit: number) =>
@@ -129,7 +130,7 @@ export const listDueDeliveries = all((now: string, limit: number) =>
     .selectFrom('notification_deliveries as d')
     .innerJoin('notification_targets as t', 't.id', 'd.target_id')
     .selectAll('d')
-    .select(['t.type', 't.sealed_address', 't.sealed_secret', 't.is_trusted'])
+    .select(['t.account_id', 't.type', 't.sealed_address', 't.sealed_secret', 't.is_trusted'])
     .where('d.next_attempt_at', '<=', now)
     .orderBy('d.next_attempt_at')
     .orderBy('d.seq')

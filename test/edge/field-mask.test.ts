@@ -15,6 +15,8 @@ describe('headers', () => {
     ['Stripe-Signature', 't=1,v1=abc', 't=1,v1=abc'],
     ['Referer', 'http://a.localhost/?page=1&token=s3cret#x', 'http://a.localhost/?page=1&token=***#x'],
     ['Location', '/back?access%5Ftoken=s3cret', '/back?access%5Ftoken=***'],
+    ['Location', 'https://a.localhost/callback?code=s3cret&state=s3cret&page=1', 'https://a.localhost/callback?code=***&state=***&page=1'],
+    ['Link', '<https://cdn.example.com/a?signature=s3cret>; rel=next', '<https://cdn.example.com/a?signature=***>; rel=next'],
     ['Content-Type', 'text/html; charset=utf-8', 'text/html; charset=utf-8'],
   ])('%s: %s', (name, value, masked) => expect(maskHeader(name, value, isMasked)).toBe(masked))
 })

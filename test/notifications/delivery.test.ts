@@ -54,6 +54,8 @@ const deliveries = async () => (await home.api<{ deliveries: NotificationDeliver
 const waitForDelivery = (isReached: (delivery: NotificationDelivery) => boolean) =>
   until(async () => (await deliveries()).find(isReached), { what: 'a delivery in the expected state' })
 
+const addPerson = async (email: string) => (await home.api<{ token: string }>('POST', '/instance/users', { email })).body.token
+
 /** Written by the words of the help topic, not by the code of the server. */
 function isSignedBy(secret: string, header: string, body: string): boolean {
   const { t, v1 } = Object.fromEntries(header.split(',').map((part) => part.split('='))) as { t: string; v1: string }
@@ -87,6 +89,36 @@ test('a failed deployment reaches a webhook, signed, with the ID of the delivery
     next_attempt_at: null,
     attempts: [{ number: 1, status: 200, error: null }],
   })
+})
+
+test('another account sends email to the members of its team only while they are members', async () => {
+  const token = await addPerson('crew@example.com')
+  await addPerson('leaving@example.com')
+  const membership = { owner_email: 'crew@example.com', member_email: 'leaving@example.com' }
+  expect((await home.api('POST', '/instance/team', membership)).status).toBe(201)
+  const ask = async <Body>(method: string, path: string, body?: object): Promise<Body> => {
+    const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
+    const response = await fetch(`${home.handle.api_url}/instance/notifications/${path}`, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return (await response.json()) as Body
+  }
+  const { target } = await ask<{ target: { id: string } }>('POST', 'targets', { type: 'email', address: membership.member_email })
+  await ask('POST', `targets/${target.id}/test`)
+  await mailServer.waitForEmail(membership.member_email)
+  expect((await home.api('POST', '/instance/team/remove', membership)).status).toBe(200)
+  const { delivery } = await ask<{ delivery: { id: string } }>('POST', `targets/${target.id}/test`)
+  const found = await until(
+    async () => {
+      const { deliveries: all } = await ask<{ deliveries: NotificationDelivery[] }>('GET', 'deliveries')
+      return all.find(({ id, attempts }) => id === delivery.id && attempts.length > 0)
+    },
+    { what: 'the attempt' },
+  )
+  expect(found.attempts[0]?.error).toBe('The address is not that of a member of the team any more. Delete this target.')
+  expect(mailServer.emails.filter(({ to }) => to.includes(membership.member_email))).toHaveLength(1)
 })
 
 test('email and Slack get the title, the reason and a link', async () => {
