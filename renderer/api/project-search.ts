@@ -10,7 +10,7 @@ import { useCapabilities } from './capabilities.ts'
 /**
  * Projects that match a search, newest first; all loaded projects without a search. The platform searches the projects that are not loaded. An
  * instance without search (a hosted account) loads all pages instead, starting as soon as `isSoon` says that the user is about to type.
- * `needsAll`: the caller filters or orders the projects by itself, so that all pages load.
+ * `needsAll`: the caller filters or orders the projects, so all pages are loaded.
  */
 export function useProjectSearch(query: string, shouldPrefetch = false, needsAll = false) {
   const client = useClient()

@@ -8,7 +8,7 @@ import { createMutationHook, invalidate } from './mutation.ts'
 import { pollInterval_ms, useApiQuery } from './query.ts'
 import { queryKeys } from './query-keys.ts'
 
-/** Whether requests of a project are captured. It ends by itself, so it is polled while it is on. */
+/** Whether requests of a project are captured. Capture ends at its time without an event, so it is polled while it is on. */
 export const useRequestCapture = (slug: string) =>
   useApiQuery(async (client, signal) => (await client.call('getRequestCapture', { params: { slug }, signal })).capture, {
     queryKey: queryKeys.requestCapture(slug),

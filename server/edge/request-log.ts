@@ -66,7 +66,7 @@ export interface RequestRecord {
   failure: RequestFailure | null
   /** Requests of the project that were not recorded since the previous record. */
   skipped_before: number
-  /** Headers and bodies, not yet masked. Whoever takes the record releases it. */
+  /** Headers and bodies, not yet masked. The caller of `take` releases it. */
   capture: RequestCapture | null
 }
 

@@ -16,7 +16,7 @@ import { requireDatabase, translateDatabaseErrors } from './databases.ts'
 import type { FeatureDeps } from './deps.ts'
 import { createQueryRegistry } from './running-queries.ts'
 
-/** For what the dashboard asks by itself. */
+/** For requests of the dashboard that are not the statement of a user. */
 const browse = { timeout_ms: 30_000, lock_timeout_ms: 5_000 } as const
 
 export function createDatabaseBrowserHandlers(deps: FeatureDeps): Pick<OperationHandlers, keyof typeof databaseBrowserOperations> {

@@ -27,7 +27,7 @@ export interface ActivityRow {
   target_name: string | null
   /** JSON of `details`, without what is empty. */
   details: string
-  /** Something that ended or happened by itself, of which everybody is notified. */
+  /** The outcome of background work, of which all users who see it are notified. */
   is_outcome: 0 | 1
   client_ip: string | null
   request_id: string | null

@@ -82,7 +82,7 @@ describe('GET activity', () => {
     expect(await ofProject('act', `?until=${newest?.time}&action=domain.deleted`)).toEqual([])
     expect(actions(await ofProject('act', `?since=${newest?.time}&action=domain.deleted`))).toEqual(['domain.deleted'])
     expectError(await context.request('owner', 'GET', '/instance/activity?action=%25'), 400, 'invalid_input')
-    expectError(await context.request('owner', 'GET', '/instance/activity?actor=nobody'), 400, 'invalid_input')
+    expectError(await context.request('owner', 'GET', '/instance/activity?actor=robot'), 400, 'invalid_input')
   })
 
   test('a team sees the projects, its owner the account, and only the owner of the instance what belongs to no account', async () => {

@@ -48,7 +48,7 @@ describe('targets', () => {
     [{ type: 'webhook', address: 'not a url' }],
     [{ type: 'webhook', address: 'https://user:password@example.com/' }],
     [{ type: 'webhook', address: 'http://169.254.169.254/latest' }],
-    [{ type: 'email', address: 'nobody' }],
+    [{ type: 'email', address: 'no-address' }],
     [{ type: 'email', address: 'a@example.com\nBcc: b@example.com' }],
     [{ type: 'pigeon', address: 'a@example.com' }],
     [{ type: 'email', address: 'a@example.com', rules: { error_rate: { percent: 0, minutes: 5 } } }],

@@ -249,7 +249,7 @@ test('capture stops, and what was captured is deleted', async () => {
   expect((await findLogged(await sendHook())).is_captured).toBe(false)
 })
 
-test('capture ends by itself', async () => {
+test('capture ends at its time', async () => {
   await context.request('owner', 'PUT', settings, {})
   expect((await findLogged(await sendHook())).is_captured).toBe(true)
   await context.platform.advance(3601_000)

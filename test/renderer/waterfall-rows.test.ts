@@ -17,7 +17,7 @@ const span = (span_id: string, parent_id: string | null = null): TraceSpan => ({
 })
 const log = (line: string, span_id: string | null): TraceLogLine => ({ time: '', start_ms: 0, line, stream: 'stdout', service: null, span_id })
 const spans = [span('edge'), span('handler', 'edge'), span('sql', 'handler'), span('call', 'handler'), span('late', 'gone')]
-const nodes = buildTree(spans, [log('named', 'handler'), log('other', null), log('unknown', 'nobody')])
+const nodes = buildTree(spans, [log('named', 'handler'), log('other', null), log('unknown', 'missing')])
 const show = (collapsed: string[] = []) =>
   listRows(nodes, new Set(collapsed)).map((row) => `${' '.repeat(row.depth)}${row.kind === 'log' ? `| ${row.log.line}` : row.span.name}`)
 

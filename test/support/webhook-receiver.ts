@@ -30,7 +30,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     req.on('end', () => {
       received.push({ path: req.url ?? '', headers: req.headers, body })
       const status = statuses.shift() ?? 200
-      res.writeHead(status, status >= 300 && status < 400 ? { location: '/redirected' } : {}).end('a body that nobody reads')
+      res.writeHead(status, status >= 300 && status < 400 ? { location: '/redirected' } : {}).end('an unread body')
     })
   })
   server.listen(0, '127.0.0.1')

@@ -36,8 +36,7 @@ export function RowGrid({ label, columns, rows, order = null, onSort, onOpen, on
   const width = { minWidth: widths.reduce((sum, one) => sum + one, 0) }
 
   return (
-    // A list that scrolls has to be reachable by keyboard.
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- makes the grid scrollable by keyboard
     <div ref={frame} className={styles.grid} role="region" aria-label={label} tabIndex={0}>
       <div role="table" aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={columns.length} style={width}>
         <div role="rowgroup" className={styles.gridHead}>
