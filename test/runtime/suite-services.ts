@@ -132,9 +132,8 @@ interface InspectedNetworks {
 
 /** For runtimes with private networks. */
 export function serviceNetworkTests(suite: SuiteContext): void {
-  /** Times out by itself, because an unanswered connection would keep the program for ten seconds. */
-  const get = (...urls: string[]) =>
-    `Promise.all(${JSON.stringify(urls)}.map((url) => fetch(url, { signal: AbortSignal.timeout(2000) }).then((r) => r.text()).then((t) => console.log('got ' + t), (e) => console.log('no ' + (e.cause?.code ?? e.name))))).then(() => process.exit())`
+  const get = (urls: string[], signal = 'undefined') =>
+    `Promise.all(${JSON.stringify(urls)}.map((url) => fetch(url, { signal: ${signal} }).then((r) => r.text()).then((t) => console.log('got ' + t), (e) => console.log('no ' + (e.cause?.code ?? e.name))))).then(() => process.exit())`
 
   test('services of one network reach each other by name, those of another do not', async () => {
     const { runtime, app } = suite
@@ -146,26 +145,40 @@ export function serviceNetworkTests(suite: SuiteContext): void {
         startApp(runtime, app, { variables: { SCRIPT: hello, WHO: String(index) }, service: connect('api', network, { port: 3000 }) }),
       ),
     )
-    for (const { instance } of started) await waitForResponse(instance)
-    const ask = async (network: string) => {
-      const one = await startApp(runtime, app, { service: connect('asker', network, { command: ['node', '-e', get('http://api:3000/')] }) })
-      await one.exit
-      await one.stop()
-      return one.lines
-    }
-    expect(await Promise.all([ask(mine), ask(other), ask(newId('dpl'))])).toEqual([['got hello 0'], ['got hello 1'], ['no ENOTFOUND']])
-    expect(started[0]!.instance.assigned_port).toBe(3000)
+    try {
+      for (const { instance } of started) await waitForResponse(instance)
+      const ask = async (network: string) => {
+        const one = await startApp(runtime, app, { service: connect('asker', network, { command: ['node', '-e', get(['http://api:3000/'])] }) })
+        await one.exit
+        await one.stop()
+        return one.lines
+      }
+      // What a resolver says of an unknown name depends on whether the machine has one to forward it to.
+      const unresolved = [expect.stringMatching(/^no (ENOTFOUND|EAI_AGAIN)$/)]
+      expect(await Promise.all([ask(mine), ask(other), ask(newId('dpl'))])).toEqual([['got hello 0'], ['got hello 1'], unresolved])
+      expect(started[0]!.instance.assigned_port).toBe(3000)
 
-    // Not by its address in that network either.
-    const [{ NetworkSettings }] = JSON.parse(await runProgram('docker', ['inspect', started[1]!.instance.id])) as [InspectedNetworks]
-    const addresses = Object.values(NetworkSettings.Networks).map(({ IPAddress }) => IPAddress)
-    expect(addresses).toHaveLength(2)
-    const spy = await startApp(runtime, app, {
-      service: connect('spy', mine, { command: ['node', '-e', get(...addresses.map((address) => `http://${address}:3000/`))] }),
-    })
-    await spy.exit
-    expect(spy.lines).toEqual(['no TimeoutError', 'no TimeoutError'])
-    for (const one of started) await one.stop()
+      // Not by its address in that network either.
+      const [{ NetworkSettings }] = JSON.parse(await runProgram('docker', ['inspect', started[1]!.instance.id])) as [InspectedNetworks]
+      const addresses = Object.values(NetworkSettings.Networks).map(({ IPAddress }) => IPAddress)
+      expect(addresses).toHaveLength(2)
+      const spy = await startApp(runtime, app, {
+        service: connect('spy', mine, {
+          command: [
+            'node',
+            '-e',
+            get(
+              addresses.map((address) => `http://${address}:3000/`),
+              'AbortSignal.timeout(2000)',
+            ),
+          ],
+        }),
+      })
+      await spy.exit
+      expect(spy.lines).toEqual(['no TimeoutError', 'no TimeoutError'])
+    } finally {
+      for (const one of started) await one.stop()
+    }
   })
 
   test('a prebuilt image may change its user at startup; an app may not', async () => {
