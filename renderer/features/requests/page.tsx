@@ -8,6 +8,7 @@ import { useHarDownload } from '../../api/downloads.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import { useProject } from '../../api/projects.ts'
 import { type RequestQuery, useRequests } from '../../api/requests.ts'
+import { virtualRowHeight } from '../../components/virtual-list.tsx'
 import { Button } from '../../components/button.tsx'
 import { DownloadButton } from '../../components/download-button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -20,7 +21,7 @@ import { CaptureControl } from './capture-control.tsx'
 import { FilterFields } from './filter-fields.tsx'
 import { linkedFilters, parseRequestFilters, type FilterChange } from './filters.ts'
 import { RequestDialog } from './request-dialog.tsx'
-import { RequestList, requestRowHeight } from './request-list.tsx'
+import { RequestList } from './request-list.tsx'
 import { useIsScrolled } from './use-is-scrolled.ts'
 import { useLiveRequests } from './use-live-requests.ts'
 import styles from './requests.module.css'
@@ -98,7 +99,7 @@ function Requests({ slug }: { slug: string }) {
       {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       {first?.is_recording === false ? <RecordingOff /> : <CaptureControl slug={slug} />}
       <section key={data ? 'list' : 'loading'} className="card" aria-label="Requests" hidden={error !== null && !data}>
-        {!data && !error && <SkeletonRows rows={12} height={requestRowHeight} />}
+        {!data && !error && <SkeletonRows rows={12} height={virtualRowHeight} />}
         {requests.length > 0 && (
           <RequestList requests={requests} isComplete={!hasNextPage} onSelect={({ id }) => change({ request: id })} onEndReached={loadMore} />
         )}

@@ -1,13 +1,10 @@
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { LoggedRequest } from '../../../server/contract/requests.ts'
 import { limits } from '../../../server/contract/limits.ts'
 import { formatClockTime, formatDateTime, formatLatency } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
+import { VirtualList } from '../../components/virtual-list.tsx'
 import { cacheLabels, statusTone } from './labels.ts'
 import styles from './requests.module.css'
-
-export const requestRowHeight = 41
 
 interface Props {
   requests: LoggedRequest[]
@@ -16,43 +13,17 @@ interface Props {
   onEndReached: () => void
 }
 
-/** A virtualized list of requests, newest first. */
+/** Requests, newest first. */
 export function RequestList({ requests, isComplete, onSelect, onEndReached }: Props) {
-  const list = useRef<HTMLUListElement>(null)
-  const [top, setTop] = useState(0)
-  useLayoutEffect(() => setTop(list.current?.offsetTop ?? 0))
-  const virtualizer = useWindowVirtualizer({
-    count: requests.length,
-    estimateSize: () => requestRowHeight,
-    overscan: 10,
-    scrollMargin: top,
-    getItemKey: (index) => requests[index]?.id ?? index,
-  })
-  const items = virtualizer.getVirtualItems()
-  const last = items.at(-1)?.index ?? 0
-  useEffect(() => {
-    if (last >= requests.length - 40) onEndReached()
-  }, [last, requests.length, onEndReached])
-
   return (
-    <ul ref={list} className={styles.list} data-rows style={{ height: virtualizer.getTotalSize() }} aria-label="Requests">
-      {items.map((item) => {
-        const request = requests[item.index]
-        if (!request) return null
-        return (
-          <li
-            key={item.key}
-            ref={virtualizer.measureElement}
-            data-index={item.index}
-            aria-setsize={isComplete ? requests.length : -1}
-            aria-posinset={item.index + 1}
-            style={{ transform: `translateY(${item.start - virtualizer.options.scrollMargin}px)` }}
-          >
-            <RequestRow request={request} onSelect={onSelect} />
-          </li>
-        )
-      })}
-    </ul>
+    <VirtualList
+      label="Requests"
+      items={requests}
+      getKey={({ id }) => id}
+      renderItem={(request) => <RequestRow request={request} onSelect={onSelect} />}
+      isComplete={isComplete}
+      onEndReached={onEndReached}
+    />
   )
 }
 

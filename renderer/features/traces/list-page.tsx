@@ -5,6 +5,7 @@ import { ApiError } from '../../../server/client/api-error.ts'
 import { useCapabilities } from '../../api/capabilities.ts'
 import { useProject } from '../../api/projects.ts'
 import { type TraceQuery, useTraces } from '../../api/traces.ts'
+import { virtualRowHeight } from '../../components/virtual-list.tsx'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
@@ -12,7 +13,7 @@ import { toApiError } from '../../lib/api-error.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { durationChoices, statusChoices } from '../requests/index.ts'
 import { parseTraceFilters, type TraceFilterChange } from './filters.ts'
-import { TraceList, traceRowHeight } from './trace-list.tsx'
+import { TraceList } from './trace-list.tsx'
 import styles from './traces.module.css'
 
 /** The traces that the apps of a project sent. */
@@ -76,7 +77,7 @@ function Traces({ slug }: { slug: string }) {
         </p>
       )}
       <section key={data ? 'list' : 'loading'} className="card" aria-label="Traces" hidden={error !== null && !data}>
-        {!data && !error && <SkeletonRows rows={12} height={traceRowHeight} />}
+        {!data && !error && <SkeletonRows rows={12} height={virtualRowHeight} />}
         {traces.length > 0 && <TraceList slug={slug} traces={traces} isComplete={!hasNextPage} onEndReached={loadMore} />}
         {data && traces.length === 0 && <NoTraces isFiltered={isFiltered} onClear={() => setParams({}, { replace: true })} />}
       </section>

@@ -1,13 +1,10 @@
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import type { TraceSummary } from '../../../server/contract/traces.ts'
 import { formatClockTime, formatDateTime, formatLatency } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
+import { VirtualList } from '../../components/virtual-list.tsx'
 import { statusTone } from '../requests/index.ts'
 import styles from './traces.module.css'
-
-export const traceRowHeight = 41
 
 interface Props {
   slug: string
@@ -16,43 +13,17 @@ interface Props {
   onEndReached: () => void
 }
 
-/** A virtualized list of traces, newest first. */
+/** Traces, newest first. */
 export function TraceList({ slug, traces, isComplete, onEndReached }: Props) {
-  const list = useRef<HTMLUListElement>(null)
-  const [top, setTop] = useState(0)
-  useLayoutEffect(() => setTop(list.current?.offsetTop ?? 0))
-  const virtualizer = useWindowVirtualizer({
-    count: traces.length,
-    estimateSize: () => traceRowHeight,
-    overscan: 10,
-    scrollMargin: top,
-    getItemKey: (index) => traces[index]?.trace_id ?? index,
-  })
-  const items = virtualizer.getVirtualItems()
-  const last = items.at(-1)?.index ?? 0
-  useEffect(() => {
-    if (last >= traces.length - 40) onEndReached()
-  }, [last, traces.length, onEndReached])
-
   return (
-    <ul ref={list} className={styles.list} data-rows style={{ height: virtualizer.getTotalSize() }} aria-label="Traces">
-      {items.map((item) => {
-        const trace = traces[item.index]
-        if (!trace) return null
-        return (
-          <li
-            key={item.key}
-            ref={virtualizer.measureElement}
-            data-index={item.index}
-            aria-setsize={isComplete ? traces.length : -1}
-            aria-posinset={item.index + 1}
-            style={{ transform: `translateY(${item.start - virtualizer.options.scrollMargin}px)` }}
-          >
-            <TraceRow slug={slug} trace={trace} />
-          </li>
-        )
-      })}
-    </ul>
+    <VirtualList
+      label="Traces"
+      items={traces}
+      getKey={({ trace_id }) => trace_id}
+      renderItem={(trace) => <TraceRow slug={slug} trace={trace} />}
+      isComplete={isComplete}
+      onEndReached={onEndReached}
+    />
   )
 }
 
