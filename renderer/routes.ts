@@ -33,6 +33,7 @@ export const pages: Record<string, Page> = {
   '/': ProjectsPage,
   '/projects': ProjectsPage,
   '/domains': lazyPage(() => import('./features/domains/all-domains-page.tsx')),
+  '/logs': lazyPage(() => import('./features/log-search/page.tsx')),
   '/activity': lazyPage(() => import('./features/activity/page.tsx')),
   '/account': lazyPage(() => import('./features/account/page.tsx')),
   '/account/notifications': lazyPage(() => import('./features/notification-targets/account-page.tsx')),

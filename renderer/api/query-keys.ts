@@ -39,6 +39,8 @@ export const queryKeys = {
   /** Of one project, or of all projects if null. */
   activity: (slug: string | null, filters: object) => ['activity', slug, filters],
   activityInbox: ['activity-inbox'],
+  logSearch: (filters: object) => ['log-search', filters],
+  logLines: (slug: string, position: object) => ['log-lines', slug, position],
   sparklines: ['sparklines'],
   cacheEvents: (slug: string) => ['cache-events', slug],
   envVars: (slug: string) => ['env-vars', slug],

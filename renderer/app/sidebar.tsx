@@ -1,4 +1,4 @@
-import { Anchor, CircleHelp, Globe, History, LogOut, Monitor, Moon, Plus, Search, Ship, Sun, UserRound } from 'lucide-react'
+import { Anchor, CircleHelp, Globe, History, LogOut, Monitor, Moon, Plus, ScrollText, Search, Ship, Sun, UserRound } from 'lucide-react'
 import { useMemo } from 'react'
 import { Link, useRoute } from 'wouter'
 import { useSignOut } from '../api/sign-in.ts'
@@ -40,6 +40,7 @@ export function Sidebar({ open }: { open: boolean }) {
       <ul className="sidebar-list">
         <SidebarLink href="/" icon={<Ship size={16} aria-hidden />} text="Projects" />
         <SidebarLink href="/domains" icon={<Globe size={16} aria-hidden />} text="Domains" />
+        {capabilities.has_instance_api && <SidebarLink href="/logs" icon={<ScrollText size={16} aria-hidden />} text="Logs" />}
         {capabilities.has_instance_api && <SidebarLink href="/activity" icon={<History size={16} aria-hidden />} text="Activity" />}
         {capabilities.has_instance_api && (
           <SidebarLink exact={false} href="/instance" icon={<Anchor size={16} aria-hidden />} text="Instance" note={<NetworkOpenNote />} />

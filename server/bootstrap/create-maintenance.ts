@@ -2,6 +2,7 @@ import type { DatabaseService } from '../database/database-service.ts'
 import type { DeploymentService } from '../deployments/service.ts'
 import { restoreVolume } from '../deployments/volume-archives.ts'
 import { createMaintenanceScheduler } from '../maintenance/scheduler.ts'
+import { indexLogs } from '../features/log-index.ts'
 import { deleteOldActivity } from '../store/activity.ts'
 import type { PlatformContext } from './context.ts'
 import type { PlatformRuntimes } from './start-runtimes.ts'
@@ -24,5 +25,6 @@ export async function createPlatformMaintenance(
   context.onClose(() => maintenance.close())
   maintenance.jobs.add('retention', () => deployments.prune())
   maintenance.jobs.add('activity_retention', () => context.store.db.write((tx) => deleteOldActivity(tx, context.clock.now())))
+  maintenance.jobs.add('log_index', (signal) => indexLogs(context.store.logSearch, signal))
   return maintenance
 }

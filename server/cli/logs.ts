@@ -3,6 +3,7 @@ import { limits } from '../contract/limits.ts'
 import type { Timer } from '../lib/clock.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
 import { followBuild } from './follow-build.ts'
+import { searchAllLogs, searchOptions } from './log-search.ts'
 import { colorize, sanitizeLine } from './terminal.ts'
 
 /** The stream does not mark the end of the backlog. Silence of this length counts as its end. */
@@ -11,8 +12,13 @@ const backlogSilence_ms = 500
 const firstEventTimeout_ms = 3_000
 
 export const logs: CliCommand = {
-  summary: 'Prints the runtime log of an app, or a build log.',
-  usage: ['logs SLUG [--service NAME] [--follow] [--lines N]', 'logs SLUG [--service NAME] --all', 'logs SLUG --build ID [--all]'],
+  summary: 'Prints the runtime log of an app, or a build log, or searches all logs.',
+  usage: [
+    'logs SLUG [--service NAME] [--follow] [--lines N]',
+    'logs SLUG [--service NAME] --all',
+    'logs SLUG --build ID [--all]',
+    'logs [SLUG] --search TEXT [--level error] [--since 1d] [--until T] [--limit N]',
+  ],
   options: {
     follow: 'keep following until Ctrl-C',
     lines: '=N number of recent lines, 20 to 2000 (default 200)',
@@ -20,8 +26,10 @@ export const logs: CliCommand = {
     branch: '=NAME show the preview of this branch',
     service: '=NAME show a worker, an image or another service',
     build: '=ID show the build log of this deployment',
+    ...searchOptions,
   },
   async run(context) {
+    if (context.flags.search !== undefined) return searchAllLogs(context)
     const [slug = ''] = requirePositionals(context, 'SLUG')
     const build = stringFlag(context.flags, 'build')
     if (context.flags.all === true) return printWholeLog(context, slug, build)

@@ -30,6 +30,7 @@ export const helpTopics = [
   'dev',
   'sleep',
   'cache',
+  'logs',
   'requests',
   'traces',
   'activity',

@@ -15,6 +15,7 @@ import { envVarOperations, projectEnvVarOperations } from './env-vars.ts'
 import { instanceOperations } from './instance.ts'
 import { instanceUsageOperations } from './instance-usage.ts'
 import { logDownloadOperations } from './log-downloads.ts'
+import { logSearchOperations } from './log-search.ts'
 import { mailOperations } from './mail.ts'
 import { managedServiceOperations } from './managed-services.ts'
 import { metricsOperations, sparklineOperations } from './metrics.ts'
@@ -75,6 +76,7 @@ export const allOperations = {
   ...projectSettingsOperations,
   ...buildCacheOperations,
   ...logDownloadOperations,
+  ...logSearchOperations,
   ...projectEnvVarOperations,
   ...glanceOperations,
   ...watchOperations,

@@ -14,6 +14,8 @@ export const limits = {
   build_log_bytes: 1024 * 1024,
   log_line_bytes: 16 * 1024,
   stream_backlog_bytes: 4 * 1024 * 1024,
+  /** Characters of a search, lines of a page, and text that is read for one page. */
+  log_search: { query: 200, lines: 500, page_bytes: 32 * 2 ** 20 },
   stream_comment_ms: 15_000,
   rate: { window_ms: 60_000, authenticated: 300, anonymous: 30 },
   env_var_key: { min: 1, max: 200 },

@@ -23,6 +23,7 @@ import { createInstanceHandlers } from './instance.ts'
 import { createInstanceUsageHandlers } from './instance-usage.ts'
 import { createLanHandlers } from './lan.ts'
 import { createLogDownloadHandlers } from './log-downloads.ts'
+import { createLogSearchHandlers } from './log-search.ts'
 import { createOwnerPasswordHandlers } from './owner-password.ts'
 import { createVerificationHandlers } from './registration.ts'
 import { createMailHandlers } from './mail.ts'
@@ -59,6 +60,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createBackupHandlers(deps),
     ...createBuildCacheHandlers(deps),
     ...createLogDownloadHandlers(deps),
+    ...createLogSearchHandlers(deps),
     ...createPreviewHandlers(deps),
     ...createBillingHandlers(deps),
     ...createCacheHandlers(deps),

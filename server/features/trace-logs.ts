@@ -1,5 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { LogStore } from '../store/log-store.ts'
+import { findRecordAt } from './log-position.ts'
+import { readChunkTime } from './log-records.ts'
 import type { FoundLine } from './trace-view.ts'
 
 /** Lines are read from a moment before a trace, because a line has the time at which Homeport read it, and spans that of the app. */
@@ -16,7 +18,7 @@ export async function findLogLines(
 ): Promise<Omit<FoundLine, 'service'>[]> {
   const found: Omit<FoundLine, 'service'>[] = []
   let bytes = 0
-  let at = findRecord(logs, stream, search.from_ms - before_ms)
+  let at = findRecordAt(logs, stream, search.from_ms - before_ms)
   for (;;) {
     const chunk = logs.readAfter(stream, at)
     if (!chunk || bytes > maxBytes || found.length >= search.limit) return found
@@ -32,19 +34,3 @@ export async function findLogLines(
     await yieldToEventLoop()
   }
 }
-
-/** The record after which lines of a time begin, by bisection, because records are in the order of their times. */
-function findRecord(logs: Pick<LogStore, 'readAfter' | 'readEnd'>, stream: string, time_ms: number): number {
-  let low = 0
-  let high = logs.readEnd(stream).record
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    const chunk = logs.readAfter(stream, middle)
-    if (!chunk || readChunkTime(chunk.body) >= time_ms) high = middle
-    else low = Math.max(middle + 1, chunk.first)
-  }
-  // The chunk before may have later lines too.
-  return Math.max(0, low - 1)
-}
-
-const readChunkTime = (body: string): number => Date.parse(/"ts":"([^"]{1,40})"/.exec(body)?.[1] ?? '') || 0

@@ -20,6 +20,8 @@ export const tools: readonly Tool[] = [
   failureTool,
   buildLogTool,
   runtimeLogTool,
+  operationTool('search_logs', 'searchLogs'),
+  operationTool('list_log_lines', 'listLogLines'),
   operationTool('get_metrics', 'getProjectMetrics', { select: withoutEmptyBuckets }),
   operationTool('list_routes', 'listRoutes'),
   operationTool('list_requests', 'listRequests'),

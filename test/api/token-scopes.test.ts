@@ -15,7 +15,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     getScreenshot listPreviews getWatching listForks listDevSessions planProject getBillingStatus listDomains getDomain
     listProjectDomains searchDomains listDatabaseDumps getDatabaseUpgrade describeDatabase listServices streamServiceLog listCronRuns
     listManagedServices listRegistries getMail listVolumes listVolumeFiles listUnsavedFiles listRequests streamRequests getRequest
-    listTraces getTrace getTraceSpan
+    listTraces getTrace getTraceSpan searchLogs listLogLines
     getRequestCapture
     listActivity listProjectActivity getActivityInbox markActivityRead
     listNotificationDeliveries listAccountNotificationDeliveries listDeployHooks
@@ -57,6 +57,7 @@ const limitedLists = [
   'listDomains',
   'deployFolder',
   'listActivity',
+  'searchLogs',
   'getActivityInbox',
 ]
 

@@ -123,6 +123,8 @@ const wrong: QueryRecord = {
 
 async function type(page: Page, sql: string): Promise<void> {
   await page.locator('.cm-content').click()
+  // The last statement may still be there.
+  await page.keyboard.press('ControlOrMeta+a')
   await page.keyboard.type(sql)
   await page.keyboard.press('Escape')
 }

@@ -18,6 +18,7 @@ import type { Screen } from './screen.ts'
 import type { SeededIds } from './seeded-platform.ts'
 import { promotionScreens } from './promotion-screens.ts'
 import { requestLogScreens } from './capture-screens.ts'
+import { logScreens } from './log-screens.ts'
 import { metricsScreens } from './metrics-screens.ts'
 import { serviceScreens } from './service-screens.ts'
 import { terminalScreens } from './terminal-screens.ts'
@@ -66,6 +67,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   { name: 'previews-none', path: 'projects/lighthouse/previews' },
   ...changeScreens,
   ...metricsScreens,
+  ...logScreens,
   ...requestLogScreens,
   ...notificationScreens,
   ...browserScreens,

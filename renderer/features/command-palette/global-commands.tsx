@@ -14,6 +14,7 @@ import {
   Plus,
   Server,
   ShieldCheck,
+  ScrollText,
   Ship,
   Sun,
   UserRound,
@@ -57,6 +58,7 @@ export function GlobalCommands(group: GroupProps) {
     { text: 'Account: create API token…', icon: <KeyRound size={16} aria-hidden />, run: () => navigate('/account?do=token') },
     ...(capabilities.has_instance_api
       ? [
+          { text: 'Search all logs', synonyms: 'output errors lines find', icon: <ScrollText size={16} aria-hidden />, run: () => navigate('/logs') },
           { text: 'All activity', icon: <History size={16} aria-hidden />, run: () => navigate('/activity') },
           {
             text: 'Instance: health, load and runtime',

@@ -28,10 +28,17 @@ export function prettyText(text: string, type: string): string {
 }
 
 const character_px = 7.6
+/** Of the type, this much is always shown beside the name. */
+const maxTypeLength = 12
 /** Widths by the first rows, so that columns do not move while the rest arrives. */
 export const columnWidths = (columns: readonly ResultColumn[], rows: readonly (readonly DatabaseCell[])[]): number[] =>
   columns.map(({ name, type }, index) => {
-    const longest = rows.slice(0, 40).reduce((length, row) => Math.max(length, shortCellText(row[index] ?? null, type).length), name.length + 2)
+    const longest = rows
+      .slice(0, 40)
+      .reduce(
+        (length, row) => Math.max(length, shortCellText(row[index] ?? null, type).length),
+        name.length + Math.min(type.length, maxTypeLength) + 2,
+      )
     return Math.round(Math.min(320, Math.max(72, longest * character_px + 26)))
   })
 

@@ -1,6 +1,6 @@
-export type LogSource = 'stdout' | 'stderr' | 'system'
+import type { LogLevel } from '../../../server/contract/log-levels.ts'
 
-export type LogLevel = 'error' | 'warn' | 'info'
+export type LogSource = 'stdout' | 'stderr' | 'system'
 
 export interface LogLine {
   text: string

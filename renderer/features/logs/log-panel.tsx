@@ -8,6 +8,7 @@ import { formatBytes } from '../../lib/format.ts'
 import { saveFile } from '../../lib/save-file.ts'
 import { copyText } from '../../components/copy.tsx'
 import { type LogOutputFilter, type LogStore, matchesFilter, formatLines } from './log-store.ts'
+import { FieldsDialog } from './fields-dialog.tsx'
 import type { LogLine } from './log-line.ts'
 import { LogView } from './log-view.tsx'
 import styles from './log-panel.module.css'
@@ -28,6 +29,8 @@ interface Props {
   download?: ((format: LogFormat) => LoadFile) | null
   /** The project whose request log the IDs of requests lead to; null where there is none. */
   requestsOf?: string | null
+  /** Whether lines may still be added at the end. */
+  is_live?: boolean
 }
 
 const outputOptions = [
@@ -52,6 +55,7 @@ export function LogPanel({
   startAtEnd = true,
   download = null,
   requestsOf = null,
+  is_live = true,
 }: Props) {
   const [query, setQuery] = useState('')
   const [output, setOutput] = useState<LogOutputFilter | null>(null)
@@ -61,6 +65,7 @@ export function LogPanel({
   const [showTime, setShowTime] = useState(() => readPreference(timeKey) === 'yes')
   const [shownReveal, setShownReveal] = useState(reveal)
   const [shownCount, setShownCount] = useState(0)
+  const [fieldsLine, setFieldsLine] = useState<LogLine | null>(null)
   const showToast = useUi((ui) => ui.showToast)
   useSyncExternalStore(store.subscribe, store.version)
 
@@ -115,12 +120,14 @@ export function LogPanel({
           </select>
         )}
         <div className={styles.logButtons}>
-          <IconButton
-            icon={follow ? Pause : ArrowDownToLine}
-            label={follow ? 'Stop following' : 'Follow new lines'}
-            pressed={follow}
-            onClick={() => setFollow(!follow)}
-          />
+          {is_live && (
+            <IconButton
+              icon={follow ? Pause : ArrowDownToLine}
+              label={follow ? 'Stop following' : 'Follow new lines'}
+              pressed={follow}
+              onClick={() => setFollow(!follow)}
+            />
+          )}
           <IconButton
             icon={WrapText}
             label="Wrap long lines"
@@ -175,12 +182,15 @@ export function LogPanel({
           onCount={setShownCount}
           label={`${label}, ${count} lines`}
           reveal={reveal}
+          onShowFields={setFieldsLine}
+          is_live={is_live}
         />
       )}
       <footer className={`${styles.logFoot} text-subtle`} data-testid="log-foot">
         <span role="status">{state}</span>
         <span>{isFiltered ? `${shownCount.toLocaleString()} of ${lineCountLabel(count)}` : lineCountLabel(count)}</span>
       </footer>
+      {fieldsLine && <FieldsDialog line={fieldsLine} onClose={() => setFieldsLine(null)} />}
     </section>
   )
 }

@@ -1,5 +1,6 @@
 import { lineLevel } from './log-level.ts'
 import { stripAnsi } from '../../lib/ansi.ts'
+import { isStructured } from './log-fields.ts'
 import type { LogLine, LogSource } from './log-line.ts'
 
 /** Lines of one stream, or of this level and above. */
@@ -83,6 +84,9 @@ export function createLogStore(): LogStore {
 /** Limits the displayed length, so that a line of several megabytes does not block the page. Copy and download contain the full line. */
 export const maxShownColumns = 16_384
 
+/** The width of the button after a structured line. */
+const fieldsButtonColumns = 2
+
 /** Columns of a line. Characters outside Latin count as two, because too much height is better than clipped text. */
 export function lineColumns(line: LogLine): number {
   let width = line.width
@@ -91,7 +95,7 @@ export function lineColumns(line: LogLine): number {
     line.lower = text.toLowerCase()
     width = text.length
     if (/[\u1100-\uffff]/.test(text)) for (const character of text) if (/[\u1100-\u{10ffff}]/u.test(character)) width += 1
-    line.width = width = Math.min(width, maxShownColumns)
+    line.width = width = Math.min(width, maxShownColumns) + (isStructured(line) ? fieldsButtonColumns : 0)
   }
   return width
 }

@@ -2,6 +2,7 @@ import { ArrowDown } from 'lucide-react'
 import { type CSSProperties, memo, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { Link } from 'wouter'
 import { formatClockTime } from '../../lib/format.ts'
+import { isStructured } from './log-fields.ts'
 import { lineLevel } from './log-level.ts'
 import { createLogRows, lineHeight } from './log-rows.ts'
 import { type LogFilter, type LogStore, maxShownColumns } from './log-store.ts'
@@ -26,12 +27,15 @@ interface Props {
   reveal: { line: LogLine } | null
   /** The project whose request log the IDs of requests lead to. */
   requestsOf: string | null
+  onShowFields: (line: LogLine) => void
+  /** Whether lines may still be added at the end. */
+  is_live: boolean
 }
 
 const overscan = 12
 
 /** A virtualized log of any length. */
-export function LogView({ store, filter, wrap, showTime, follow, onFollowChange, onCount, label, reveal, requestsOf }: Props) {
+export function LogView({ store, filter, wrap, showTime, follow, onFollowChange, onCount, label, reveal, requestsOf, onShowFields, is_live }: Props) {
   const version = useSyncExternalStore(store.subscribe, store.version)
   const scroller = useRef<HTMLDivElement>(null)
   const probe = useRef<HTMLSpanElement>(null)
@@ -39,9 +43,10 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
   const [scrollTop, setScrollTop] = useState(0)
   const [seenCount, setSeenCount] = useState(0)
 
+  const isMeasured = size.width > 0
   const digits = Math.max(3, String(store.lines.at(-1)?.number ?? 0).length)
   const gutter = (digits + (showTime ? 13 : 0) + 3) * size.character
-  const columns = wrap && size.width > 0 ? Math.max(20, Math.floor((size.width - gutter - 24) / size.character)) : null
+  const columns = wrap && isMeasured ? Math.max(20, Math.floor((size.width - gutter - 24) / size.character)) : null
   const list = useMemo(() => createLogRows(store, filter, columns), [store, filter, columns])
   list.update()
 
@@ -66,14 +71,14 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
     onCount(list.rows.length)
   }, [follow, version, list, onCount])
   useLayoutEffect(() => {
-    if (!reveal || !scroller.current) return
+    if (!reveal || !scroller.current || !isMeasured) return
     const index = list.rows.indexOf(reveal.line)
     if (index < 0) return
     scroller.current.scrollTop = Math.max(0, list.rowTop(index) - scroller.current.clientHeight / 3)
     // The log may be below the visible area.
     scroller.current.scrollIntoView({ block: 'nearest' })
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- only on request, because the rows change constantly
-  }, [reveal])
+  }, [reveal, isMeasured])
 
   const first = Math.max(0, list.rowAt(scrollTop) - overscan)
   const last = Math.min(list.rows.length, list.rowAt(scrollTop + size.height) + overscan + 1)
@@ -105,6 +110,7 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
                 needle={filter.needle}
                 marked={line === reveal?.line}
                 requestsOf={requestsOf}
+                onShowFields={onShowFields}
                 height={list.rowTop(first + index + 1) - list.rowTop(first + index)}
                 width={columns === null ? null : columns * size.character}
               />
@@ -112,7 +118,7 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
           </div>
         </div>
       </div>
-      {!follow && (
+      {!follow && is_live && (
         <button type="button" className={styles.logLatest} onClick={() => onFollowChange(true)}>
           <ArrowDown size={14} aria-hidden />
           {unseenCount > 0 ? `${unseenCount.toLocaleString()} new ${unseenCount === 1 ? 'line' : 'lines'}` : 'Jump to latest'}
@@ -129,11 +135,12 @@ interface RowProps {
   needle: string
   marked: boolean
   requestsOf: string | null
+  onShowFields: (line: LogLine) => void
   height: number
   width: number | null
 }
 
-const LogRow = memo(function Row({ line, digits, showTime, needle, marked, requestsOf, height, width }: RowProps) {
+const LogRow = memo(function Row({ line, digits, showTime, needle, marked, requestsOf, onShowFields, height, width }: RowProps) {
   const style: CSSProperties = { height: Math.max(height, lineHeight) }
   return (
     <div
@@ -156,6 +163,14 @@ const LogRow = memo(function Row({ line, digits, showTime, needle, marked, reque
             )}
           </span>
         ))}
+        {isStructured(line) && (
+          <>
+            {' '}
+            <button type="button" className={styles.logFields} aria-label={`Fields of line ${line.number}`} onClick={() => onShowFields(line)}>
+              ⋯
+            </button>
+          </>
+        )}
       </span>
     </div>
   )

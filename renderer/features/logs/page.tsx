@@ -5,9 +5,14 @@ import { useProject } from '../../api/projects.ts'
 import type { FollowedLog } from '../../api/runtime-log.ts'
 import { useServices } from '../../api/services.ts'
 import type { RuntimeState } from '../../../server/contract/deployments.ts'
-import { useSearchParams } from 'wouter'
+import { CalendarSearch, Search } from 'lucide-react'
+import { useState } from 'react'
+import { Link, useLocation, useSearchParams } from 'wouter'
+import { Button } from '../../components/button.tsx'
 import { SkeletonRows } from '../../components/feedback.tsx'
 import { useTitle } from '../../lib/use-title.ts'
+import { JumpDialog } from './jump-dialog.tsx'
+import { LogHistory } from './log-history.tsx'
 import { TargetSelects } from './target-selects.tsx'
 import { LogPanel } from './log-panel.tsx'
 import { useRuntimeLog } from './use-runtime-log.ts'
@@ -28,6 +33,8 @@ export default function LogsPage({ slug }: { slug: string }) {
   useTitle(`Logs · ${project?.name ?? slug}`)
   const [params, setParams] = useSearchParams()
   const branch = params.get('branch')
+  const [isJumping, setJumping] = useState(false)
+  const [, navigate] = useLocation()
   const { isLoading } = usePreviews(slug)
   const service = params.get('service')
   const { isLoading: isLoadingServices } = useServices(slug, branch)
@@ -39,17 +46,43 @@ export default function LogsPage({ slug }: { slug: string }) {
     )
   const download = useRuntimeLogDownload(slug, { branch, service })
   const isDeployed = project?.status !== 'created'
+  const file = `${[slug, branch?.replaceAll('/', '-'), service].filter(Boolean).join('-')}.log`
+  const deployment = params.get('deployment')
+  const [at, around] = [params.get('at'), params.get('around')]
+  if (at !== null || around !== null)
+    return (
+      <div className="stack">
+        <LogHistory
+          slug={slug}
+          name={{ ...(branch !== null && { branch }), ...(service !== null && { service }), ...(deployment !== null && { deployment }) }}
+          position={at === null ? { around: around ?? '' } : { at }}
+          file={file}
+          onClose={() => (deployment === null ? select({ branch, service }) : navigate(`/projects/${slug}/deployments/${deployment}`))}
+        />
+      </div>
+    )
   // The log's position depends on whether the selections above it are shown.
   if (isLoading || isLoadingServices) return <SkeletonRows rows={9} height={48} />
   return (
     <div className="stack">
       <div className={styles.logSources}>
         <TargetSelects target={{ slug, branch, service }} onChange={select} />
+        {has_instance_api && isDeployed && (
+          <>
+            <Button icon={CalendarSearch} onClick={() => setJumping(true)}>
+              Jump to time…
+            </Button>
+            <Link className="button button-plain" href={`/logs?project=${slug}`}>
+              <Search size={15} aria-hidden />
+              <span>Search all logs</span>
+            </Link>
+          </>
+        )}
       </div>
       <LogPanel
         store={store}
         label="Runtime log"
-        file={`${[slug, branch?.replaceAll('/', '-'), service].filter(Boolean).join('-')}.log`}
+        file={file}
         download={isDeployed ? download : null}
         requestsOf={has_instance_api ? slug : null}
         empty={
@@ -72,6 +105,15 @@ export default function LogsPage({ slug }: { slug: string }) {
         }
         groups={deployments.map((id) => ({ value: id, text: `Deployment …${id.slice(-6)}` }))}
       />
+      {isJumping && (
+        <JumpDialog
+          onClose={() => setJumping(false)}
+          onJump={(time) => {
+            setJumping(false)
+            setParams((before) => new URLSearchParams([...before, ['at', time]]))
+          }}
+        />
+      )}
     </div>
   )
 }

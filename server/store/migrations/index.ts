@@ -1,3 +1,4 @@
+import { logSearchSql } from './log-search.ts'
 import { accountsProjectsDeploymentsSql } from './0001-accounts-projects-deployments.ts'
 import { cacheDomainsAuthoritiesSql } from './0002-cache-domains-authorities.ts'
 import { databasesPreviewsScreenshotsSql } from './0003-databases-previews-screenshots.ts'
@@ -71,6 +72,7 @@ CREATE TABLE chunks (
 CREATE UNIQUE INDEX chunks_place ON chunks (stream, first);
 `,
   },
+  { name: 'log-search', sql: logSearchSql },
 ]
 
 export const metricsMigrations: readonly { name: string; sql: string }[] = [
