@@ -23,6 +23,7 @@ import { createInstanceHandlers } from './instance.ts'
 import { createInstanceUsageHandlers } from './instance-usage.ts'
 import { createLanHandlers } from './lan.ts'
 import { createLogDownloadHandlers } from './log-downloads.ts'
+import { createLogDrainHandlers } from './log-drains.ts'
 import { createOwnerPasswordHandlers } from './owner-password.ts'
 import { createVerificationHandlers } from './registration.ts'
 import { createMailHandlers } from './mail.ts'
@@ -101,5 +102,6 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createCommandHandlers(deps),
     ...createNotificationHandlers(deps),
     ...createDeployHookHandlers(deps),
+    ...createLogDrainHandlers(deps),
   }
 }

@@ -1,8 +1,11 @@
 import type { metricsCounters } from '../contract/metrics.ts'
+import type { DrainPositionRow, DrainStateRow } from './log-drain-tables.ts'
 
 /** The second file: log chunks, separate from the main database because they are many and may be lost in a power failure. */
 export interface LogTables {
   chunks: LogChunkRow
+  drain_states: DrainStateRow
+  drain_positions: DrainPositionRow
 }
 
 export interface LogChunkRow {

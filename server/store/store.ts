@@ -4,6 +4,7 @@ import type { DomainEvent } from '../contract/domain-events.ts'
 import { type Clock, isoTime, systemClock } from '../lib/clock.ts'
 import { createEventBus, type EventBus } from '../lib/event-bus.ts'
 import { type SqliteDatabase, type SqliteTransaction, openSqlite } from './sqlite.ts'
+import { createDrainProgressStore, type DrainProgressStore } from './drain-progress.ts'
 import { createLogStore, type LogStore } from './log-store.ts'
 import { createMetricsStore, type MetricsStore } from './metrics-store.ts'
 import { createUsageStore, type UsageStore } from './usage-store.ts'
@@ -21,6 +22,7 @@ export type Tx = SqliteTransaction
 export interface Store {
   db: Db
   logs: LogStore
+  drains: DrainProgressStore
   metrics: MetricsStore
   usage: UsageStore
   requests: RequestStore
@@ -77,6 +79,7 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
   return {
     db: mainDatabase,
     logs: createLogStore(logs),
+    drains: createDrainProgressStore(logs),
     metrics: createMetricsStore(metrics),
     usage: createUsageStore(metrics),
     requests: createRequestStore(requests),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { detectLevel } from '../../renderer/features/logs/log-level.ts'
+import { detectLevel } from '../../server/contract/log-level.ts'
 import { createLogRows, lineHeight } from '../../renderer/features/logs/log-rows.ts'
 import type { LogStore } from '../../renderer/features/logs/log-store.ts'
 import type { LogSource, LogLine } from '../../renderer/features/logs/log-line.ts'

@@ -12,6 +12,7 @@ import { createLog } from '../../server/lib/log.ts'
 import { readOptions } from '../../server/options.ts'
 import type { Platform } from '../../server/platform.ts'
 import { openSqlite } from '../../server/store/sqlite.ts'
+import { createDrainProgressStore } from '../../server/store/drain-progress.ts'
 import { createLogStore } from '../../server/store/log-store.ts'
 import { createRequestStore } from '../../server/store/request-store.ts'
 import { createTraceStore } from '../../server/store/trace-store.ts'
@@ -178,6 +179,7 @@ export async function openMemoryStore(clock: Clock, onStatement?: (sql: string) 
   return {
     db,
     logs: createLogStore(logs),
+    drains: createDrainProgressStore(logs),
     metrics: createMetricsStore(metrics),
     usage: createUsageStore(metrics),
     requests: createRequestStore(requests),

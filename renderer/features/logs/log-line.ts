@@ -1,6 +1,7 @@
+import type { LogLevel } from '../../../server/contract/log-level.ts'
+
 export type LogSource = 'stdout' | 'stderr' | 'system'
 
-export type LogLevel = 'error' | 'warn' | 'info'
 
 export interface LogLine {
   text: string
