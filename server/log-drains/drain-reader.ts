@@ -65,7 +65,7 @@ export function createDrainReader({ drain, db, logs, requests, progress, clock }
   const readLog = async (stream: string, batch: DrainBatch, isFull: () => boolean): Promise<void> => {
     const name = parseLogName(stream)
     let at = positionOf(stream).record
-    for (let chunk: LogChunk | undefined; !isFull() && (chunk = logs.readAfter(stream, at)) !== undefined; ) {
+    for (let chunk: LogChunk | undefined; !isFull() && (chunk = logs.readAfter(stream, at)) !== undefined;) {
       // What a trimmed log lost, but not the numbers before the first record of a log.
       if (chunk.first > at + 1) at = skipTo(stream, at, chunk.first - 1)
       addGap(stream, batch)

@@ -75,8 +75,7 @@ export function createDrainProgressStore(db: SqliteDatabase): DrainProgressStore
         for (const { stream, record } of positions) savePosition(tx, drainId, stream, record, 0)
         return lines === 0 ? {} : { delivered: state.delivered + lines, failures: 0, last_success_at: at }
       }),
-    fail: (drainId, message, at) =>
-      change(drainId, (_, state) => ({ failures: state.failures + 1, last_error: message, last_error_at: at })),
+    fail: (drainId, message, at) => change(drainId, (_, state) => ({ failures: state.failures + 1, last_error: message, last_error_at: at })),
     forgetStream: (drainId, stream) => void db.writeSync((tx) => deletePosition(tx, drainId, stream)),
     retain: (drainIds) => {
       const gone = db.readSync((tx) => listStateIds(tx)).filter(({ drain_id }) => !drainIds.has(drain_id))
