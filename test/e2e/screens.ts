@@ -12,6 +12,7 @@ import { forkScreens } from './fork-screens.ts'
 import { openNewPromotion, startPromotion, withFakeRemote } from './fake-remote.ts'
 import { installFakeBridge } from './fake-bridge.ts'
 import { withLongResponses } from './long-responses.ts'
+import { logDrainScreens } from './log-drain-screens.ts'
 import { notificationScreens } from './notification-screens.ts'
 import { planScreens } from './plan-screens.ts'
 import type { Screen } from './screen.ts'
@@ -68,6 +69,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   ...metricsScreens,
   ...requestLogScreens,
   ...notificationScreens,
+  ...logDrainScreens,
   ...browserScreens,
   ...serviceScreens,
   ...devScreens,

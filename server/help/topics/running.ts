@@ -185,10 +185,10 @@ export function isFromHomeport(header, body, secret) {
       'forward logs export http ndjson syslog rfc5424 tls tcp udp file rotate datadog axiom better stack loki papertrail vector fluentd dropped log_drain_not_found too_many_log_drains',
     body: [
       'A log drain sends the log lines of a project elsewhere. Add it under Settings, Log drains, choose which logs and environments it gets, and send a test line. A project can have 5 of them.',
-      { run: 'npx homeport drains add http https://logs.example.com/ingest --project my-app --header Authorization', note: 'asks for the value' },
-      { run: 'npx homeport drains add syslog tls://logs.example.com:6514 --project my-app --sources app,build,request' },
-      { run: 'npx homeport drains add file access --project my-app --environments production' },
-      { run: 'npx homeport drains list --project my-app', note: 'delivered and dropped lines, and the last error' },
+      { run: 'npx homeport drains my-app add http https://logs.example.com/ingest --header Authorization', note: 'asks for the value' },
+      { run: 'npx homeport drains my-app add syslog tls://logs.example.com:6514 --sources app,build,request' },
+      { run: 'npx homeport drains my-app add file access --environments production' },
+      { run: 'npx homeport drains my-app', note: 'delivered and dropped lines, and the last error' },
       { h: 'What is sent' },
       {
         list: [
