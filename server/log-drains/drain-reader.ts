@@ -42,9 +42,9 @@ export function createDrainReader({ drain, db, logs, requests, progress, clock }
   const positionOf = (stream: string) => positions.get(stream) ?? { stream, record: 0, gap: 0 }
 
   /** Counts what the log no longer has. Returns where reading goes on. */
-  const skipTo = (stream: string, from: number, record: number): number => {
+  const skipTo = async (stream: string, from: number, record: number): Promise<number> => {
     const dropped = record - from
-    progress.skip(drain.id, { stream, record }, dropped, isoTime(clock.now()))
+    await progress.skip(drain.id, { stream, record }, dropped, isoTime(clock.now()))
     positions.set(stream, { stream, record, gap: positionOf(stream).gap + dropped })
     return record
   }
@@ -67,7 +67,7 @@ export function createDrainReader({ drain, db, logs, requests, progress, clock }
     let at = positionOf(stream).record
     for (let chunk: LogChunk | undefined; !isFull() && (chunk = logs.readAfter(stream, at)) !== undefined;) {
       // What a trimmed log lost, but not the numbers before the first record of a log.
-      if (chunk.first > at + 1) at = skipTo(stream, at, chunk.first - 1)
+      if (chunk.first > at + 1) at = await skipTo(stream, at, chunk.first - 1)
       addGap(stream, batch)
       for (const text of chunk.body.split('\n').slice(at + 1 - chunk.first)) {
         if (isFull()) break
@@ -84,9 +84,11 @@ export function createDrainReader({ drain, db, logs, requests, progress, clock }
       batch.positions.set(stream, at)
     }
     // The log was deleted and began again, as that of a preview that was closed and opened.
-    if (!isFull() && at > 0 && logs.readEnd(stream).record < at) {
+    const end = isFull() ? at : logs.readEnd(stream).record
+    if (end < at) {
       positions.delete(stream)
-      progress.forgetStream(drain.id, stream)
+      if (end > 0) changed.add(stream)
+      await progress.forgetStream(drain.id, stream)
       batch.positions.delete(stream)
     }
     if (isFull()) changed.add(stream)
@@ -95,7 +97,7 @@ export function createDrainReader({ drain, db, logs, requests, progress, clock }
   const readRequests = async (batch: DrainBatch, isFull: () => boolean): Promise<void> => {
     const { from, last } = requests.readRange(drain.project_id)
     let at = positionOf(requestStream).record
-    if (from > at + 1) at = skipTo(requestStream, at, from - 1)
+    if (from > at + 1) at = await skipTo(requestStream, at, from - 1)
     // The request log was deleted and began again.
     if (at > last) at = 0
     if (at >= last) return
@@ -118,9 +120,9 @@ export function createDrainReader({ drain, db, logs, requests, progress, clock }
     if (gap > 0 && !batch.positions.has(stream)) batch.lines.push(toGapLine(drain.slug, gap, clock.now()))
   }
 
-  const moveOn = (batch: DrainBatch, delivered: number): void => {
+  const moveOn = async (batch: DrainBatch, delivered: number): Promise<void> => {
     const moved = [...batch.positions].map(([stream, record]) => ({ stream, record }))
-    if (moved.length > 0) progress.deliver(drain.id, moved, delivered, isoTime(clock.now()))
+    if (moved.length > 0) await progress.deliver(drain.id, moved, delivered, isoTime(clock.now()))
     for (const position of moved) positions.set(position.stream, { ...position, gap: 0 })
   }
 
@@ -160,10 +162,10 @@ export function createDrainReader({ drain, db, logs, requests, progress, clock }
     },
 
     /** Drops the line of a batch of one, which the receiver will never accept. Such a batch ends with the log that has the line. */
-    drop(batch: DrainBatch): void {
-      moveOn(batch, 0)
+    async drop(batch: DrainBatch): Promise<void> {
+      await moveOn(batch, 0)
       const last = [...batch.positions].at(-1)
-      if (last && batch.lines[0]?.dropped === undefined) skipTo(last[0], last[1] - 1, last[1])
+      if (last && batch.lines[0]?.dropped === undefined) await skipTo(last[0], last[1] - 1, last[1])
     },
   }
 }

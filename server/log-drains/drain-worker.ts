@@ -49,14 +49,14 @@ export function startDrainWorker({ drain_id, destination, reader, reads_requests
     const result = batch.lines.length === 0 ? undefined : await destination.send(batch.lines, signal)
     try {
       if (result === undefined || result.error === null) {
-        reader.acknowledge(batch)
+        await reader.acknowledge(batch)
         maxLines = Math.min(batch_lines, maxLines * 2)
         failures = 0
         return batch.is_full
       }
       if (signal.aborted) return false
-      progress.fail(drain_id, result.error, isoTime(clock.now()))
-      if (isRefusal(result) && maxLines === 1) reader.drop(batch)
+      await progress.fail(drain_id, result.error, isoTime(clock.now()))
+      if (isRefusal(result) && maxLines === 1) await reader.drop(batch)
       else reader.retry(batch)
     } catch (error) {
       reader.retry(batch)

@@ -57,6 +57,7 @@ const maxKnownBuilds = 1000
 export function createLogDrains(options: LogDrainsOptions): LogDrains {
   const { db, logs, requests, progress, sealer, clock, log, events, folder } = options
   const running = new Map<string, RunningDrain>()
+  let runningByProject = new Map<string, RunningDrain[]>()
   const closing = new AbortController()
   /** The project of each deployment that has built lately. */
   const projectsOfBuilds = new Map<string, string | undefined>()
@@ -98,13 +99,13 @@ export function createLogDrains(options: LogDrainsOptions): LogDrains {
         stream,
         record: stream === requestStream ? requests.readRange(row.project_id).last : logs.readEnd(stream).record,
       }))
-    if (progress.findState(row.id)?.started_at !== row.started_at) progress.begin(row.id, row.started_at, readEnds(streams))
+    if (progress.findState(row.id)?.started_at !== row.started_at) await progress.begin(row.id, row.started_at, readEnds(streams))
     else {
       const added = before === undefined ? [] : sources.filter((source) => !before.includes(source))
       // A source that was added begins with its next line.
-      progress.deliver(row.id, readEnds(await listStreams(row, added)), 0, isoTime(clock.now()))
+      await progress.deliver(row.id, readEnds(await listStreams(row, added)), 0, isoTime(clock.now()))
       for (const { stream } of progress.listPositions(row.id))
-        if (stream !== requestStream && logs.readEnd(stream).record === 0) progress.forgetStream(row.id, stream)
+        if (stream !== requestStream && logs.readEnd(stream).record === 0) await progress.forgetStream(row.id, stream)
     }
     const reader = createDrainReader({ ...options, drain: { ...row, sources } })
     const destination = openDestination(row)
@@ -112,7 +113,10 @@ export function createLogDrains(options: LogDrainsOptions): LogDrains {
     const worker = startDrainWorker({ drain_id: row.id, destination, reader, reads_requests, progress, clock, log })
     for (const stream of streams) worker.wake(stream)
     running.set(row.id, { row, sources, destination, worker })
+    indexByProject()
   }
+
+  const indexByProject = () => void (runningByProject = Map.groupBy(running.values(), ({ row }) => row.project_id))
 
   const applyChanges = async (): Promise<void> => {
     if (closing.signal.aborted) return
@@ -123,21 +127,19 @@ export function createLogDrains(options: LogDrainsOptions): LogDrains {
       const now = wanted.get(id)
       if (now?.revision === row.revision && now.slug === row.slug) continue
       running.delete(id)
+      indexByProject()
       sourcesBefore.set(id, sources)
       await worker.close()
     }
     for (const row of wanted.values()) if (!running.has(row.id)) await begin(row, sourcesBefore.get(row.id))
-    progress.retain(new Set(rows.map(({ id }) => id)))
-    const files = rows.filter(({ kind }) => kind === 'file')
-    await removeOrphanedFiles(folder, new Set(files.flatMap(findFileName)))
+    await progress.retain(new Set(rows.map(({ id }) => id)))
+    await removeFiles(rows).catch((error: unknown) => log.warn('log_drain_files_not_removed', { error }))
   }
 
-  const findFileName = (row: LogDrainRow): string[] => {
-    try {
-      return [`${row.project_id}/${sealer.unseal({ table: 'log_drains', column: 'sealed_address', row: row.id }, row.sealed_address)}`]
-    } catch {
-      return []
-    }
+  /** Deletes the files of drains that are gone. With a wrong master key the names are unknown, and nothing is deleted. */
+  const removeFiles = (rows: DrainRow[]): Promise<void> => {
+    const nameOf = (row: DrainRow) => sealer.unseal({ table: 'log_drains', column: 'sealed_address', row: row.id }, row.sealed_address)
+    return removeOrphanedFiles(folder, () => new Set(rows.filter(({ kind }) => kind === 'file').map((row) => `${row.project_id}/${nameOf(row)}`)))
   }
 
   let reloading: Promise<void> = Promise.resolve()
@@ -148,7 +150,7 @@ export function createLogDrains(options: LogDrainsOptions): LogDrains {
   }
 
   const wakeDrains = (projectId: string | null | undefined, source: 'app' | 'build', stream: string): void => {
-    for (const { row, sources, worker } of running.values()) if (row.project_id === projectId && sources.includes(source)) worker.wake(stream)
+    for (const { sources, worker } of runningByProject.get(projectId ?? '') ?? []) if (sources.includes(source)) worker.wake(stream)
   }
 
   const onBuildLine = async (deploymentId: string): Promise<void> => {
@@ -166,7 +168,7 @@ export function createLogDrains(options: LogDrainsOptions): LogDrains {
       const { project_id, deployment_id } = parseLogName(event.id)
       if (deployment_id === null) wakeDrains(project_id, 'app', event.id)
       else void onBuildLine(deployment_id).catch((error: unknown) => log.warn('log_drain_build_not_found', { error }))
-    } else if (event.type === 'project_changed' && [...running.values()].some(({ row }) => row.project_id === event.id)) void reload().catch(() => {})
+    } else if (event.type === 'project_changed' && runningByProject.has(event.id)) void reload().catch(() => {})
   })
 
   return {

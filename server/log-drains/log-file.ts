@@ -59,8 +59,9 @@ export function createLogFile(folder: string, projectId: string, name: string) {
   }
 }
 
-/** Deletes the files of drains that are gone. `names`: `PROJECT_ID/NAME` of those that exist. Other files in the folder stay. */
-export async function removeOrphanedFiles(folder: string, names: ReadonlySet<string>): Promise<void> {
+/** Deletes the files of drains that are gone. `listNames`: `PROJECT_ID/NAME` of those that exist. Other files in the folder stay. */
+export async function removeOrphanedFiles(folder: string, listNames: () => ReadonlySet<string>): Promise<void> {
+  const names = listNames()
   for (const projectId of await listFolder(folder)) {
     if (!/^prj_[0-9a-z]+$/.test(projectId)) continue
     const projectFolder = join(folder, projectId)

@@ -4,20 +4,20 @@ import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
 
 export type DrainPosition = Pick<DrainPositionRow, 'stream' | 'record' | 'gap'>
 
-/** What each log drain has delivered. */
+/** What each log drain has delivered. Changes wait while another thread has locked the file for a moment. */
 export interface DrainProgressStore {
   findState(drainId: string): DrainStateRow | undefined
   /** Begins with these positions; the counters stay. */
-  begin(drainId: string, started_at: string, positions: readonly Omit<DrainPosition, 'gap'>[]): void
+  begin(drainId: string, started_at: string, positions: readonly Omit<DrainPosition, 'gap'>[]): Promise<void>
   listPositions(drainId: string): DrainPosition[]
   /** Moves on without delivery, because the log no longer has the records. */
-  skip(drainId: string, position: Omit<DrainPosition, 'gap'>, dropped: number, at: string): void
+  skip(drainId: string, position: Omit<DrainPosition, 'gap'>, dropped: number, at: string): Promise<void>
   /** `lines`: 0 if there was nothing to deliver between the positions. */
-  deliver(drainId: string, positions: readonly Omit<DrainPosition, 'gap'>[], lines: number, at: string): void
-  fail(drainId: string, message: string, at: string): void
-  forgetStream(drainId: string, stream: string): void
+  deliver(drainId: string, positions: readonly Omit<DrainPosition, 'gap'>[], lines: number, at: string): Promise<void>
+  fail(drainId: string, message: string, at: string): Promise<void>
+  forgetStream(drainId: string, stream: string): Promise<void>
   /** Deletes the progress of all drains but these. */
-  retain(drainIds: ReadonlySet<string>): void
+  retain(drainIds: ReadonlySet<string>): Promise<void>
 }
 
 const findState = first((drainId: string) => logTables.selectFrom('drain_states').selectAll().where('drain_id', '=', drainId))
@@ -47,8 +47,8 @@ const updateState = (tx: SqliteTransaction, drainId: string, change: Partial<Dra
 
 export function createDrainProgressStore(db: SqliteDatabase): DrainProgressStore {
   /** Changes the state of a drain, which may have been deleted in the meantime. */
-  const change = (drainId: string, work: (tx: SqliteTransaction, state: DrainStateRow) => Partial<DrainStateRow>): void =>
-    db.writeSync((tx) => {
+  const change = (drainId: string, work: (tx: SqliteTransaction, state: DrainStateRow) => Partial<DrainStateRow>): Promise<void> =>
+    db.write((tx) => {
       const state = findState(tx, drainId)
       if (!state) return
       const changed = work(tx, state)
@@ -58,7 +58,7 @@ export function createDrainProgressStore(db: SqliteDatabase): DrainProgressStore
   return {
     findState: (drainId) => db.readSync((tx) => findState(tx, drainId)),
     begin: (drainId, started_at, positions) =>
-      db.writeSync((tx) => {
+      db.write((tx) => {
         insertState(tx, drainId, started_at)
         deletePositions(tx, drainId)
         for (const { stream, record } of positions) savePosition(tx, drainId, stream, record, 0)
@@ -76,11 +76,11 @@ export function createDrainProgressStore(db: SqliteDatabase): DrainProgressStore
         return lines === 0 ? {} : { delivered: state.delivered + lines, failures: 0, last_success_at: at }
       }),
     fail: (drainId, message, at) => change(drainId, (_, state) => ({ failures: state.failures + 1, last_error: message, last_error_at: at })),
-    forgetStream: (drainId, stream) => void db.writeSync((tx) => deletePosition(tx, drainId, stream)),
-    retain: (drainIds) => {
+    forgetStream: (drainId, stream) => db.write((tx) => void deletePosition(tx, drainId, stream)),
+    async retain(drainIds) {
       const gone = db.readSync((tx) => listStateIds(tx)).filter(({ drain_id }) => !drainIds.has(drain_id))
       if (gone.length > 0)
-        db.writeSync((tx) => {
+        await db.write((tx) => {
           for (const { drain_id } of gone) deleteState(tx, drain_id)
         })
     },

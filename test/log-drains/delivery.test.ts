@@ -1,6 +1,10 @@
 import { createHmac } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { LogDrain } from '../../server/contract/log-drains.ts'
+import { createTempFolder } from '../support/instance-process.ts'
+import { createTestAuthority } from '../support/tls.ts'
 import { runCommand } from '../support/command.ts'
 import { startSyslogReceiver, startUdpReceiver } from '../support/log-receivers.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
@@ -25,10 +29,24 @@ require('node:http').createServer((request, response) => {
 }).listen(process.env.PORT, process.env.HOST)
 `
 
+const folder = createTempFolder('log-drains')
+let authority: ReturnType<typeof createTestAuthority>
 let repository: Repository
 let receiver: WebhookReceiver
 let home: TestPlatform
 const base = '/instance/projects/talker/log-drains'
+
+/** The platform trusts the authority of the tests. `ahead_ms`: one that starts again must not be behind the clock that the tests have moved. */
+async function start(ahead_ms = 0): Promise<TestPlatform> {
+  const { NODE_EXTRA_CA_CERTS: before } = process.env
+  process.env.NODE_EXTRA_CA_CERTS = join(folder.path, 'ca.pem')
+  try {
+    return await startTestPlatform({ runtime: 'process', data_dir: join(folder.path, 'data'), ahead_ms })
+  } finally {
+    if (before === undefined) delete process.env.NODE_EXTRA_CA_CERTS
+    else process.env.NODE_EXTRA_CA_CERTS = before
+  }
+}
 
 beforeAll(async () => {
   repository = makeRepository({
@@ -36,7 +54,9 @@ beforeAll(async () => {
     'server.js': server,
   })
   receiver = await startWebhookReceiver()
-  home = await startTestPlatform({ runtime: 'process' })
+  authority = createTestAuthority()
+  writeFileSync(join(folder.path, 'ca.pem'), (await authority.ensure()).certificate)
+  home = await start()
   await home.createProject({ slug: 'talker', repo_url: repository.url })
   const { id } = await home.deploy('talker')
   expect(await home.waitForEnd('talker', id)).toMatchObject({ status: 'ready' })
@@ -50,6 +70,7 @@ afterAll(async () => {
   await home?.remove()
   await receiver?.close()
   repository?.remove()
+  folder.remove()
 })
 
 const drains = async () => (await home.api<{ log_drains: LogDrain[] }>('GET', base)).body.log_drains
@@ -138,7 +159,7 @@ describe('HTTP', () => {
     expect(receiver.received[0]?.headers['content-type']).toBe('application/json')
   })
 
-  test('a receiver that fails gets the same lines later, in order, also after a restart', async () => {
+  test('a receiver that fails gets the same lines later, in order', async () => {
     const { id } = await addHttp()
     receiver.statuses.push(500, 302, 503)
     await say('one', '?count=700')
@@ -200,6 +221,68 @@ describe('HTTP', () => {
   })
 })
 
+describe('HTTP, when the receiver refuses', () => {
+  test('a request that is too large is sent in smaller ones', async () => {
+    const { id } = await addHttp()
+    receiver.statuses.push(413, 413)
+    await say('large', '?count=400')
+    await waitForLines(() => receiver.received.length >= 5)
+    const sizes = receiver.received.map(({ body }) => linesOf(body).length)
+    expect(sizes.slice(0, 3)).toEqual([400, 200, 100])
+    await until(async () => ((await stateOf(id)).delivered === 400 ? true : undefined), { what: 'the count' })
+    expect(messagesOf(receiver.received.slice(2).flatMap(({ body }) => linesOf(body)))).toEqual(Array.from({ length: 400 }, (_, n) => `large ${n}`))
+    expect(await stateOf(id)).toMatchObject({ dropped: 0 })
+  })
+
+  test('a single line that it refuses is dropped and counted, and the next ones arrive', async () => {
+    const { id } = await addHttp()
+    receiver.statuses.push(400, 400)
+    await say('poison')
+    await until(
+      async () => {
+        await home.advance(1_000)
+        return (await stateOf(id)).dropped === 1 ? true : undefined
+      },
+      { what: 'the dropped line' },
+    )
+    receiver.received.splice(0)
+    await say('good')
+    const lines = await waitForLines((all) => all.some(({ message }) => message.startsWith('good')))
+    expect(lines).toMatchObject([{ source: 'homeport', dropped: 1 }, { source: 'app' }])
+    expect(await stateOf(id)).toMatchObject({ status: 'delivering', dropped: 1 })
+  })
+})
+
+test('environments: a drain of previews gets nothing of production', async () => {
+  const { id } = await addHttp({ environments: 'previews' })
+  const all = await addHttp()
+  await say('of production')
+  await waitForLines((lines) => lines.length === 1)
+  await until(async () => ((await stateOf(all.id)).delivered === 1 ? true : undefined), { what: 'the other drain' })
+  expect(receiver.received.map(({ headers }) => headers['homeport-drain'])).toEqual([all.id])
+  expect(await stateOf(id)).toMatchObject({ status: 'waiting', delivered: 0, dropped: 0 })
+})
+
+test('a drain that is turned off and on begins with the next line', async () => {
+  const { id } = await addHttp()
+  await home.api('PATCH', `${base}/${id}`, { is_enabled: false })
+  await say('while it is off')
+  await home.api('PATCH', `${base}/${id}`, { is_enabled: true })
+  await say('while it is on')
+  expect(messagesOf(await waitForLines((lines) => lines.length > 0))).toEqual(['while it is on'])
+})
+
+test('a test line says what is wrong', async () => {
+  const { id } = await addHttp({ address: 'http://127.0.0.1:1/' })
+  const send = async () => (await home.api<{ error: string | null; status: number | null }>('POST', `${base}/${id}/test`)).body
+  expect(await send()).toMatchObject({ error: 'The connection was refused (ECONNREFUSED).', status: null })
+  await home.api('PATCH', `${base}/${id}`, { address: receiver.url })
+  receiver.statuses.push(401)
+  expect(await send()).toMatchObject({ error: 'The response has the status 401.', status: 401 })
+  expect(await send()).toMatchObject({ error: null, status: 200 })
+  expect(linesOf(receiver.received[1]!.body)).toMatchObject([{ source: 'homeport', message: 'Test line from Homeport.', project: 'talker' }])
+})
+
 describe('syslog', () => {
   test('over TCP: RFC 5424 with octet counting; a receiver that is down or hangs gets the lines later', async () => {
     const first = await startSyslogReceiver()
@@ -249,6 +332,31 @@ describe('syslog', () => {
     await second.close()
   })
 
+  test('over TLS, to a receiver that is trusted', async () => {
+    const identity = async (of: typeof authority) => {
+      const { key, certificate } = await of.identityFor('127.0.0.1')
+      return { key, cert: certificate }
+    }
+    const trusted = await startSyslogReceiver({ tls: await identity(authority) })
+    const foreign = await startSyslogReceiver({ tls: await identity(createTestAuthority('foreign')) })
+    const first = await addDrain({ kind: 'syslog', address: `tls://127.0.0.1:${trusted.port}`, sources: ['app'] })
+    const second = await addDrain({ kind: 'syslog', address: `tls://127.0.0.1:${foreign.port}`, sources: ['app'] })
+    await say('over tls')
+    await until(
+      async () => {
+        await home.advance(1_000)
+        const [good, bad] = [await stateOf(first.id), await stateOf(second.id)]
+        return good.delivered === 1 && bad.status === 'failing' ? true : undefined
+      },
+      { what: 'one delivery and one refusal' },
+    )
+    expect(trusted.messages).toEqual([expect.stringContaining('over tls')])
+    expect((await stateOf(second.id)).last_error?.message).toMatch(/^The certificate of the host is not trusted/)
+    expect(foreign.messages).toEqual([])
+    await trusted.close()
+    await foreign.close()
+  })
+
   test('over UDP', async () => {
     const udp = await startUdpReceiver()
     await addDrain({ kind: 'syslog', address: `udp://127.0.0.1:${udp.port}`, sources: ['app'] })
@@ -263,4 +371,78 @@ describe('syslog', () => {
     expect(udp.messages[0]).toMatch(/^<134>1 .* \ufeffover udp $/)
     await udp.close()
   })
+})
+
+describe('a file', () => {
+  const filesOf = () => {
+    const root = join(home.data_dir, 'log-drains')
+    const projects = existsSync(root) ? readdirSync(root) : []
+    return projects.flatMap((project) => readdirSync(join(root, project)).map((file) => join(root, project, file))).toSorted()
+  }
+
+  test('gets lines of JSON, is rotated by its size, and is deleted with the drain', async () => {
+    const { id } = await addDrain({ kind: 'file', address: 'output', sources: ['app'] })
+    await say('filed', `?count=6000&pad=${'x'.repeat(2_000)}`)
+    await until(
+      async () => {
+        if ((await stateOf(id)).delivered === 6000) return true
+        if ((await stateOf(id)).delivered === 0) await home.advance(1_000)
+        return undefined
+      },
+      { what: 'all lines' },
+    )
+    const files = filesOf()
+    expect(files.map((file) => file.split('/').at(-1))).toEqual(['output.log', 'output.log.1'])
+    for (const file of files) {
+      expect(statSync(file).size).toBeLessThanOrEqual(10 * 2 ** 20)
+      expect(statSync(file).mode & 0o777).toBe(0o600)
+    }
+    const lines = files.toReversed().flatMap((file) => linesOf(readFileSync(file, 'utf8')))
+    expect(messagesOf(lines).map((message) => message.split(' ')[1])).toEqual(Array.from({ length: 6000 }, (_, n) => String(n)))
+    await home.api('DELETE', `${base}/${id}`)
+    expect(filesOf()).toEqual([])
+  })
+
+  test('is not written through a link', async () => {
+    const { id } = await addDrain({ kind: 'file', address: 'linked', sources: ['app'] })
+    const send = async () => (await home.api<{ error: string | null }>('POST', `${base}/${id}/test`)).body.error
+    expect(await send()).toBeNull()
+    const [file = ''] = filesOf()
+    const outside = join(folder.path, 'outside.txt')
+    writeFileSync(outside, 'untouched')
+    unlinkSync(file)
+    symlinkSync(outside, file)
+    expect(await send()).toBe('The file could not be written (ELOOP).')
+    expect(readFileSync(outside, 'utf8')).toBe('untouched')
+  })
+
+  test('goes with its project', async () => {
+    await home.createProject({ slug: 'short-lived' })
+    const { body } = await home.api<{ log_drain: LogDrain }>('POST', '/instance/projects/short-lived/log-drains', { kind: 'file', address: 'gone' })
+    await home.api('POST', `/instance/projects/short-lived/log-drains/${body.log_drain.id}/test`)
+    expect(filesOf()).toHaveLength(1)
+    await home.api('DELETE', '/v1/projects/short-lived')
+    await until(() => (filesOf().length === 0 ? true : undefined), { what: 'the deletion of the file' })
+  })
+})
+
+test('a kill loses nothing: what was not delivered is sent after the restart', async () => {
+  const { id } = await addHttp()
+  receiver.statuses.push(...Array.from({ length: 100 }, () => 503))
+  await say('before the kill')
+  await until(
+    async () => {
+      await home.advance(1_000)
+      return (await stateOf(id)).status === 'failing' ? true : undefined
+    },
+    { what: 'a failed attempt' },
+  )
+  const ahead_ms = (await home.now()) - Date.now()
+  await home.kill()
+  receiver.received.splice(0)
+  receiver.statuses.splice(0)
+  home = await start(ahead_ms)
+  await until(async () => ((await home.fetchEdge('talker.localhost', '/after')).body === 'said' ? true : undefined), { what: 'the app' })
+  const lines = await waitForLines((all) => all.some(({ message }) => message.startsWith('after')))
+  expect(messagesOf(lines).filter((message) => ['before the kill', 'after'].includes(message))).toEqual(['before the kill', 'after'])
 })
