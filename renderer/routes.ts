@@ -71,6 +71,7 @@ export const projectPages: ProjectPage[] = [
   { path: '/environment', tab: 'Settings', label: 'Environment', page: lazyPage(() => import('./features/environment/page.tsx')) },
   { path: '/domains', tab: 'Settings', label: 'Domains', page: lazyPage(() => import('./features/domains/page.tsx')) },
   { path: '/notifications', tab: 'Settings', label: 'Notifications', page: lazyPage(() => import('./features/notification-targets/page.tsx')) },
+  { path: '/log-drains', tab: 'Settings', label: 'Log drains', page: lazyPage(() => import('./features/log-drains/page.tsx')) },
   { path: '/cache', tab: 'Settings', label: 'Cache', page: lazyPage(() => import('./features/cache/page.tsx')) },
 ]
 

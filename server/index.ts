@@ -4,6 +4,7 @@ import { createDeployments } from './bootstrap/create-deployments.ts'
 import { createPlatformDomainVerifier } from './bootstrap/create-domain-verifier.ts'
 import { createFeatureDeps } from './bootstrap/create-feature-deps.ts'
 import { createPlatformLan } from './bootstrap/create-lan.ts'
+import { createPlatformLogDrains } from './bootstrap/create-log-drains.ts'
 import { createPlatformMailCatcher } from './bootstrap/create-mail-catcher.ts'
 import { createPlatformMaintenance } from './bootstrap/create-maintenance.ts'
 import { createPlatformTraceReceiver } from './bootstrap/create-trace-receiver.ts'
@@ -47,6 +48,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const screenshots = createPlatformScreenshots(context, edge)
     openEdgeToContainers(context, runtimes, edge)
     const { databases, dumps } = await startDatabases(context, runtimes)
+    const logDrains = createPlatformLogDrains(context)
     const mailCatcher = createPlatformMailCatcher(context, runtimes)
     const traces = await createPlatformTraceReceiver(context, runtimes)
     const { deployments, watcher, sourcePlanner } = createDeployments(context, {
@@ -71,7 +73,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const idempotencyStore = createIdempotencyStore({ db, sealer, clock })
     maintenance.jobs.add('kept_answers', idempotencyStore.deleteExpired)
     const lan = createPlatformLan(context)
-    const parts = { authenticator, billing, databases, deployments, domainSales, domainVerifier, dumps, edge, lan, mailCatcher, maintenance, traces }
+    const parts = { authenticator, billing, databases, deployments, domainSales, domainVerifier, dumps, edge, lan, logDrains, mailCatcher, maintenance, traces }
     const features = await createFeatureDeps(context, { ...parts, purge, runtimes, screenshots, source, sourcePlanner, usage, watcher })
     const api = await startApi(context, { features, authenticator, idempotencyStore, lan, runtime: runtimes.runtime })
 
@@ -79,6 +81,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     await maintenance.restoreDatabases()
     await mailCatcher.start()
     await traces.start()
+    await logDrains.reload()
     await deployments.start()
     watcher.start()
     const restoreNotices = await maintenance.start(({ id, project_id }) => deployments.enqueue({ project_id, trigger: 'retry', source: { of: id } }))

@@ -64,6 +64,7 @@ export const queryKeys = {
   /** Of a project, or of the account if null. */
   notificationTargets: (slug: string | null) => ['notification-targets', slug],
   notificationDeliveries: (slug: string | null) => ['notification-deliveries', slug],
+  logDrains: (slug: string) => ['log-drains', slug],
   deployHooks: (slug: string) => ['deploy-hooks', slug],
   registries: (slug: string) => ['registries', slug],
   /** Followed by the branch of a preview, or null. */

@@ -28,6 +28,7 @@ import { logs } from './logs.ts'
 import { mail } from './mail.ts'
 import { mcp } from './mcp.ts'
 import { metrics } from './metrics.ts'
+import { drains } from './drains.ts'
 import { notifications } from './notifications.ts'
 import { open } from './open.ts'
 import { password } from './password.ts'
@@ -73,6 +74,7 @@ export const clientCommands = {
   traces,
   activity,
   notifications,
+  drains,
   hooks,
   env,
   domains,

@@ -8,6 +8,7 @@ import { databaseUpgradeOperations } from './database-upgrades.ts'
 import { databaseBrowserOperations } from './database-browser.ts'
 import { databaseDumpOperations, databaseLookupOperations, databaseOperations } from './databases.ts'
 import { deploymentOperations, glanceOperations } from './deployments.ts'
+import { logDrainOperations } from './log-drains.ts'
 import { deployHookOperations } from './deploy-hooks.ts'
 import { domainSalesOperations, domainOperations } from './domains.ts'
 import { forkOperations } from './forks.ts'
@@ -104,6 +105,7 @@ export const allOperations = {
   ...notificationOperations,
   ...accountNotificationOperations,
   ...deployHookOperations,
+  ...logDrainOperations,
 } satisfies Record<string, OperationSpec>
 
 export type Operations = typeof allOperations

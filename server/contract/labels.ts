@@ -2,6 +2,7 @@ import type { RollbackPlan } from './rollbacks.ts'
 import type { PlanFact } from './build-plan.ts'
 import type { DeploymentStatus, DeploymentTrigger, StepName, StepStatus } from './deployments.ts'
 import type { PlanName } from './instance.ts'
+import type { LogDrain } from './log-drains.ts'
 import type { NotificationDelivery, NotificationRules, NotificationTarget } from './notifications.ts'
 import type { ServiceKind } from './project-config.ts'
 import type { ProjectStatus } from './projects.ts'
@@ -93,6 +94,24 @@ export const triggerLabels = {
   upload: 'Upload',
   hook: 'Deploy hook',
 } as const satisfies Record<DeploymentTrigger, string>
+
+export const logDrainKindLabels = { http: 'HTTP', syslog: 'Syslog', file: 'File' } as const satisfies Record<LogDrain['kind'], string>
+
+export const logDrainSourceLabels = { app: 'App logs', build: 'Build logs', request: 'Request log' } as const satisfies Record<
+  LogDrain['sources'][number],
+  string
+>
+
+export const logDrainEnvironmentLabels = {
+  all: 'All environments',
+  production: 'Production',
+  previews: 'Previews',
+} as const satisfies Record<LogDrain['environments'], string>
+
+export const logDrainStatusLabels = { off: 'Off', waiting: 'Waiting', delivering: 'Delivering', failing: 'Failing' } as const satisfies Record<
+  LogDrain['state']['status'],
+  string
+>
 
 export const notificationTargetLabels = { email: 'Email', webhook: 'Webhook', slack: 'Slack' } as const satisfies Record<
   NotificationTarget['type'],

@@ -147,6 +147,26 @@ export const limits = {
   error_rate: { percent: { min: 0.1, max: 100 }, minutes: { min: 1, max: 60 }, requests: 10 },
   /** Attempts of a delivery; the time before the second, which grows by `factor`; and the least time between two notifications of the same incident. */
   notifications: { attempts: 8, first_retry_ms: 10_000, factor: 4, timeout_ms: 10_000, cooldown_ms: 10 * 60_000, retention_days: 30 },
+  /**
+   * Log drains of a project. A request or connection has at most `batch_lines` and about `batch_bytes`, and lines of `batch_ms`. The time between two
+   * attempts doubles from `first_retry_ms` to `max_retry_ms`. A file is rotated at `file_bytes`, and `files` of them are kept. `builds`: the newest build logs
+   * that are looked at after a restart.
+   */
+  log_drains: {
+    per_project: 5,
+    headers: 20,
+    header_name: 100,
+    header_value: 4096,
+    batch_ms: 1_000,
+    batch_lines: 500,
+    batch_bytes: 256 * 1024,
+    timeout_ms: 10_000,
+    first_retry_ms: 1_000,
+    max_retry_ms: 60_000,
+    file_bytes: 10 * 2 ** 20,
+    files: 5,
+    builds: 50,
+  },
   /** Of the dashboard's metrics and of `/metrics`: routes and deployments in a response, routes that are told apart, projects with series of their own. */
   metrics: { routes: 100, distinct_routes: 1_000, deployments: 50, projects: 500 },
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },

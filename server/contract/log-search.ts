@@ -15,7 +15,7 @@ const logLine = z.object({
   record: z.number().int().describe('Its position in its log. Other records, such as state changes, are counted too.'),
   time: dateTime,
   stream: z.enum(['stdout', 'stderr', 'system']),
-  level: z.enum(logLevels).describe('As the line states it in text or JSON; otherwise `error` on standard error, else `info`.'),
+  level: z.enum(logLevels).describe('As the line states it in text or JSON; otherwise `error` on the standard error of an app, else `info`.'),
   line: z.string().describe('As the app wrote it, with its escape sequences. Secrets are masked.'),
   deployment_id: z.string().nullable(),
 })

@@ -37,6 +37,7 @@ const outputParts = [
   'session',
   'target',
   'deploy_hook',
+  'log_drain',
 ] as const
 /** Fields of a target that name it. */
 const nameFields = ['hostname', 'name', 'email', 'owner_email', 'branch'] as const

@@ -9,6 +9,7 @@ import type { DeploymentService, SourcePlanner } from '../deployments/service.ts
 import type { EdgeCache, Route } from '../edge/edge.ts'
 import type { RequestLog } from '../edge/request-log.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { LogDrains } from '../log-drains/log-drains.ts'
 import type { MailCatcher } from '../mail-catcher/mail-catcher.ts'
 import type { EmailSender } from '../email/email.ts'
 import type { RemoteClient } from '../remotes/remote-client.ts'
@@ -93,6 +94,8 @@ export interface FeatureDeps {
   remotes: RemoteClient
   remoteTokens: RemoteTokenStore
   mail: EmailSender
+  /** Applies changed log drains, and tests one. */
+  logDrains: Pick<LogDrains, 'reload' | 'test'>
   /** The mail that apps of this instance send. */
   mailCatcher: MailCatcher
   /** The spans that apps of this instance send. */

@@ -24,6 +24,7 @@ import { createInstanceUsageHandlers } from './instance-usage.ts'
 import { createLanHandlers } from './lan.ts'
 import { createLogDownloadHandlers } from './log-downloads.ts'
 import { createLogSearchHandlers } from './log-search.ts'
+import { createLogDrainHandlers } from './log-drains.ts'
 import { createOwnerPasswordHandlers } from './owner-password.ts'
 import { createVerificationHandlers } from './registration.ts'
 import { createMailHandlers } from './mail.ts'
@@ -103,5 +104,6 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createCommandHandlers(deps),
     ...createNotificationHandlers(deps),
     ...createDeployHookHandlers(deps),
+    ...createLogDrainHandlers(deps),
   }
 }

@@ -7,6 +7,8 @@ interface LogRecord {
   line?: string
   stream?: 'stdout' | 'stderr' | 'system'
   deployment_id?: string | null
+  /** Of build logs. */
+  step?: string
 }
 
 /** A line of a chunk, and its text without escape sequences. */
@@ -17,10 +19,12 @@ export interface ParsedLogLine extends StoredLogLine {
 /** The lines of a chunk whose first record has a number. */
 export function parseLogLines({ first, body }: { first: number; body: string }): ParsedLogLine[] {
   return body.split('\n').flatMap((json, index) => {
-    const { ts, line, stream = 'system', deployment_id = null } = JSON.parse(json) as LogRecord
+    const { ts, line, stream = 'system', deployment_id = null, step } = JSON.parse(json) as LogRecord
     if (line === undefined) return []
     const text = stripVTControlCharacters(line)
-    const level = detectLevel(text) ?? (stream === 'stderr' ? 'error' : 'info')
+    const level =
+      detectLevel(text) ?? // Build tools write their progress to standard error.
+      (stream === 'stderr' && step === undefined ? 'error' : 'info')
     return { record: first + index, time: ts, stream, level, line, deployment_id, text }
   })
 }

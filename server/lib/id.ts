@@ -29,6 +29,7 @@ export type IdPrefix =
   | 'ntt'
   | 'ntf'
   | 'dhk'
+  | 'drn'
 
 /** `prj_` and a ULID in lower case: 48 bits of milliseconds and 80 random bits, increasing within one millisecond. */
 export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {

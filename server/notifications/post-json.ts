@@ -28,6 +28,26 @@ export type ResolveAll = (
 class ForbiddenAddressError extends Error {}
 
 /**
+ * A lookup that refuses hosts with an address that `explainAddress` refuses. Throws for such an IP address, because Node does not look that up. Errors are
+ * for `explainPostError`.
+ */
+export function createCheckedLookup(url: Pick<URL, 'protocol' | 'hostname'>, is_trusted: boolean, resolveAll: ResolveAll = lookup): LookupFunction {
+  const host = stripBrackets(url.hostname)
+  const problem = isIP(host) === 0 ? undefined : explainAddress(host, url, is_trusted)
+  if (problem !== undefined) throw new ForbiddenAddressError(problem)
+  return (hostname, options, callback) =>
+    resolveAll(isLocalhost(hostname) ? 'localhost' : hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, '')
+      const refusals = addresses.map(({ address }) => explainAddress(address, url, is_trusted)).filter((one) => one !== undefined)
+      const first = addresses[0]
+      // One forbidden address of several is enough, because the name is then not what it seems.
+      if (refusals[0] !== undefined || !first) return callback(new ForbiddenAddressError(refusals[0] ?? 'The host has no address.'), '')
+      if (options.all) callback(null, addresses)
+      else callback(null, first.address, first.family)
+    })
+}
+
+/**
  * Sends a POST request and resolves with the status of the response, whose body is not read. Redirects are not followed, and the resolved address is
  * checked at each connection (SECURITY.md, T7). Rejects with an error for `explainPostError`.
  */
@@ -40,20 +60,12 @@ export function postJson(
   const host = stripBrackets(url.hostname)
   const isSecure = url.protocol === 'https:'
   const { promise, resolve, reject } = Promise.withResolvers<number>()
-  // Node does not look up an IP address.
-  const problem = isIP(host) === 0 ? undefined : explainAddress(host, url, is_trusted)
-  if (problem !== undefined) return Promise.reject(new ForbiddenAddressError(problem))
-
-  const checkedLookup: LookupFunction = (hostname, options, callback) =>
-    resolveAll(isLocalhost(hostname) ? 'localhost' : hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, '')
-      const refusals = addresses.map(({ address }) => explainAddress(address, url, is_trusted)).filter((one) => one !== undefined)
-      const first = addresses[0]
-      // One forbidden address of several is enough, because the name is then not what it seems.
-      if (refusals[0] !== undefined || !first) return callback(new ForbiddenAddressError(refusals[0] ?? 'The host has no address.'), '')
-      if (options.all) callback(null, addresses)
-      else callback(null, first.address, first.family)
-    })
+  let checkedLookup: LookupFunction
+  try {
+    checkedLookup = createCheckedLookup(url, is_trusted, resolveAll)
+  } catch (error) {
+    return Promise.reject(error as Error)
+  }
 
   const bytes = Buffer.from(body)
   const request = (isSecure ? requestHttps : requestHttp)({
@@ -61,7 +73,7 @@ export function postJson(
     port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
     method: 'POST',
     path: `${url.pathname}${url.search}`,
-    headers: { ...headers, 'content-type': 'application/json', 'content-length': bytes.length, host: url.host },
+    headers: { 'content-type': 'application/json', ...headers, 'content-length': bytes.length, host: url.host },
     agent: false,
     lookup: checkedLookup,
     insecureHTTPParser: false,

@@ -59,7 +59,7 @@ export function createNotificationSender({
   }
 }
 
-const explainStatus = (status: number): string =>
+export const explainStatus = (status: number): string =>
   status >= 300 && status < 400 ? `The response is a redirect (${status}), which is not followed.` : `The response has the status ${status}.`
 
 // oxlint-disable-next-line no-control-regex -- a line break in a subject could add a header

@@ -33,9 +33,11 @@ export const isLocalhost = (host: string): boolean => /^(?:.+\.)?localhost\.?$/i
 
 /** Why no request goes to an IP address; undefined if it may. */
 export function explainAddress(ip: string, url: Pick<URL, 'protocol'>, is_trusted: boolean): string | undefined {
-  if (isPublicAddress(ip)) return url.protocol === 'https:' ? undefined : 'Use https://, because http:// is only for private networks.'
+  const plain = url.protocol.slice(0, -1)
+  const isSecure = url.protocol === 'https:' || url.protocol === 'tls:'
+  if (isPublicAddress(ip)) return isSecure ? undefined : `Use ${plain === 'http' ? 'https' : 'tls'}://, because ${plain}:// is only for private networks.`
   if (!is_trusted) return 'The URL leads to a private network, which only the instance owner may use.'
-  return isPrivateAddress(ip) && !isMetadataRange(ip) ? undefined : 'The URL leads to an address that notifications are never sent to.'
+  return isPrivateAddress(ip) && !isMetadataRange(ip) ? undefined : 'The URL leads to an address that nothing is sent to.'
 }
 
 /** Link-local addresses, where clouds have their metadata services. */

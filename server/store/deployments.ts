@@ -339,6 +339,7 @@ export function deleteProjectRows(tx: Tx, projectId: string): string[] {
     'request_captures',
     'notification_targets',
     'deploy_hooks',
+    'log_drains',
   ] as const)
     tx.run(tables.deleteFrom(table).where('project_id', '=', projectId))
   tx.run(tables.deleteFrom('projects').where('id', '=', projectId))

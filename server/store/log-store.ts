@@ -21,6 +21,8 @@ export interface LogStore {
   remove(stream: string): void
   /** Removes the streams that start with a text that ends with a dot. */
   removeAll(prefix: string): void
+  /** The ids of the streams of a project: those of its environments and their services. */
+  listStreamsOfProject(projectId: string): string[]
   /** The ids of all streams. */
   listStreams(): string[]
   /** The size of unused pages in the file. */
@@ -74,6 +76,9 @@ const deleteMiddle = run((stream: string, headBytes: number, tailBytes: number) 
     ),
 )
 const deleteStream = run((stream: string) => logTables.deleteFrom('chunks').where('stream', '=', stream))
+const findNextStream = first((from: string, to: string) =>
+  logTables.selectFrom('chunks').select('stream').where('stream', '>=', from).where('stream', '<', to).orderBy('stream').limit(1),
+)
 const listStreamIds = all(() => logTables.selectFrom('chunks').select('stream').distinct())
 
 /** Chunks of a few kB to 64 kB, one insert each. The newest stay in memory, because followers read exactly those. */
@@ -152,6 +157,17 @@ export function createLogStore(db: SqliteDatabase): LogStore {
     removeAll(prefix) {
       for (const { stream } of db.readSync((tx) => listStreamIds(tx))) if (stream.startsWith(prefix)) this.remove(stream)
     },
+
+    listStreamsOfProject: (projectId) =>
+      db.readSync((tx) => {
+        // One seek for each stream: a stream may have a hundred thousand chunks. A name never contains a space or a tilde.
+        const found: string[] = []
+        for (let from = projectId; ; from = `${found.at(-1)} `) {
+          const next = findNextStream(tx, from, `${projectId}~`)
+          if (!next) return found
+          found.push(next.stream)
+        }
+      }),
 
     listStreams: () => db.readSync((tx) => listStreamIds(tx)).map((row) => row.stream),
 

@@ -1,11 +1,14 @@
 import type { Generated } from 'kysely'
 import type { metricsCounters } from '../contract/metrics.ts'
+import type { DrainPositionRow, DrainStateRow } from './log-drain-tables.ts'
 
 /** The second file: log chunks, separate from the main database because they are many and may be lost in a power failure. */
 export interface LogTables {
   chunks: LogChunkRow & { id: Generated<number> }
   /** FTS5: the words of the lines of a chunk, whose ID is the rowid. A chunk is indexed some time after it was written. */
   chunk_words: { rowid: number; text: string; chunk_words: string }
+  drain_states: DrainStateRow
+  drain_positions: DrainPositionRow
 }
 
 export interface LogChunkRow {

@@ -57,6 +57,7 @@ export function deleteSealedColumns(tx: Tx) {
         .where((eb) => eb.or([eb('sealed_registrant', 'is not', null), eb('sealed_auth_code', 'is not', null)])),
     ),
     notification_targets: tx.run(tables.deleteFrom('notification_targets')),
+    log_drains: tx.run(tables.deleteFrom('log_drains')),
     remotes: tx.run(tables.updateTable('remotes').set({ sealed_token: null }).where('sealed_token', 'is not', null)),
   }
   for (const table of ['env_vars', 'registries', 'idempotency_keys'] as const) tx.run(tables.deleteFrom(table))

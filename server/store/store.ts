@@ -5,6 +5,7 @@ import { type Clock, isoTime, systemClock } from '../lib/clock.ts'
 import { createEventBus, type EventBus } from '../lib/event-bus.ts'
 import { type SqliteDatabase, type SqliteTransaction, openSqlite } from './sqlite.ts'
 import { createLogSearch, type LogSearch } from './log-search.ts'
+import { createDrainProgressStore, type DrainProgressStore } from './drain-progress.ts'
 import { createLogStore, type LogStore } from './log-store.ts'
 import { createMetricsStore, type MetricsStore } from './metrics-store.ts'
 import { createUsageStore, type UsageStore } from './usage-store.ts'
@@ -23,6 +24,7 @@ export interface Store {
   db: Db
   logs: LogStore
   logSearch: LogSearch
+  drains: DrainProgressStore
   metrics: MetricsStore
   usage: UsageStore
   requests: RequestStore
@@ -80,6 +82,7 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
     db: mainDatabase,
     logs: createLogStore(logs),
     logSearch: createLogSearch(logs),
+    drains: createDrainProgressStore(logs),
     metrics: createMetricsStore(metrics),
     usage: createUsageStore(metrics),
     requests: createRequestStore(requests),

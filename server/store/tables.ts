@@ -11,6 +11,7 @@ import type { DatabaseDumpTable, DatabaseRow } from './database-tables.ts'
 import type { CleanupTable, ForkRow, MailboxRow, MailMessageTable, ManagedServiceRow, RegistryRow } from './managed-tables.ts'
 import type { EnvVarTable } from './env-var-tables.ts'
 import type { ActivityTable } from './activity-tables.ts'
+import type { LogDrainTable } from './log-drain-tables.ts'
 import type {
   DeployHookTable,
   NotificationAttemptRow,
@@ -70,6 +71,7 @@ export interface Tables {
   notification_attempts: NotificationAttemptRow
   notification_incidents: NotificationIncidentRow
   deploy_hooks: DeployHookTable
+  log_drains: LogDrainTable
 }
 
 interface CronRunTable extends Omit<CronRunRow, 'seq'> {

@@ -44,6 +44,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     testNotificationTarget redeliverNotification listAccountNotificationTargets createAccountNotificationTarget
     updateAccountNotificationTarget deleteAccountNotificationTarget testAccountNotificationTarget redeliverAccountNotification
     createDeployHook deleteDeployHook
+    listLogDrains createLogDrain updateLogDrain deleteLogDrain testLogDrain
   `),
 }
 /** Without a project in their path, and yet open to a token that is limited to one. */

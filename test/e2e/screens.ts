@@ -12,6 +12,7 @@ import { forkScreens } from './fork-screens.ts'
 import { openNewPromotion, startPromotion, withFakeRemote } from './fake-remote.ts'
 import { installFakeBridge } from './fake-bridge.ts'
 import { withLongResponses } from './long-responses.ts'
+import { logDrainScreens } from './log-drain-screens.ts'
 import { notificationScreens } from './notification-screens.ts'
 import { planScreens } from './plan-screens.ts'
 import type { Screen } from './screen.ts'
@@ -70,6 +71,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   ...logScreens,
   ...requestLogScreens,
   ...notificationScreens,
+  ...logDrainScreens,
   ...browserScreens,
   ...serviceScreens,
   ...devScreens,

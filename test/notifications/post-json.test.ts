@@ -89,7 +89,7 @@ describe('at each connection', () => {
     const url = `https://hooks.example.com:${canary.port}/`
     for (const addresses of [['127.0.0.1'], ['93.184.216.34', '127.0.0.1'], ['::1'], ['169.254.169.254']])
       expect(await post(url, false, resolvesTo(...addresses))).toBe('The URL leads to a private network, which only the instance owner may use.')
-    expect(await post(url, true, resolvesTo('169.254.169.254'))).toBe('The URL leads to an address that notifications are never sent to.')
+    expect(await post(url, true, resolvesTo('169.254.169.254'))).toBe('The URL leads to an address that nothing is sent to.')
     expect(await post(`http://hooks.example.com:${canary.port}/`, true, resolvesTo('93.184.216.34'))).toMatch(/^Use https/)
     expect(canary.received).toEqual([])
   })

@@ -13,6 +13,7 @@ import { readOptions } from '../../server/options.ts'
 import type { Platform } from '../../server/platform.ts'
 import { openSqlite } from '../../server/store/sqlite.ts'
 import { createLogSearch } from '../../server/store/log-search.ts'
+import { createDrainProgressStore } from '../../server/store/drain-progress.ts'
 import { createLogStore } from '../../server/store/log-store.ts'
 import { createRequestStore } from '../../server/store/request-store.ts'
 import { createTraceStore } from '../../server/store/trace-store.ts'
@@ -180,6 +181,7 @@ export async function openMemoryStore(clock: Clock, onStatement?: (sql: string) 
     db,
     logs: createLogStore(logs),
     logSearch: createLogSearch(logs),
+    drains: createDrainProgressStore(logs),
     metrics: createMetricsStore(metrics),
     usage: createUsageStore(metrics),
     requests: createRequestStore(requests),

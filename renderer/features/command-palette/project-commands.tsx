@@ -154,6 +154,12 @@ export function ProjectCommands({ slug, ...group }: GroupProps & { slug: string 
             icon: <Bell size={16} aria-hidden />,
             run: () => navigate(`${projectPath}/notifications`),
           },
+          {
+            text: 'Log drains: HTTP, syslog, files',
+            synonyms: 'forward logs export syslog datadog',
+            icon: <Send size={16} aria-hidden />,
+            run: () => navigate(`${projectPath}/log-drains`),
+          },
         ]
       : []),
     { text: 'Environment: add variable…', icon: <Braces size={16} aria-hidden />, run: () => navigate(`${projectPath}/environment?do=add`) },

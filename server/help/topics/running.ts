@@ -197,6 +197,48 @@ export function isFromHomeport(header, body, secret) {
     ],
   },
   {
+    id: 'log-drains',
+    title: 'Log drains',
+    summary: 'You want the logs of a project in a log service, on a syslog server, or in files.',
+    keywords:
+      'forward logs export http ndjson syslog rfc5424 tls tcp udp file rotate datadog axiom better stack loki papertrail vector fluentd dropped log_drain_not_found too_many_log_drains',
+    body: [
+      'A log drain sends the log lines of a project elsewhere. Add it under Settings, Log drains, choose which logs and environments it gets, and send a test line. A project can have 5 of them.',
+      { run: 'npx homeport drains my-app add http https://logs.example.com/ingest --header Authorization', note: 'asks for the value' },
+      { run: 'npx homeport drains my-app add syslog tls://logs.example.com:6514 --sources app,build,request' },
+      { run: 'npx homeport drains my-app add file access --environments production' },
+      { run: 'npx homeport drains my-app', note: 'delivered and dropped lines, and the last error' },
+      { h: 'What is sent' },
+      {
+        list: [
+          'HTTP: a POST request with at most 500 lines, each a line of JSON (NDJSON, `application/x-ndjson`), or all as one JSON array. Answer with a status from 200 to 299 within 10 seconds. `Homeport-Signature` is that of [[/help/notifications|webhooks]], with the secret that was shown when you added the drain.',
+          'Syslog: messages of RFC 5424 over TLS or TCP with octet counting (RFC 6587), or over UDP. The app name is the service, the process ID the deployment, the message ID the source. Messages are cut at 8192 bytes, over UDP at 2048.',
+          'File: lines of JSON in `log-drains/PROJECT_ID/NAME.log` of the data folder, for the instance owner. At 10 MB the file is renamed to `NAME.log.1`; the last 5 files are kept. Deleting the drain deletes them.',
+        ],
+      },
+      'A line has `id`, `timestamp`, `source` (`app`, `build` or `request`), `level`, `message`, `project`, `environment`, `branch`, `service` and `deployment_id`, and those of the request log `request`. Secrets are masked as in the log itself.',
+      { h: 'What is guaranteed' },
+      {
+        list: [
+          'A drain never slows down the app: it reads the stored log in the background.',
+          'Lines arrive at least once, and those of one log in their order. While the receiver fails, the drain tries again after 1 second, 2 seconds and so on up to a minute, also after a restart. A line that arrives twice has the same `id`.',
+          'A drain can be as far behind as the stored log goes: 20 MB for each service, 100,000 requests or 3 days. Older lines are dropped and counted, and a line from `homeport` says how many are missing. Lines of a preview that is closed in the meantime are lost.',
+          'UDP has no acknowledgement, so lines may be lost on the way.',
+          'A drain begins with the next line when you add it or turn it on.',
+        ],
+      },
+      { h: 'Nothing arrives' },
+      {
+        list: [
+          'Send a test line: the result says why it failed, and the drain shows its last error.',
+          'Use https:// or tls://. Addresses in private networks, and connections without TLS to them, are only for drains that the instance owner added.',
+          'Redirects are not followed: enter the final URL.',
+          'A receiver that answers 400, 413 or 422 gets smaller requests. A single line that it refuses is dropped and counted.',
+        ],
+      },
+    ],
+  },
+  {
     id: 'prometheus',
     title: 'Metrics and Prometheus',
     summary: 'You want to see which routes are slow, or collect the metrics of Homeport in Prometheus or Grafana.',

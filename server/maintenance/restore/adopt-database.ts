@@ -77,6 +77,7 @@ function deleteSecrets(tx: Tx, newSealer: Sealer): string[] {
     ...(deleted.authorities > 0 ? ['The local certificate authority. Run homeport trust to trust the new one.'] : []),
     ...(deleted.domains > 0 ? ['Registrant data and transfer codes of purchased domains. The registrar has both.'] : []),
     ...(deleted.notification_targets > 0 ? ['Notification targets. Add them again.'] : []),
+    ...(deleted.log_drains > 0 ? ['Log drains. Add them again.'] : []),
     ...(deleted.remotes > 0 ? ['Tokens of connected instances. Enter a new token for each in the dashboard.'] : []),
     ...(databases > 0 ? ['Database passwords. New passwords were generated; the data is intact.'] : []),
   ]

@@ -20,6 +20,7 @@ import { pullRequestsSql } from './0019-pull-requests.ts'
 import { publicPortsSql } from './0020-public-ports.ts'
 import { projectAppsSql } from './0023-project-apps.ts'
 import { tokenScopesSql } from './0024-token-scopes.ts'
+import { logDrainsSql } from './0030-log-drains.ts'
 import { tracingSql } from './0029-tracing.ts'
 import { requestCapturesSql } from './0026-request-captures.ts'
 import { dumpNamesSql } from './0028-dump-names.ts'
@@ -54,6 +55,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'notifications', sql: notificationsSql },
   { name: 'dump-names', sql: dumpNamesSql },
   { name: 'tracing', sql: tracingSql },
+  { name: 'log-drains', sql: logDrainsSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
@@ -73,6 +75,29 @@ CREATE UNIQUE INDEX chunks_place ON chunks (stream, first);
 `,
   },
   { name: 'log-search', sql: logSearchSql },
+  {
+    name: 'drain-progress',
+    sql: `
+CREATE TABLE drain_states (
+  drain_id TEXT PRIMARY KEY,
+  started_at TEXT NOT NULL,
+  delivered INTEGER NOT NULL,
+  dropped INTEGER NOT NULL,
+  failures INTEGER NOT NULL,
+  last_success_at TEXT,
+  last_dropped_at TEXT,
+  last_error TEXT,
+  last_error_at TEXT
+) STRICT, WITHOUT ROWID;
+CREATE TABLE drain_positions (
+  drain_id TEXT NOT NULL REFERENCES drain_states (drain_id) ON DELETE CASCADE,
+  stream TEXT NOT NULL,
+  record INTEGER NOT NULL,
+  gap INTEGER NOT NULL,
+  PRIMARY KEY (drain_id, stream)
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ]
 
 export const metricsMigrations: readonly { name: string; sql: string }[] = [
