@@ -18,8 +18,28 @@ export function toRouteTemplate(path: string): string {
   return template
 }
 
-/** What every short placeholder has. */
+/** A part of a path that is no longer than this is a placeholder only if it has one of these characters. */
+const maxPlainLength = 40
 const isSuspicious = /[\d@%]/
+
+/**
+ * Patterns of SQLite's GLOB for the paths of a route: each path matches `included` or is longer than `min_length`, and none matches `excluded`. Few other
+ * paths do the same.
+ */
+export function toRoutePatterns(route: string): { included: string; excluded: string | null; min_length: number } {
+  const toPattern = (text: string, placeholder: string): string =>
+    text
+      .split(/:[a-z]*/)
+      .map((part) => part.replace(/[?[*]/g, '[$&]'))
+      .join(placeholder)
+  // The end of such a route is not that of its paths.
+  const isCut = route.endsWith('/*') || route.length >= maxLength
+  return {
+    included: isCut ? `${toPattern(route.replace(/\*$/, ''), '*')}*` : toPattern(route, '*[0-9@%:]*'),
+    excluded: isCut ? null : `${toPattern(route, '*')}/*`,
+    min_length: maxPlainLength,
+  }
+}
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const date = /^\d{4}-\d\d(?:-\d\d)?(?:T[\d:.%A-Fa-f]+Z?)?$/
 /** `prj_01jx...`, `cus-9s6XKzk`: a short name in front of an ID. */
@@ -29,7 +49,7 @@ const hashedFile = /^(.*[.-])(?=\w*\d[A-Za-z])\w{8,}((?:\.[a-z]\w{0,4}){1,2})$/
 const file = /^(.+?)((?:\.[a-z]\w{0,4}){1,2})$/i
 
 function toSegmentTemplate(segment: string): string {
-  if (segment.length <= 40 && !isSuspicious.test(segment)) return segment
+  if (segment.length <= maxPlainLength && !isSuspicious.test(segment)) return segment
   const whole = classify(segment)
   if (whole !== undefined) return whole
   const hashed = hashedFile.exec(segment)

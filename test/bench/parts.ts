@@ -9,6 +9,7 @@ import { benchLogs } from './logs.ts'
 import { benchEventLoop } from './event-loop.ts'
 import { benchEnv, benchPreview } from './preview.ts'
 import { benchPurge } from './purge.ts'
+import { benchRequestSearch } from './request-log.ts'
 import type { BenchRow } from './row.ts'
 import { benchSoak } from './soak.ts'
 import { benchStart } from './start.ts'
@@ -41,6 +42,7 @@ export const parts: Record<string, (size: BenchOptions) => Promise<BenchRow[]>> 
   metrics: benchMetrics,
   requests: benchRequestLog,
   capture: benchCapture,
+  search: benchRequestSearch,
   wake: benchWake,
   deploy: benchDeploy,
   languages: benchLanguages,
