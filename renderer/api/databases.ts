@@ -92,6 +92,7 @@ export const useRestoreDatabase = createMutationHook('restoreDatabase', (cache, 
 )
 export const useDeleteDatabase = createMutationHook('deleteDatabase', (cache, _, { params: { slug } }) => storeReplaced(cache, slug, null))
 export const useDumpDatabase = createMutationHook('dumpDatabase', (cache, _, { params }) => refetchDumps(cache, params.slug))
+export const useRenameDump = createMutationHook('renameDatabaseDump', (cache, _, { params }) => refetchDumps(cache, params.slug))
 export const useDeleteDump = createMutationHook('deleteDatabaseDump', (cache) => invalidate(cache, ['dumps'], queryKeys.allDumps, queryKeys.disk))
 
 /** Uploads an SQL file that replaces the database. */

@@ -190,7 +190,7 @@ function TooltipRow({ series, children }: { series: ChartSeries; children: React
 /** Legend with the total of each series. */
 export function Legend({ series, totals, children }: { series: readonly ChartSeries[]; totals: readonly string[]; children?: ReactNode }) {
   return (
-    <ul className={styles.chartLegend}>
+    <ul className={styles.chartLegend} aria-label="Legend">
       {series.map((one, index) => (
         <li key={one.name}>
           <Swatch series={one} /> {one.name} <strong>{totals[index]}</strong>

@@ -1,5 +1,5 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { memo, type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import styles from './virtual-list.module.css'
 
 /** The height of a row with one line, in pixels. Higher ones are measured. */
@@ -16,10 +16,24 @@ interface Props<Item> {
 }
 
 /** Items of any number in the scrolling page, of which only the visible ones are in the document. */
-export function VirtualList<Item>({ label, items, getKey, renderItem, isComplete, onEndReached }: Props<Item>) {
+export function VirtualList<Item>(props: Props<Item>) {
   const list = useRef<HTMLUListElement>(null)
   const [top, setTop] = useState(0)
+  // Here and not in the rows, which render while the page scrolls: the position is read after a layout.
   useLayoutEffect(() => setTop(list.current?.offsetTop ?? 0))
+  return <Rows {...props} list={list} top={top} />
+}
+
+function Rows<Item>({
+  label,
+  items,
+  getKey,
+  renderItem,
+  isComplete,
+  onEndReached,
+  list,
+  top,
+}: Props<Item> & { list: RefObject<HTMLUListElement | null>; top: number }) {
   const virtualizer = useWindowVirtualizer({
     count: items.length,
     estimateSize: () => virtualRowHeight,
@@ -47,10 +61,15 @@ export function VirtualList<Item>({ label, items, getKey, renderItem, isComplete
             aria-posinset={index + 1}
             style={{ transform: `translateY(${start - virtualizer.options.scrollMargin}px)` }}
           >
-            {renderItem(item)}
+            <Content item={item} render={renderItem as (item: unknown) => ReactNode} />
           </li>
         )
       })}
     </ul>
   )
 }
+
+/** The content of a row, which does not render again while the page scrolls. */
+const Content = memo(function Content({ item, render }: { item: unknown; render: (item: unknown) => ReactNode }) {
+  return render(item)
+})

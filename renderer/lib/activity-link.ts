@@ -27,7 +27,7 @@ const pagesByNoun: Partial<Record<string, string>> = {
   mail: '/mail',
 }
 
-export const hasFailed = ({ action }: Pick<ActivityEntry, 'action'>): boolean => action.endsWith('.failed') || action === 'project.crashed'
+export const hasFailed = ({ action }: Pick<ActivityEntry, 'action'>): boolean => /\.(?:failed|crashed)$/.test(action)
 
 /** The code of a failure in words: `build_failed` as “Build failed”. */
 export const failureText = (code: string): string => `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('_', ' ')}`

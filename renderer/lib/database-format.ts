@@ -1,4 +1,5 @@
 import type { Database, DatabaseDump } from '../../server/contract/databases.ts'
+import { sanitizeForDisplay } from './sanitize-for-display.ts'
 
 /** Fixed length, so that the mask does not reveal the password's length. */
 export const passwordMask = '••••••••••••'
@@ -24,6 +25,10 @@ export const dumpReasonLabels: Record<DatabaseDump['reason'], string> = {
   restore: 'Before restore',
   query: 'Before statement',
 }
+
+/** The name that the user gave, or why it was created. */
+export const dumpTitle = ({ name, reason }: Pick<DatabaseDump, 'name' | 'reason'>): string =>
+  name === null ? dumpReasonLabels[reason] : sanitizeForDisplay(name)
 
 /** File name of a downloaded dump: `harbour-shop-2026-11-21-0844.sql.gz`; of a managed service `harbour-shop-mariadb-...`. */
 export function dumpFilename({ project_slug, service, created_at }: DatabaseDump): string {

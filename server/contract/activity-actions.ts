@@ -136,6 +136,7 @@ const activityEvents = [
   'deployment.ready',
   'deployment.failed',
   'project.crashed',
+  'service.crashed',
   'preview.closed',
   'domain.verified',
   'domain.failed',

@@ -11,6 +11,7 @@ const sentences: Readonly<Record<ActivityAction, string>> = {
   'project.deleted': 'deleted the project',
   'project.stopped': 'stopped the project',
   'project.crashed': 'The app crashed and is no longer restarted',
+  'service.crashed': 'The service {target} crashed and is no longer restarted',
   'deployment.created': 'started a deployment{of branch}',
   'deployment.rolled_back': 'rolled back to an earlier deployment',
   'deployment.canceled': 'canceled a deployment{of branch}',

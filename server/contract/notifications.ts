@@ -30,7 +30,7 @@ const errorRateRule = z.strictObject({
 export const notificationRules = z.strictObject({
   deployment_failed: z.boolean().describe('A deployment failed; and the next one that is ready.'),
   deployment_ready: z.boolean().describe('Every deployment that is ready.'),
-  app_crashed: z.boolean().describe('An app keeps exiting and is no longer restarted; and that it runs again.'),
+  app_crashed: z.boolean().describe('An app or a service of it keeps exiting and is no longer restarted; and that an app runs again.'),
   error_rate: errorRateRule
     .nullable()
     .describe(

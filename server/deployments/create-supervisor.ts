@@ -12,6 +12,7 @@ import { createAppRoutes } from './app-routes.ts'
 import type { DeploymentContext } from './context.ts'
 import { createColdStateWriter } from './cold-state.ts'
 import { createServiceSupervisor } from './service-supervisor.ts'
+import type { ServiceSpec } from './service-spec.ts'
 import { createEnvironments } from './environments.ts'
 import { createWrittenFilesInspector, type InspectedApp, losesFilesWithReplica } from './written-files.ts'
 import type { Supervisor } from './supervisor.ts'
@@ -31,10 +32,17 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   const apps = new Map<string, SupervisedApp>()
   const runtimeLogs = createRuntimeLogs(context)
   const { recordState, observeOutput } = runtimeLogs
-  const services = createServiceSupervisor(context, runtimeLogs, (projectId, ownerId) => {
+  const updateService = (projectId: string, ownerId: string): void => {
     for (const app of apps.values()) if (app.spec.deployment_id === ownerId || app.spec.environment_id === ownerId) updateServiceRoutes(app)
     context.events.publish({ type: 'project_changed', id: projectId })
-  })
+  }
+  const recordServiceCrash = ({ target, project_id }: AppSpec, { owner_id, config }: ServiceSpec): void => {
+    if (target !== 'production') return
+    void context
+      .recordServiceCrash(project_id, owner_id, config.name)
+      .catch((error: unknown) => context.log.warn('service_crash_not_recorded', { service: config.name, error }))
+  }
+  const services = createServiceSupervisor(context, runtimeLogs, updateService, recordServiceCrash)
 
   const inspector = createWrittenFilesInspector(context, (spec, line) => observeOutput(spec).observer.onLine('stderr', line))
   const toInspected = (app: SupervisedApp, candidate = app.candidate): InspectedApp => ({

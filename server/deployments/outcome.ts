@@ -177,6 +177,16 @@ export function recordDeployment(
   })
 }
 
+/** Services of a version that no longer serves are no news. */
+export function recordServiceCrash(tx: Tx, projectId: string, { ownerId, service }: { ownerId: string; service: string }, now: string): void {
+  const row = listCurrentDeployments(tx, projectId).find(
+    ({ id, target }) => target === 'production' && (id === ownerId || !ownerId.startsWith('dpl_')),
+  )
+  const project = row && findProject(tx, projectId)
+  if (!project) return
+  recordProjectActivity(tx, now, project, { action: 'service.crashed', actor_kind: 'system', target_name: service, is_outcome: 1 })
+}
+
 export function recordCrash(tx: Tx, projectId: string, deploymentId: string, now: string): void {
   const row = listCurrentDeployments(tx, projectId).find(({ id }) => id === deploymentId)
   const project = row && findProject(tx, projectId)

@@ -63,6 +63,7 @@ export function createServiceSupervisor(
   context: ServiceContext,
   logs: Pick<RuntimeLogs, 'observeOutput' | 'recordState'>,
   onChange: (projectId: string, ownerId: string) => void,
+  onCrash: (app: AppSpec, service: ServiceSpec) => void,
 ): ServiceSupervisor {
   /** By owner: a deployment or an environment. */
   const owners = new Map<string, Map<string, SupervisedService>>()
@@ -118,6 +119,7 @@ export function createServiceSupervisor(
       observe: () => logs.observeOutput(app, onOutput && ((stream, line) => onOutput(stream, `${name} | ${line}`)), name),
       recordState: (state: RuntimeState, exitCode) => logs.recordState(app, state, exitCode ?? null, name),
       onChange: () => onChange(app.project_id, spec.owner_id),
+      onCrash: () => onCrash(app, spec),
     })
     owner.set(name, service)
     return service

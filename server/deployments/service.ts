@@ -35,7 +35,7 @@ import { createProjectServices, type ProjectServices } from './project-services.
 import { createProjectVolumes, type ProjectVolumes } from './project-volumes.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
 import { followBuildLog, followRuntimeLog } from './log-streams.ts'
-import { publishQueued, endDeployment, endServing, recordCrash } from './outcome.ts'
+import { publishQueued, endDeployment, endServing, recordCrash, recordServiceCrash } from './outcome.ts'
 import { createDeploymentRow, type EnqueueRequest, linkedRepository, readSource } from './deployment-row.ts'
 import { requireIsolation } from './isolation.ts'
 import { createSourceExporter } from './source-export.ts'
@@ -162,6 +162,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     runtime: (name) => options.runtimes[name],
     runtimeNames,
     recordCrash: (projectId, deploymentId) => store.db.write((tx) => recordCrash(tx, projectId, deploymentId, now())),
+    recordServiceCrash: (projectId, ownerId, service) => store.db.write((tx) => recordServiceCrash(tx, projectId, { ownerId, service }, now())),
     scheduleCleanup: (task) => store.db.write((tx) => insertCleanup(tx, task, now())).then(runDueCleanups),
     pause: (ms, signal) =>
       sleep(clock, ms, signal).then(

@@ -35,6 +35,8 @@ export interface ServiceHooks {
   recordState(state: RuntimeState, exitCode?: number | null): void
   /** The replica or the status changed. */
   onChange(): void
+  /** It keeps exiting and is no longer restarted. */
+  onCrash(): void
 }
 
 export interface SupervisedService {
@@ -158,7 +160,10 @@ export function createSupervisedService(context: ServiceContext, spec: ServiceSp
   const restart = async (): Promise<void> => {
     const { signal } = stopController
     while (!signal.aborted) {
-      if (recentExits.length >= limits.restart.exits) return setStatus('crashed')
+      if (recentExits.length >= limits.restart.exits) {
+        setStatus('crashed')
+        return hooks.onCrash()
+      }
       setStatus('starting')
       const wait = Math.min(limits.restart.first_ms * 2 ** Math.max(0, recentExits.length - 1), limits.restart.max_ms)
       if (!(await context.pause(wait, signal))) return

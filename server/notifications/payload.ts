@@ -69,6 +69,16 @@ export const crashMessage = (event: 'app.crashed' | 'app.recovered', project: Pr
   data: { crashed_at: project.crashed_at },
 })
 
+/** `crashed_at` as for an app; there is no message when it runs again, because it was restarted on purpose. */
+export const serviceCrashMessage = (project: ProjectRow, service: string, crashed_at: string): NotificationMessage => ({
+  event: 'app.crashed',
+  project,
+  title: `${service} of ${project.name} crashed`,
+  text: 'The service keeps exiting and is no longer restarted. Its log shows why.',
+  path: `projects/${project.slug}/services`,
+  data: { crashed_at, service },
+})
+
 export function errorRateMessage(
   event: 'error_rate.exceeded' | 'error_rate.recovered',
   project: ProjectRow,

@@ -2,6 +2,7 @@ import type { DomainEvent } from '../contract/domain-events.ts'
 import type { NotificationRules } from '../contract/notifications.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { findActivity } from '../store/activity.ts'
 import { findDeploymentById } from '../store/deployments.ts'
 import type { NotificationTargetRow } from '../store/notification-tables.ts'
 import { findIncident, hasDelivery, listTargetsOfProject, saveIncident } from '../store/notifications.ts'
@@ -9,7 +10,7 @@ import { findProject } from '../store/projects.ts'
 import type { Tx } from '../store/store.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 import { type OutboxContext, queueNotification, reportIncident } from './outbox.ts'
-import { crashMessage, deploymentMessage } from './payload.ts'
+import { crashMessage, deploymentMessage, serviceCrashMessage } from './payload.ts'
 
 /** A deployment that ended longer ago is no news: its row changes for other reasons. */
 const newsAge_ms = 24 * 3_600_000
@@ -31,8 +32,9 @@ export function createEventRecorder(clock: Clock, log: Log, dashboardUrl: () => 
   }
 
   function record(tx: Tx, event: DomainEvent): void {
-    if (event.type !== 'deployment_changed' && event.type !== 'project_changed') return
+    if (event.type !== 'deployment_changed' && event.type !== 'project_changed' && event.type !== 'activity_recorded') return
     const context: OutboxContext = { now: clock.now(), dashboard_url: dashboardUrl() }
+    if (event.type === 'activity_recorded') return recordServiceCrash(tx, event.id, context)
     if (event.type === 'project_changed') {
       const project = findProject(tx, event.id)
       if (project) for (const target of listTargetsOfProject(tx, project)) recordCrashState(tx, target, project, context)
@@ -64,6 +66,16 @@ export function recordCrashState(tx: Tx, target: NotificationTargetRow, project:
     },
     context,
   )
+}
+
+/** The entry of the activity log is all that is stored of it. */
+function recordServiceCrash(tx: Tx, id: string, context: OutboxContext): void {
+  const entry = findActivity(tx, id)
+  if (entry?.action !== 'service.crashed' || entry.project_id === null || entry.target_name === null) return
+  const project = findProject(tx, entry.project_id)
+  if (!project) return
+  for (const target of listTargetsOfProject(tx, project))
+    if (rulesOf(target).app_crashed) queueNotification(tx, target, serviceCrashMessage(project, entry.target_name, entry.time), entry.id, context)
 }
 
 function recordDeployment(

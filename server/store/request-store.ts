@@ -3,7 +3,7 @@ import type { RequestFilters } from '../contract/requests.ts'
 import { limits } from '../contract/limits.ts'
 import { deleteCaptures, findCapturedRow, insertCapture, trimCaptures } from './captured-requests.ts'
 import { toGlob } from './glob.ts'
-import { toRouteTemplate } from '../lib/route-template.ts'
+import { toRoutePatterns, toRouteTemplate } from '../lib/route-template.ts'
 import { all, first, insert, requestTables, run } from './query.ts'
 import type { RequestRow, RequestTables } from './request-tables.ts'
 import { readUsedBytes, type SqliteDatabase, type SqliteTransaction } from './sqlite.ts'
@@ -297,21 +297,29 @@ const selectRequests = () =>
     .selectAll()
     .select((eb) => isCaptured(eb).as('is_captured'))
 
+const statusClasses = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+
 /**
- * With a status, the index of statuses is read in the order of the numbers, and answers for the path too. Otherwise the rows themselves are read in that
- * order, of which the numbers are a range.
+ * With a status, a path or a route, the index of statuses is read, which has the paths too. Otherwise the rows themselves are read in the order of their
+ * numbers, of which those of the range are a range.
  */
 function filterRequests(project: number, { status, method, path, route, host, deployment, cache, client_ip, min_duration_ms, id }: RowFilters) {
   let query = selectRequests()
   if (status !== undefined) {
     query = query.where('project', '=', project).where('status_class', '=', Number(status[0]))
     if (/^\d+$/.test(status)) query = query.where('status', '=', Number(status))
+  } else if (path !== undefined || route !== undefined) {
+    query = query.where('project', '=', project).where('status_class', 'in', statusClasses)
   }
   if (path !== undefined) query = query.where((eb) => eb(eb.fn<number>('glob', [eb.val(toGlob(path)), 'path']), '=', 1))
   if (route !== undefined) {
-    // The pattern is cheaper, and excludes most paths.
-    const pattern = toGlob(`${route.replace(/:[a-z]+/g, '*')}*`)
-    query = query.where((eb) => eb(eb.fn<number>('glob', [eb.val(pattern), 'path']), '=', 1))
+    // Patterns are cheaper, and exclude most other paths.
+    const { included, excluded, min_length } = toRoutePatterns(route)
+    query = query.where((eb) => {
+      const matches = (pattern: string, is: 0 | 1) => eb(eb.fn<number>('glob', [eb.val(pattern), 'path']), '=', is)
+      const isLong = eb(eb.fn<number>('length', ['path']), '>', min_length)
+      return eb.and([eb.or([matches(included, 1), isLong]), ...(excluded === null ? [] : [matches(excluded, 0)])])
+    })
     query = query.where((eb) => eb(eb.fn<string>('route_template', ['path']), '=', route))
   }
   if (method !== undefined) query = query.where('method', '=', method.toUpperCase())

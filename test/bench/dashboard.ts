@@ -6,7 +6,10 @@ import { type BenchInstance, startInstance } from './instance.ts'
 import { type BenchRow, median } from './row.ts'
 import { bigProject, createBenchStore } from './store.ts'
 
-const sizes = [
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({ ...(chromiumPath ? { executablePath: chromiumPath } : {}), args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
+
+export const sizes = [
   { width: 1280, height: 820 },
   { width: 390, height: 844 },
 ]
@@ -26,10 +29,7 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
   const { data } = await createBenchStore({ deployments: 15_000 })
   const instance = await startInstance({ runtime: 'process', data })
   const repository = makeRepository(floodApp)
-  const browser = await chromium.launch({
-    ...(chromiumPath ? { executablePath: chromiumPath } : {}),
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-  })
+  const browser = await launchBrowser()
   const figures = new Map<string, { unit: string; bar: string; holds: (value: number) => boolean; values: number[] }>()
   const note = (name: string, unit: string, value: number, bar: string, holds: (value: number) => boolean) => {
     const figure = figures.get(name) ?? { unit, bar, holds, values: [] }
@@ -185,7 +185,7 @@ const tabScreens: [name: string, isThere: string][] = [
 ]
 
 /** A new browser with an empty cache. The page's policy forbids eval, including that of the benchmark's own checks. */
-async function openDashboard(browser: Browser, instance: BenchInstance, viewport: { width: number; height: number }) {
+export async function openDashboard(browser: Browser, instance: BenchInstance, viewport: { width: number; height: number }) {
   const context = await browser.newContext({ viewport, colorScheme: 'light', locale: 'en-GB', bypassCSP: true })
   const page = await context.newPage()
   const { body } = await instance.client.api<{ url: string }>('POST', '/instance/sign-in-links')

@@ -18,6 +18,8 @@ export interface BenchInstance {
   /** From the start of the process to `instance.json`. */
   ready_ms: number
   stop(): Promise<void>
+  /** Ends it as a crash does. */
+  kill(): Promise<void>
   /** Ends it and removes its folder. */
   remove(): Promise<void>
 }
@@ -37,10 +39,10 @@ export async function startInstance(options: { runtime: 'docker' | 'process'; da
   const ready_ms = performance.now() - begun
   const client = createClient(instance)
   await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, on_exit: 'stop' })
-  const end = async () => {
+  const end = async (signal: NodeJS.Signals = 'SIGTERM') => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const gone = once(child, 'exit')
-    child.kill('SIGTERM')
+    child.kill(signal)
     await gone
   }
   return {
@@ -49,7 +51,8 @@ export async function startInstance(options: { runtime: 'docker' | 'process'; da
     pid: instance.pid,
     data,
     ready_ms,
-    stop: end,
+    stop: () => end(),
+    kill: () => end('SIGKILL'),
     async remove() {
       await end()
       rmSync(data, { recursive: true, force: true, maxRetries: 5 })

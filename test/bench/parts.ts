@@ -9,7 +9,9 @@ import { benchLogs } from './logs.ts'
 import { benchEventLoop } from './event-loop.ts'
 import { benchEnv, benchPreview } from './preview.ts'
 import { benchPurge } from './purge.ts'
+import { benchRequestSearch } from './request-log.ts'
 import type { BenchRow } from './row.ts'
+import { benchScrolling } from './scrolling.ts'
 import { benchSoak } from './soak.ts'
 import { benchStart } from './start.ts'
 import { benchStreams } from './streams.ts'
@@ -41,6 +43,7 @@ export const parts: Record<string, (size: BenchOptions) => Promise<BenchRow[]>> 
   metrics: benchMetrics,
   requests: benchRequestLog,
   capture: benchCapture,
+  search: benchRequestSearch,
   wake: benchWake,
   deploy: benchDeploy,
   languages: benchLanguages,
@@ -52,6 +55,7 @@ export const parts: Record<string, (size: BenchOptions) => Promise<BenchRow[]>> 
   logs: benchLogs,
   loop: benchEventLoop,
   dashboard: benchDashboard,
+  scrolling: benchScrolling,
   dev: benchDev,
   streams: benchStreams,
   soak: ({ count }) => benchSoak(count === undefined ? {} : { deployments: count, upload_mb: 4 }),

@@ -47,6 +47,7 @@ describe('the image services of an environment', () => {
   /** Awaited before a replica of this version is stopped. */
   let holds: Map<string, Promise<void>>
   let failures: number
+  let crashes: string[]
   const running = new Map<string, string>()
   const { signal } = new AbortController()
 
@@ -126,6 +127,7 @@ describe('the image services of an environment', () => {
     events = []
     holds = new Map()
     failures = 0
+    crashes = []
     const runtime = createWatchedRuntime()
     const pause = (ms: number, until: AbortSignal) =>
       sleep(clock, ms, until).then(
@@ -133,7 +135,12 @@ describe('the image services of an environment', () => {
         () => false,
       )
     const context = { runtime: () => runtime, pause, clock, log: silentLog, scheduleCleanup: async () => {} }
-    supervisor = createServiceSupervisor(context, logs, () => {})
+    supervisor = createServiceSupervisor(
+      context,
+      logs,
+      () => {},
+      (_, { config }) => crashes.push(config.name),
+    )
   })
   afterEach(async () => {
     holds.clear()
@@ -212,6 +219,22 @@ describe('the image services of an environment', () => {
     expect(supervisor.find(live, 'cache')?.status).toBe('running')
     await supervisor.revive(live, 'images', signal)
     expect(events).toEqual(['start 1'])
+  })
+
+  test('a service that keeps failing is no longer restarted, which is reported once', async () => {
+    const live = createVersion('1')
+    failures = Infinity
+    await supervisor.revive(live, 'images', signal)
+    await until(
+      async () => {
+        await clock.advance(60_000)
+        return supervisor.find(live, 'cache')?.status === 'crashed' || undefined
+      },
+      { what: 'the crash' },
+    )
+    await supervisor.revive(live, 'images', signal)
+    await clock.advance(600_000)
+    expect(crashes).toEqual(['cache'])
   })
 
   test('an image returned to a live version while it is being stopped is not started', async () => {

@@ -20,6 +20,7 @@ const kinds: Partial<ActivityEntry>[] = [
   { action: 'domain.verified', actor: schedule, target: { id: 'dom_1', name: 'boats.example.com' } },
   { action: 'preview.closed', actor: schedule, target: { id: null, name: 'tides' }, details: { ...none, branch: 'tides' } },
   { action: 'project.crashed', actor: system },
+  { action: 'service.crashed', actor: system, target: { id: null, name: 'worker' } },
   { action: 'volume.restored', actor: ana, via: 'cli', target: { id: null, name: 'uploads' } },
   { action: 'token.created', actor: ana, via: 'dashboard', target: { id: 'tok_1', name: 'ci' }, project: null },
   { action: 'settings.updated', actor: ana, via: 'agent', details: { ...none, names: ['build_concurrency'] }, project: null },

@@ -17,7 +17,7 @@ test('requests are counted exactly, charted, and readable by keyboard', async ({
   await expect(figures).toContainText('13')
   await expect(figures).toContainText('1 server error (5xx)')
   const requests = dashboard.getByRole('region', { name: 'Requests' })
-  await expect(requests.getByRole('list')).toContainText(/2xx\s*7.*3xx\s*2.*4xx\s*3.*5xx\s*1/)
+  await expect(requests.getByRole('list', { name: 'Legend' })).toContainText(/2xx\s*7.*3xx\s*2.*4xx\s*3.*5xx\s*1/)
 
   const chart = requests.getByRole('slider')
   await chart.focus()
@@ -45,7 +45,7 @@ test('requests are counted exactly, charted, and readable by keyboard', async ({
   await expect(markers.getByRole('link', { name: /^Deployed: / })).toHaveAttribute('href', /\/projects\/counted\/deployments\/dpl_/)
   const cpu = dashboard.getByRole('region', { name: /^CPU/ })
   await platform.advance(10_000)
-  await expect(cpu.getByRole('list')).toContainText(/App\s*\d/)
+  await expect(cpu.getByRole('list', { name: 'Legend' })).toContainText(/App\s*\d/)
 
   // A route leads to its requests.
   const routes = dashboard.getByRole('region', { name: 'Routes', exact: true })

@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test'
+import { expect, type Page } from '@playwright/test'
 import type { DatabaseDump } from '../../server/contract/databases.ts'
 import type { ManagedService } from '../../server/contract/managed-services.ts'
 import type { MailCatcherStatus, MailMessage, MailMessageDetails } from '../../server/contract/mail.ts'
@@ -79,7 +79,7 @@ async function withMariadb(page: Page): Promise<void> {
   const services = [service('redis'), service('mariadb', { is_added: true, added_at: received_at }), service('s3')]
   const dumps = [
     dump('dmp_01m84kvc1a6jds9qv8r0rb8g9k', { reason: 'restore', bytes: 12_048_213 }),
-    dump('dmp_01m84kvc1a6jds9qv8r0rb8g9j', { created_at: '2026-11-02T08:44:00.000Z' }),
+    dump('dmp_01m84kvc1a6jds9qv8r0rb8g9j', { name: 'Before the spring sale', created_at: '2026-11-02T08:44:00.000Z' }),
   ]
   await page.route('**/instance/projects/*/managed-services', (route) => route.fulfill({ json: { services, unavailable: null } }))
   await page.route(/\/database\/dumps\?service=mariadb$/, (route) => route.fulfill({ json: { dumps } }))
@@ -189,6 +189,15 @@ export const serviceScreens: Screen[] = [
     path: 'projects/lighthouse/services',
     before: withMariadb,
     act: (page) => page.getByRole('heading', { name: 'Dumps of MariaDB' }).scrollIntoViewIfNeeded(),
+  },
+  {
+    name: 'services-dump-create',
+    path: 'projects/lighthouse/services',
+    before: withMariadb,
+    async act(page) {
+      await page.getByRole('button', { name: 'Create dump…' }).click()
+      await expect(page.getByRole('dialog', { name: 'Create dump' })).toBeVisible()
+    },
   },
   { name: 'services-dump-restore', path: 'projects/lighthouse/services', before: withMariadb, act: restoreDump },
   {

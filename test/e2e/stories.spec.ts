@@ -3,6 +3,7 @@ import { installFakeBridge } from './fake-bridge.ts'
 import { expect, test } from './fixtures.ts'
 import { createKeyboardDriver, createPointerDriver } from './input-driver.ts'
 import { findOutWhatChanged } from './stories/activity.ts'
+import { browseDatabase } from './stories/browse-database.ts'
 import { purgeCache } from './stories/cache.ts'
 import { connectWithPsql } from './stories/database.ts'
 import { buyDomain } from './stories/domain.ts'
@@ -10,7 +11,9 @@ import { changeEnvironment } from './stories/environment.ts'
 import { completeFirstRun } from './stories/first-run.ts'
 import { fixBrokenBuild } from './stories/fix-build.ts'
 import { addWebhookAndRedeliver } from './stories/notifications.ts'
+import { followTrace } from './stories/follow-trace.ts'
 import { openPreview } from './stories/preview.ts'
+import { readMetrics } from './stories/read-metrics.ts'
 import { replayWebhook } from './stories/replay.ts'
 import { rollBackDeployment } from './stories/rollback.ts'
 import type { StoryContext } from './stories/story-context.ts'
@@ -34,12 +37,15 @@ const stories: [name: string, variant: 0 | 1 | 2 | 3, tell: (teller: StoryContex
   ['roll back a deployment', 3, rollBackDeployment],
   ['change the environment and redeploy', 0, changeEnvironment],
   ['connect to a database with psql', 1, connectWithPsql],
+  ['browse the database and query it', 1, browseDatabase],
   ['buy a domain offline', 0, buyDomain],
   ['open a preview', 3, openPreview],
   ['purge the cache', 2, purgeCache],
   ['open a terminal and leave it', 2, useTerminal],
   ['create and revoke a token', 3, createAndRevokeToken],
   ['replay a webhook against a preview', 0, replayWebhook],
+  ['read the metrics', 2, readMetrics],
+  ['follow a request to its trace', 3, followTrace],
   ['find out what changed', 0, findOutWhatChanged],
   ['add a webhook and send a notification again', 0, addWebhookAndRedeliver],
   ['promote to another instance and pull back', 1, promoteAndPull],

@@ -158,7 +158,7 @@ describe('the tools of a token', () => {
         'get_trace',
       ]),
     )
-    expect(read.filter((name) => !/^(list|get|describe|search)_/.test(name))).toEqual([])
+    expect(read.filter((name) => !/^(list|get|describe|plan|search)_/.test(name))).toEqual([])
     expect(deploy).toEqual(expect.arrayContaining([...read, 'deploy', 'deploy_folder', 'set_variable', 'rollback', 'create_snapshot']))
     expect(deploy).not.toContain('delete_volume')
     expect(admin).toEqual(expect.arrayContaining([...deploy, 'delete_volume', 'restore_database', 'delete_variable', 'replay_request']))

@@ -5,9 +5,10 @@ import { createNotificationMonitor } from '../../server/notifications/monitor.ts
 import { createEventRecorder } from '../../server/notifications/record-events.ts'
 import { isoTime } from '../../server/lib/clock.ts'
 import { silentLog } from '../../server/lib/log.ts'
+import { recordProjectActivity } from '../../server/store/activity.ts'
 import { insertDeployment } from '../../server/store/deployments.ts'
 import { insertNotificationTarget, listNotificationDeliveries } from '../../server/store/notifications.ts'
-import { insertProject, updateProject } from '../../server/store/projects.ts'
+import { findProject, insertProject, updateProject } from '../../server/store/projects.ts'
 import type { Db } from '../../server/store/store.ts'
 import type { DeploymentRow } from '../../server/store/tables.ts'
 import { insertUserWithAccount } from '../../server/store/users.ts'
@@ -184,6 +185,19 @@ describe('crashes', () => {
     await setCrashed(false)
     await setCrashed(false)
     expect(await queued()).toEqual(['app.recovered'])
+  })
+
+  test('those of services, each once', async () => {
+    const crashService = (service: string) =>
+      db.write((tx) => {
+        const project = findProject(tx, 'prj_shop')!
+        recordProjectActivity(tx, isoTime(clock.now()), project, { action: 'service.crashed', actor_kind: 'system', target_name: service })
+      })
+    await crashService('worker')
+    await crashService('mailer')
+    expect(await queued()).toEqual(['app.crashed', 'app.crashed'])
+    const [latest] = await db.read((tx) => listNotificationDeliveries(tx, scope, { before: undefined, limit: 1 }))
+    expect(JSON.parse(latest?.payload ?? '{}')).toMatchObject({ title: 'mailer of shop crashed', data: { service: 'mailer' } })
   })
 
   test('a stopped app is not running again', async () => {

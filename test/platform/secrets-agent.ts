@@ -12,6 +12,7 @@ const readTools = [
   'list_managed_services',
   'list_volumes',
   'list_database_dumps',
+  'describe_database',
   'list_deployments',
   'list_traces',
 ]

@@ -48,6 +48,12 @@ describe('the inbox of the instance', () => {
       'failed',
     ])
     expect(of(entry('project.crashed'))).toEqual(['Harbour shop crashed', '', '/projects/shop/logs', 'failed'])
+    expect(of(entry('service.crashed', { target: { id: null, name: 'worker' } }))).toEqual([
+      'worker of Harbour shop crashed',
+      '',
+      '/projects/shop/services',
+      'failed',
+    ])
   })
 
   it('links each entry to what it is about', () => {

@@ -47,6 +47,9 @@ describe('a million requests', () => {
     ['a class and a path', { status: '5xx', path: '/items/40' }, 51],
     ['a status and a rare path', { status: '404', path: '/items/4010' }, undefined],
     ['a class and a path that nothing has', { status: '2xx', path: '*/none' }, 0],
+    ['a path that nothing has', { path: '*/none' }, 0],
+    ['a route that nothing has', { route: '/items/:id/reviews' }, 0],
+    ['a class and a route', { status: '5xx', route: '/items/:id' }, 51],
   ])('are filtered by %s in less than 100 ms of a processor', (_name, filters, rows) => {
     const found = measure_ms(filters)
     if (rows !== undefined) expect(found.rows).toBe(rows)

@@ -9,6 +9,7 @@ import { createRequestLog } from '../../server/edge/request-log.ts'
 import { createRequestRecorder } from '../../server/features/request-recorder.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import { newId } from '../../server/lib/id.ts'
+import { toRouteTemplate } from '../../server/lib/route-template.ts'
 import type { RowFilters } from '../../server/store/request-store.ts'
 import { createSealer } from '../../server/store/sealer.ts'
 import { openStore, type Store } from '../../server/store/store.ts'
@@ -71,6 +72,28 @@ describe('stored requests', () => {
     expect(all('prj_a', { id: rows[2]!.id })).toEqual(['/image.png'])
     expect(store.requests.find(rows[2]!.id)).toMatchObject({ project_id: 'prj_a', path: '/image.png' })
     expect(store.requests.find(newId('req'))).toBeUndefined()
+  })
+
+  test.each([
+    '/',
+    '/items/17',
+    '/items/17/reviews',
+    '/users/ada@example.com',
+    '/days/2026-01-31',
+    '/assets/index-BxK3h2aQ.js',
+    `/reset/${'word-'.repeat(20)}`,
+    '/a[1]?*',
+    '/literal/:id',
+    '/v1/jobs:run',
+    `/deep${'/part'.repeat(12)}`,
+    `/long${'/0123456789abcdef'.repeat(9)}/${'plain/'.repeat(30)}`,
+  ])('are found by the route of %s', (path) => {
+    store.requests.add([requestRow({ path: '/other/1/x' }), requestRow({ path }), requestRow({ path: `${path}/more`, status: 999 })])
+    expect(all('prj_a', { route: toRouteTemplate(path) })).toContain(path)
+    expect(all('prj_a', { route: toRouteTemplate(path), path })).toContain(path)
+    expect(all('prj_a', { route: toRouteTemplate(path), status: '2xx' })).toContain(path)
+    expect(all('prj_a', { route: toRouteTemplate(path) })).not.toContain('/other/1/x')
+    expect(all('prj_a', { path: '*more' })).toHaveLength(1)
   })
 
   test('are found by the time at which they ended', () => {

@@ -2,18 +2,20 @@ import {
   Bell,
   Braces,
   ChartColumn,
+  ChartGantt,
   Database,
   Download,
   Eraser,
   ExternalLink,
   FileArchive,
+  Flame,
   GitBranch,
   Globe,
-  Flame,
   HardDrive,
   History,
   KeyRound,
   Layers,
+  ListFilter,
   LockKeyhole,
   Rocket,
   RotateCw,
@@ -23,6 +25,7 @@ import {
   Ship,
   Square,
   SquareTerminal,
+  Table2,
   Trash2,
   Waypoints,
 } from 'lucide-react'
@@ -117,6 +120,22 @@ export function ProjectCommands({ slug, ...group }: GroupProps & { slug: string 
     ...(capabilities.has_instance_api && serving
       ? [{ text: 'Terminal: open a shell', icon: <SquareTerminal size={16} aria-hidden />, run: () => navigate(`${projectPath}/terminal`) }]
       : []),
+    ...(capabilities.has_instance_api
+      ? [
+          {
+            text: 'Requests',
+            synonyms: 'http traffic access',
+            icon: <ListFilter size={16} aria-hidden />,
+            run: () => navigate(`${projectPath}/logs/requests`),
+          },
+          {
+            text: 'Traces',
+            synonyms: 'spans opentelemetry waterfall',
+            icon: <ChartGantt size={16} aria-hidden />,
+            run: () => navigate(`${projectPath}/logs/traces`),
+          },
+        ]
+      : []),
     { text: 'Metrics', icon: <ChartColumn size={16} aria-hidden />, run: () => navigate(`${projectPath}/metrics`) },
     { text: 'Metrics: last 7 days', icon: <ChartColumn size={16} aria-hidden />, run: () => navigate(`${projectPath}/metrics?range=7d`) },
     { text: 'Metrics: last 30 days', icon: <ChartColumn size={16} aria-hidden />, run: () => navigate(`${projectPath}/metrics?range=30d`) },
@@ -171,6 +190,13 @@ export function ProjectCommands({ slug, ...group }: GroupProps & { slug: string 
             text: 'Database: dump, restore or import SQL…',
             icon: <Database size={16} aria-hidden />,
             run: () => navigate(`${projectPath}/database?at=dumps`),
+          },
+          { text: 'Database: tables and rows', icon: <Table2 size={16} aria-hidden />, run: () => navigate(`${projectPath}/database/tables`) },
+          {
+            text: 'Database: SQL console',
+            synonyms: 'query',
+            icon: <SquareTerminal size={16} aria-hidden />,
+            run: () => navigate(`${projectPath}/database/sql`),
           },
         ]
       : []),

@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { useEffect, useMemo, useRef } from 'react'
+import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'react'
 import type { DatabaseCell, ResultColumn } from '../../../server/contract/database-browser.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { columnWidths, isNumberType, shortCellText } from './cell-text.ts'
@@ -32,6 +32,10 @@ export function RowGrid({ label, columns, rows, order = null, onSort, onOpen, on
   useEffect(() => {
     if (last >= rows.length - 60) onEndReached?.()
   }, [last, rows.length, onEndReached])
+  // A callback that changes with each render would render every row again.
+  const latest = useRef(onOpen)
+  useLayoutEffect(() => void (latest.current = onOpen))
+  const open = useCallback((row: number, column: string) => latest.current?.(row, column), [])
   const template = { gridTemplateColumns: `${widths.map((width) => `${width}px`).join(' ')} minmax(0, 1fr)` }
   const width = { minWidth: widths.reduce((sum, one) => sum + one, 0) }
 
@@ -72,28 +76,7 @@ export function RowGrid({ label, columns, rows, order = null, onSort, onOpen, on
               className={`${styles.gridRow} ${styles.bodyRow}`}
               style={{ ...template, transform: `translateY(${item.start}px)` }}
             >
-              {columns.map(({ name, type }, index) => {
-                const cell = rows[item.index]?.[index] ?? null
-                const text = sanitizeForDisplay(shortCellText(cell, type))
-                const look = `${styles.cell} ${cell === null ? styles.none : ''} ${isNumberType(type) ? styles.number : ''}`
-                return (
-                  <div key={`${index} ${name}`} role="cell" className={styles.cellFrame}>
-                    {onOpen ? (
-                      <button
-                        type="button"
-                        className={look}
-                        tabIndex={index === 0 ? 0 : -1}
-                        aria-label={index === 0 ? `Edit row ${item.index + 1}: ${text}` : undefined}
-                        onClick={() => onOpen(item.index, name)}
-                      >
-                        {text}
-                      </button>
-                    ) : (
-                      <span className={look}>{text}</span>
-                    )}
-                  </div>
-                )
-              })}
+              <Cells columns={columns} cells={rows[item.index] ?? []} row={item.index} onOpen={onOpen && open} />
             </div>
           ))}
         </div>
@@ -101,6 +84,39 @@ export function RowGrid({ label, columns, rows, order = null, onSort, onOpen, on
     </div>
   )
 }
+
+interface CellsProps {
+  columns: readonly ResultColumn[]
+  cells: readonly DatabaseCell[]
+  row: number
+  onOpen: Props['onOpen'] | undefined
+}
+
+/** The cells of a row, which do not render again while the table scrolls. */
+const Cells = memo(function Cells({ columns, cells, row, onOpen }: CellsProps) {
+  return columns.map(({ name, type }, index) => {
+    const cell = cells[index] ?? null
+    const text = sanitizeForDisplay(shortCellText(cell, type))
+    const look = `${styles.cell} ${cell === null ? styles.none : ''} ${isNumberType(type) ? styles.number : ''}`
+    return (
+      <div key={`${index} ${name}`} role="cell" className={styles.cellFrame}>
+        {onOpen ? (
+          <button
+            type="button"
+            className={look}
+            tabIndex={index === 0 ? 0 : -1}
+            aria-label={index === 0 ? `Edit row ${row + 1}: ${text}` : undefined}
+            onClick={() => onOpen(row, name)}
+          >
+            {text}
+          </button>
+        ) : (
+          <span className={look}>{text}</span>
+        )}
+      </div>
+    )
+  })
+})
 
 function HeadText({ name, type }: ResultColumn) {
   return (

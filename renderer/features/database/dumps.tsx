@@ -1,7 +1,7 @@
 import { type UseQueryResult } from '@tanstack/react-query'
-import { Ellipsis, FileUp, HardDriveDownload, RotateCcw, Trash2 } from 'lucide-react'
+import { Ellipsis, FileUp, HardDriveDownload, Pencil, RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { type DumpTarget, useDumpDatabase } from '../../api/databases.ts'
+import type { DumpTarget } from '../../api/databases.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import type { DatabaseDump } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
@@ -15,11 +15,12 @@ import { Menu, MenuItem } from '../../components/menu.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { DeleteDumpDialog } from './delete-dump-dialog.tsx'
 import { ImportDatabaseDialog } from './import-dialog.tsx'
+import { CreateDumpDialog, RenameDumpDialog } from './name-dump-dialog.tsx'
 import { RestoreDialog } from './restore-dialog.tsx'
-import { dumpFilename, dumpReasonLabels } from '../../lib/database-format.ts'
+import { dumpFilename, dumpReasonLabels, dumpTitle } from '../../lib/database-format.ts'
 import styles from './page.module.css'
 
-type OpenDialog = { name: 'import' } | { name: 'restore' | 'delete'; dump: DatabaseDump }
+type OpenDialog = { name: 'create' | 'import' } | { name: 'restore' | 'rename' | 'delete'; dump: DatabaseDump }
 
 /** Dumps of the PostgreSQL database or of a managed service, which can be restored. They outlive the database. */
 export function Dumps({
@@ -47,7 +48,6 @@ export function Dumps({
     setOpen(null)
     onClosed?.()
   }
-  const dump = useDumpDatabase({ successMessage: 'Dump created.' })
   // Without any database or dump, the section is hidden.
   if (!canRestore && (data?.length === 0 || (service && !data))) return null
   const title = service ? `Dumps of ${service.label}` : 'Dumps'
@@ -60,12 +60,8 @@ export function Dumps({
             <Button icon={FileUp} onClick={() => setOpen({ name: 'import' })}>
               Import SQL…
             </Button>
-            <Button
-              icon={HardDriveDownload}
-              busy={dump.isPending}
-              onClick={() => dump.mutate({ params: { slug }, query: { service: service?.name } })}
-            >
-              Create dump
+            <Button icon={HardDriveDownload} onClick={() => setOpen({ name: 'create' })}>
+              Create dump…
             </Button>
           </div>
         )}
@@ -89,6 +85,7 @@ export function Dumps({
             dump={one}
             isOwner={isOwner}
             onRestore={canRestore ? () => setOpen({ name: 'restore', dump: one }) : null}
+            onRename={() => setOpen({ name: 'rename', dump: one })}
             onDelete={() => setOpen({ name: 'delete', dump: one })}
           />
         ))}
@@ -98,6 +95,8 @@ export function Dumps({
           {service ? `To restore a dump, add ${service.label} first.` : 'To restore a dump, create a database first.'}
         </p>
       )}
+      {openDialog?.name === 'create' && <CreateDumpDialog slug={slug} service={service} onOpenChange={close} />}
+      {openDialog?.name === 'rename' && <RenameDumpDialog slug={slug} dump={openDialog.dump} onOpenChange={close} />}
       {openDialog?.name === 'import' && <ImportDatabaseDialog project={project} service={service} onOpenChange={close} />}
       {openDialog?.name === 'restore' && <RestoreDialog project={project} service={service} dump={openDialog.dump} onOpenChange={close} />}
       {openDialog?.name === 'delete' && <DeleteDumpDialog dump={openDialog.dump} onOpenChange={close} />}
@@ -109,11 +108,13 @@ function DumpRow({
   dump,
   isOwner,
   onRestore,
+  onRename,
   onDelete,
 }: {
   dump: DatabaseDump
   isOwner: boolean
   onRestore: (() => void) | null
+  onRename: () => void
   onDelete: () => void
 }) {
   const download = useDumpDownload()
@@ -122,7 +123,11 @@ function DumpRow({
     <li className={`card-row ${styles.dumpRow}`}>
       <div>
         <p>
-          <strong>{dumpReasonLabels[dump.reason]}</strong> <span className="text-muted">{when}</span>
+          <strong>{dumpTitle(dump)}</strong>{' '}
+          <span className="text-muted">
+            {dump.name !== null && dump.reason !== 'manual' && `${dumpReasonLabels[dump.reason].toLowerCase()}, `}
+            {when}
+          </span>
         </p>
         <p className={`${styles.dumpPath} text-subtle`}>
           <span className="mono truncate" title={dump.file}>
@@ -133,18 +138,19 @@ function DumpRow({
       <span className={styles.dumpBytes}>{formatBytes(dump.bytes)}</span>
       <span className={`row ${styles.dumpActions}`}>
         <DownloadButton load={download(dump)} name={dumpFilename(dump)} />
-        {(onRestore || isOwner) && (
-          <Menu trigger={<IconButton icon={Ellipsis} label={`Actions for the dump of ${dump.created_at}`} />}>
-            <MenuItem icon={RotateCcw} disabled={!onRestore} onSelect={() => onRestore?.()}>
-              Restore this dump…
+        <Menu trigger={<IconButton icon={Ellipsis} label={`Actions for the dump of ${dump.created_at}`} />}>
+          <MenuItem icon={RotateCcw} disabled={!onRestore} onSelect={() => onRestore?.()}>
+            Restore this dump…
+          </MenuItem>
+          <MenuItem icon={Pencil} onSelect={onRename}>
+            Rename…
+          </MenuItem>
+          {isOwner && (
+            <MenuItem icon={Trash2} danger onSelect={onDelete}>
+              Delete…
             </MenuItem>
-            {isOwner && (
-              <MenuItem icon={Trash2} danger onSelect={onDelete}>
-                Delete…
-              </MenuItem>
-            )}
-          </Menu>
-        )}
+          )}
+        </Menu>
       </span>
     </li>
   )

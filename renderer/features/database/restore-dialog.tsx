@@ -3,6 +3,7 @@ import type { DatabaseDump } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
+import { dumpTitle } from '../../lib/database-format.ts'
 import { formatDateTime } from '../../lib/format.ts'
 import { Progress } from '../../components/progress.tsx'
 
@@ -26,7 +27,7 @@ export function RestoreDialog({ project, service, dump, onOpenChange }: RestoreD
         if (!restore.isPending) onOpenChange()
       }}
       title="Restore this dump?"
-      description={`Replaces all data in ${service?.label ?? 'the database'} with the dump from ${formatDateTime(dump.created_at)}. The current data is dumped first. If the restore fails, the database stays unchanged.`}
+      description={`Replaces all data in ${service?.label ?? 'the database'} with the dump ${dump.name === null ? '' : `“${dumpTitle(dump)}” `}from ${formatDateTime(dump.created_at)}. The current data is dumped first. If the restore fails, the database stays unchanged.`}
       name={project.slug}
       action={`Restore ${service?.label ?? 'database'}`}
       busy={restore.isPending}

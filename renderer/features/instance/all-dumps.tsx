@@ -10,7 +10,7 @@ import { ProblemView } from '../../components/feedback.tsx'
 import { formatBytes } from '../../lib/format.ts'
 import { RelativeTime } from '../../components/time.tsx'
 import { DeleteDumpDialog } from '../database/index.ts'
-import { dumpFilename, dumpReasonLabels } from '../../lib/database-format.ts'
+import { dumpFilename, dumpReasonLabels, dumpTitle } from '../../lib/database-format.ts'
 import { getServiceLabel } from '../../lib/service-label.ts'
 import styles from './backups-page.module.css'
 
@@ -41,7 +41,7 @@ export function AllDumps() {
                 <strong>{dump.project_slug}</strong>{' '}
                 <span className="text-muted">
                   {dump.service !== null && `${getServiceLabel(dump.service)}, `}
-                  {dumpReasonLabels[dump.reason].toLowerCase()}, <RelativeTime at={dump.created_at} />
+                  {dump.name === null ? dumpReasonLabels[dump.reason].toLowerCase() : dumpTitle(dump)}, <RelativeTime at={dump.created_at} />
                 </span>
               </p>
               <p className={`${styles.backupPath} text-subtle`}>

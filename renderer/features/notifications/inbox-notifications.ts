@@ -30,5 +30,6 @@ function titleOf(entry: ActivityEntry, name = 'The app'): string {
   if (entry.action === 'deployment.ready') return `${subject} is ready`
   if (entry.action === 'deployment.failed') return `${subject} failed`
   if (entry.action === 'project.crashed') return `${name} crashed`
+  if (entry.action === 'service.crashed') return `${entry.target?.name ?? 'A service'} of ${name} crashed`
   return activitySentence(entry)
 }

@@ -1,6 +1,6 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { ChevronDown, ChevronRight } from 'lucide-react'
-import { type CSSProperties, memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { type CSSProperties, memo, type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { TraceLogLine, TraceSpan } from '../../../server/contract/traces.ts'
 import { formatLatency } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
@@ -19,9 +19,6 @@ interface Props {
 
 /** The spans of a trace over time. Only the rows in view are in the document. */
 export function Waterfall({ nodes, duration_ms, onSelect }: Props) {
-  const list = useRef<HTMLUListElement>(null)
-  const [top, setTop] = useState(0)
-  useLayoutEffect(() => setTop(list.current?.offsetTop ?? 0))
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
   const toggle = useCallback(
     (spanId: string) =>
@@ -33,13 +30,6 @@ export function Waterfall({ nodes, duration_ms, onSelect }: Props) {
     [],
   )
   const rows = useMemo(() => listRows(nodes, collapsed), [nodes, collapsed])
-  const virtualizer = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: () => rowHeight,
-    overscan: 12,
-    scrollMargin: top,
-    getItemKey: (index) => rows[index]?.key ?? index,
-  })
   // A select callback that changes with each render would render every row again.
   const latest = useRef(onSelect)
   useLayoutEffect(() => void (latest.current = onSelect))
@@ -48,23 +38,51 @@ export function Waterfall({ nodes, duration_ms, onSelect }: Props) {
   return (
     <section className={`card ${styles.waterfall}`} aria-label="Waterfall">
       <Axis duration_ms={duration_ms} />
-      <ul ref={list} className={styles.rows} data-rows style={{ height: virtualizer.getTotalSize() }} aria-label="Spans">
-        {virtualizer.getVirtualItems().map((item) => {
-          const row = rows[item.index]
-          if (!row) return null
-          return (
-            <li
-              key={item.key}
-              aria-setsize={rows.length}
-              aria-posinset={item.index + 1}
-              style={{ height: rowHeight, transform: `translateY(${item.start - virtualizer.options.scrollMargin}px)` }}
-            >
-              <Row row={row} duration_ms={duration_ms} onToggle={toggle} onSelect={select} />
-            </li>
-          )
-        })}
-      </ul>
+      <Rows rows={rows} duration_ms={duration_ms} onToggle={toggle} onSelect={select} />
     </section>
+  )
+}
+
+interface RowsProps {
+  rows: readonly WaterfallRow[]
+  duration_ms: number
+  onToggle: (spanId: string) => void
+  onSelect: (spanId: string) => void
+}
+
+function Rows(props: RowsProps) {
+  const list = useRef<HTMLUListElement>(null)
+  const [top, setTop] = useState(0)
+  // Not read while the page scrolls, because that needs a layout.
+  useLayoutEffect(() => setTop(list.current?.offsetTop ?? 0))
+  return <VirtualRows {...props} list={list} top={top} />
+}
+
+function VirtualRows({ rows, duration_ms, onToggle, onSelect, list, top }: RowsProps & { list: RefObject<HTMLUListElement | null>; top: number }) {
+  const virtualizer = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    scrollMargin: top,
+    getItemKey: (index) => rows[index]?.key ?? index,
+  })
+  return (
+    <ul ref={list} className={styles.rows} data-rows style={{ height: virtualizer.getTotalSize() }} aria-label="Spans">
+      {virtualizer.getVirtualItems().map((item) => {
+        const row = rows[item.index]
+        if (!row) return null
+        return (
+          <li
+            key={item.key}
+            aria-setsize={rows.length}
+            aria-posinset={item.index + 1}
+            style={{ height: rowHeight, transform: `translateY(${item.start - virtualizer.options.scrollMargin}px)` }}
+          >
+            <Row row={row} duration_ms={duration_ms} onToggle={onToggle} onSelect={onSelect} />
+          </li>
+        )
+      })}
+    </ul>
   )
 }
 

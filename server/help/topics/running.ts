@@ -162,7 +162,7 @@ export const runningTopics: HelpArticle[] = [
       { run: 'npx homeport notifications add slack', note: 'asks for the URL, which is a credential' },
       {
         list: [
-          'A failed deployment is reported once, and so is the next one that works. A crash, an error rate, a full disk and an expiring certificate authority are reported when they begin and when they are over, at most every 10 minutes.',
+          'A failed deployment is reported once, and so is the next one that works. A crash, an error rate, a full disk and an expiring certificate authority are reported when they begin and when they are over, at most every 10 minutes. A service that keeps exiting, such as a worker, is reported each time Homeport stops restarting it.',
           'An error rate needs at least 10 requests in its time. Responses with a status of 500 or above count.',
           'Email needs a mail server: `HOMEPORT_SMTP_URL`. Targets of accounts other than the instance owner’s can only be members of the team.',
           'The rules for disk and certificate are for targets of the instance owner’s account.',
@@ -310,8 +310,8 @@ export function isFromHomeport(header, body, secret) {
       { run: 'npx homeport db create my-app' },
       { run: 'psql "$(npx homeport db url my-app)"' },
       { h: 'Dumps' },
-      'A dump is created when you request one, and before data is dropped or replaced.',
-      { run: 'npx homeport db dump my-app mydb.sql.gz', note: 'without a file the dump stays on the instance' },
+      'A dump is created when you request one, and before data is dropped or replaced. Give it a name to find it again.',
+      { run: 'npx homeport db dump my-app mydb.sql.gz', note: 'without a file the dump stays on the instance; --name “Before the move” names it' },
       { run: 'npx homeport db dumps my-app' },
       { run: 'npx homeport db dumps', note: 'of all projects, including deleted ones; db delete-dump ID deletes one' },
       { h: 'Tables and SQL' },
