@@ -73,7 +73,21 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const idempotencyStore = createIdempotencyStore({ db, sealer, clock })
     maintenance.jobs.add('kept_answers', idempotencyStore.deleteExpired)
     const lan = createPlatformLan(context)
-    const parts = { authenticator, billing, databases, deployments, domainSales, domainVerifier, dumps, edge, lan, logDrains, mailCatcher, maintenance, traces }
+    const parts = {
+      authenticator,
+      billing,
+      databases,
+      deployments,
+      domainSales,
+      domainVerifier,
+      dumps,
+      edge,
+      lan,
+      logDrains,
+      mailCatcher,
+      maintenance,
+      traces,
+    }
     const features = await createFeatureDeps(context, { ...parts, purge, runtimes, screenshots, source, sourcePlanner, usage, watcher })
     const api = await startApi(context, { features, authenticator, idempotencyStore, lan, runtime: runtimes.runtime })
 

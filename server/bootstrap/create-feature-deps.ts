@@ -21,7 +21,18 @@ import type { PlatformRuntimes } from './start-runtimes.ts'
 
 type FeatureParts = Pick<
   FeatureDeps,
-  'billing' | 'databases' | 'deployments' | 'domainVerifier' | 'dumps' | 'logDrains' | 'mailCatcher' | 'purge' | 'sourcePlanner' | 'traces' | 'usage' | 'watcher'
+  | 'billing'
+  | 'databases'
+  | 'deployments'
+  | 'domainVerifier'
+  | 'dumps'
+  | 'logDrains'
+  | 'mailCatcher'
+  | 'purge'
+  | 'sourcePlanner'
+  | 'traces'
+  | 'usage'
+  | 'watcher'
 > & {
   authenticator: Authenticator
   domainSales: FeatureDeps['domainSales'] & { checks: DoctorOptions['domainSales'] }

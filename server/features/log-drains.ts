@@ -26,14 +26,15 @@ export function createLogDrainHandlers(deps: FeatureDeps): Pick<OperationHandler
     headers === undefined || headers.length === 0 ? null : sealer.seal(column(row, 'sealed_headers'), JSON.stringify(headers))
 
   const present = (row: LogDrainRow): LogDrain => {
-    const headers = row.sealed_headers === null ? [] : (JSON.parse(sealer.unseal(column(row.id, 'sealed_headers'), row.sealed_headers)) as object[])
+    const headers =
+      row.sealed_headers === null ? [] : (JSON.parse(sealer.unseal(column(row.id, 'sealed_headers'), row.sealed_headers)) as { name: string }[])
     return {
       id: row.id,
       kind: row.kind,
       name: row.name,
       address: displayDrainAddress(row.kind, addressOf(row), row.project_id),
       format: row.format,
-      header_names: headers.map((header) => String((header as { name: string }).name)),
+      header_names: headers.map(({ name }) => name),
       sources: JSON.parse(row.sources) as LogDrain['sources'],
       environments: row.environments,
       is_enabled: row.is_enabled === 1,

@@ -7,7 +7,7 @@ import { explainStatus } from '../notifications/send.ts'
 import { signPayload } from '../notifications/signature.ts'
 import { parseSyslogAddress } from './drain-address.ts'
 import { type DrainLine, formatJson } from './drain-line.ts'
-import { createLogFile } from './log-file.ts'
+import { createDrainFile } from './log-file.ts'
 import { sendByStream, sendByUdp } from './send-syslog.ts'
 
 /** Where lines go, decrypted. */
@@ -46,7 +46,7 @@ const syslogBytes = { stream: 8192, datagram: 2048 }
 export function createDestination(settings: DestinationSettings, { clock, folder, resolve }: DestinationContext): Destination {
   const { kind, address, is_trusted, format } = settings
   if (kind === 'file') {
-    const file = createLogFile(folder, settings.project_id, address)
+    const file = createDrainFile(folder, settings.project_id, address)
     return explained(async (lines) => file.append(formatJson(lines, 'ndjson')).then(() => null), explainFileError)
   }
   if (kind === 'http') return explained((lines, signal) => post(formatJson(lines, format), signal), explainPostError)

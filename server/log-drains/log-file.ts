@@ -11,7 +11,7 @@ const O_NOFOLLOW: number = constants.O_NOFOLLOW ?? 0
  * A file that grows to `file_bytes`, is then renamed to `NAME.log.1`, and so on, like logrotate does. The name was checked by `parseDrainAddress`, so that
  * the path stays in the folder of the project.
  */
-export function createLogFile(folder: string, projectId: string, name: string) {
+export function createDrainFile(folder: string, projectId: string, name: string) {
   const projectFolder = join(folder, projectId)
   const path = join(projectFolder, `${name}.log`)
   /** The worker and a test may write at the same time. */

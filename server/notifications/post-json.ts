@@ -64,7 +64,7 @@ export function postJson(
   try {
     checkedLookup = createCheckedLookup(url, is_trusted, resolveAll)
   } catch (error) {
-    return Promise.reject(error as Error)
+    return Promise.reject(error)
   }
 
   const bytes = Buffer.from(body)

@@ -35,7 +35,8 @@ export const isLocalhost = (host: string): boolean => /^(?:.+\.)?localhost\.?$/i
 export function explainAddress(ip: string, url: Pick<URL, 'protocol'>, is_trusted: boolean): string | undefined {
   const plain = url.protocol.slice(0, -1)
   const isSecure = url.protocol === 'https:' || url.protocol === 'tls:'
-  if (isPublicAddress(ip)) return isSecure ? undefined : `Use ${plain === 'http' ? 'https' : 'tls'}://, because ${plain}:// is only for private networks.`
+  if (isPublicAddress(ip))
+    return isSecure ? undefined : `Use ${plain === 'http' ? 'https' : 'tls'}://, because ${plain}:// is only for private networks.`
   if (!is_trusted) return 'The URL leads to a private network, which only the instance owner may use.'
   return isPrivateAddress(ip) && !isMetadataRange(ip) ? undefined : 'The URL leads to an address that nothing is sent to.'
 }

@@ -2,7 +2,6 @@ import type { LogLevel } from '../../../server/contract/log-level.ts'
 
 export type LogSource = 'stdout' | 'stderr' | 'system'
 
-
 export interface LogLine {
   text: string
   source: LogSource
