@@ -138,7 +138,8 @@ export function createDrainReader({ drain, db, logs, requests, progress, clock }
         for (; counted < batch.lines.length; counted++) bytes += batch.lines[counted]!.message.length + lineOverhead_bytes
         return counted >= maxLines || bytes >= limits.log_drains.batch_bytes
       }
-      for (const stream of Array.from(changed)) {
+      const streams = [...changed]
+      for (const stream of streams) {
         if (isFull()) break
         // A log with more lines is added again, behind the others.
         changed.delete(stream)

@@ -151,7 +151,11 @@ const withDeployment = ofProjects.filter(([, spec]) => spec.path.includes('{id}'
 /** The operation's error code for an unknown id. */
 const unknownOf = (spec: OperationSpec) => spec.errors.find((code) => code.endsWith('_not_found') && code !== 'project_not_found') ?? ''
 /** Of operations that check the body first. */
-const validBodies: Record<string, object> = { replayRequest: { target: { kind: 'production' } }, updateNotificationTarget: { name: 'renamed' } }
+const validBodies: Record<string, object> = {
+  replayRequest: { target: { kind: 'production' } },
+  updateNotificationTarget: { name: 'renamed' },
+  updateLogDrain: { name: 'renamed' },
+}
 const fill = (path: string, slug: string, id: string) => path.replace('{slug}', slug).replace('{id}', id)
 const bothPaths = (path: string) => [path, path.replace(/^\/v1/, '')]
 
