@@ -1,8 +1,7 @@
-import type { NotificationRules } from './notifications.ts'
-
 export const notificationTargetTypes = ['email', 'webhook', 'slack'] as const
 
-export const defaultNotificationRules: NotificationRules = {
+/** The rules of a new target. */
+export const defaultNotificationRules = {
   deployment_failed: true,
   deployment_ready: false,
   app_crashed: true,
