@@ -1,5 +1,6 @@
 import { deliveryStatusLabels, notificationRuleLabels, notificationTargetLabels } from '../contract/labels.ts'
-import { defaultNotificationRules, type NotificationRules, notificationTargetTypes } from '../contract/notifications.ts'
+import { defaultNotificationRules, notificationTargetTypes } from '../contract/notification-defaults.ts'
+import type { NotificationRules } from '../contract/notifications.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, unknownSubcommand, UsageError } from './command.ts'
 import { formatRelativeTime, formatTable } from './terminal.ts'
 

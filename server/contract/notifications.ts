@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
+import { notificationTargetTypes } from './notification-defaults.ts'
 import { operation } from './operation.ts'
 import { dateTime, empty, okResponse, pageQuery, projectIdParams, projectParams } from './shared.ts'
-
-export const notificationTargetTypes = ['email', 'webhook', 'slack'] as const
 
 /** What a notification is about. `test` is sent on request. */
 export const notificationEventNames = [
@@ -40,15 +39,6 @@ export const notificationRules = z.strictObject({
   certificate: z.boolean().describe('The certificate authority of the instance expires within 30 days. For targets of the instance owner’s account.'),
 })
 export type NotificationRules = z.output<typeof notificationRules>
-
-export const defaultNotificationRules: NotificationRules = {
-  deployment_failed: true,
-  deployment_ready: false,
-  app_crashed: true,
-  error_rate: null,
-  disk: false,
-  certificate: false,
-}
 
 export const deliveryStatus = z.enum(['pending', 'delivered', 'failed'])
 

@@ -1,12 +1,12 @@
 import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
-import {
-  defaultNotificationRules,
-  type accountNotificationOperations,
-  type NotificationDelivery,
-  type notificationOperations,
-  type NotificationRules,
-  type NotificationTarget,
+import { defaultNotificationRules } from '../contract/notification-defaults.ts'
+import type {
+  accountNotificationOperations,
+  NotificationDelivery,
+  notificationOperations,
+  NotificationRules,
+  NotificationTarget,
 } from '../contract/notifications.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'

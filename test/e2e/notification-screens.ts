@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test'
 import type { DeployHook } from '../../server/contract/deploy-hooks.ts'
-import { defaultNotificationRules, type NotificationDelivery, type NotificationTarget } from '../../server/contract/notifications.ts'
+import { defaultNotificationRules } from '../../server/contract/notification-defaults.ts'
+import type { NotificationDelivery, NotificationTarget } from '../../server/contract/notifications.ts'
 import type { Screen } from './screen.ts'
 
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()

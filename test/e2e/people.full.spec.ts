@@ -58,7 +58,7 @@ test('a user is invited, signs up with the link, uses the projects, and is remov
 })
 
 test('sign-up is a setting; the owner creates a link that works without scripts', async ({ dashboard, platform, browser }) => {
-  await dashboard.goto(`${platform.handle.api_url}/app/instance`)
+  await dashboard.goto(`${platform.handle.api_url}/app/instance/settings`)
   await dashboard.getByLabel('New accounts').selectOption('Anyone with a verified email')
   await expect
     .poll(async () => (await platform.api<{ settings: { sign_up: string } }>('GET', '/instance/settings')).body.settings.sign_up)
@@ -112,7 +112,7 @@ test('a team member sees the projects, no instance pages, and an explanation of 
   await expect(page.getByText('Only its owner can connect others.')).toBeVisible()
   await expect(page.getByRole('list', { name: 'Instances' }).getByRole('listitem')).toHaveCount(1)
   await expect(page.getByRole('dialog')).toHaveCount(0)
-  for (const path of ['instance/disk?do=clean', 'instance/backups', 'instance/network', 'instance']) {
+  for (const path of ['instance/disk?do=clean', 'instance/backups', 'instance/network', 'instance/settings', 'instance']) {
     await page.goto(`${platform.handle.dashboard_url}${path}`)
     await expect(page.getByText(/Only the (instance )?owner can/)).toBeVisible()
     await expect(page.getByRole('navigation', { name: 'Instance' })).toHaveCount(0)

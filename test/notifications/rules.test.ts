@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { NotificationRules } from '../../server/contract/notifications.ts'
-import { defaultNotificationRules } from '../../server/contract/notifications.ts'
+import { defaultNotificationRules } from '../../server/contract/notification-defaults.ts'
 import { createNotificationMonitor } from '../../server/notifications/monitor.ts'
 import { createEventRecorder } from '../../server/notifications/record-events.ts'
 import { isoTime } from '../../server/lib/clock.ts'

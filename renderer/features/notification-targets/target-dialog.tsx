@@ -1,11 +1,7 @@
 import { limits } from '../../../server/contract/limits.ts'
 import { notificationRuleLabels, notificationTargetLabels } from '../../../server/contract/labels.ts'
-import {
-  defaultNotificationRules,
-  type NotificationRules,
-  type NotificationTarget,
-  notificationTargetTypes,
-} from '../../../server/contract/notifications.ts'
+import { defaultNotificationRules, notificationTargetTypes } from '../../../server/contract/notification-defaults.ts'
+import type { NotificationRules, NotificationTarget } from '../../../server/contract/notifications.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import {
   useCreateAccountNotificationTarget,
