@@ -11,6 +11,8 @@ import { createUsageReader, readAllUsage } from './usage.ts'
 import { createAppRoutes } from './app-routes.ts'
 import type { DeploymentContext } from './context.ts'
 import { createColdStateWriter } from './cold-state.ts'
+import { checkFixedPort } from './replica-specs.ts'
+import { countReplicas, singleApp } from './service-spec.ts'
 import { createServiceSupervisor } from './service-supervisor.ts'
 import { createEnvironments } from './environments.ts'
 import { createWrittenFilesInspector, type InspectedApp, losesFilesWithReplica } from './written-files.ts'
@@ -32,7 +34,11 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   const runtimeLogs = createRuntimeLogs(context)
   const { recordState, observeOutput } = runtimeLogs
   const services = createServiceSupervisor(context, runtimeLogs, (projectId, ownerId) => {
-    for (const app of apps.values()) if (app.spec.deployment_id === ownerId || app.spec.environment_id === ownerId) updateServiceRoutes(app)
+    for (const app of apps.values())
+      if (app.spec.deployment_id === ownerId || app.spec.environment_id === ownerId) {
+        if (app.isSuperseded || app.sleep) updateServiceRoutes(app)
+        else onReplicasChanged(app)
+      }
     context.events.publish({ type: 'project_changed', id: projectId })
   })
 
@@ -46,7 +52,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     `${spec.project_id}\0${spec.target}\0${spec.target === 'preview' ? (spec.branch ?? '') : ''}`
   const findProductionApp = (projectId: string) => apps.get(getSlotKey({ project_id: projectId, target: 'production', branch: null }))
 
-  const { createRoute, updateServiceRoutes } = createAppRoutes(context, services)
+  const { createRoute, updateServiceRoutes, countServing } = createAppRoutes(context, services)
 
   const runtimeOf = (spec: AppSpec): Runtime => context.runtime(spec.runtime)
 
@@ -92,9 +98,35 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   const updateRoute = (app: SupervisedApp): void => {
     if (app.isSuperseded) return
     if (app.sleep) void context.routes.setRoute(app.spec, { ...context.routes.getRouteMetadata(app.spec), kind: 'asleep' })
-    else if (app.candidate) void context.routes.setRoute(app.spec, createRoute(app.candidate), cachedDrain_ms)
+    else if (app.candidate || countServing(app) > 0) void context.routes.setRoute(app.spec, createRoute(app.spec, app.candidate), cachedDrain_ms)
     else showStartingPage(app)
     updateServiceRoutes(app)
+  }
+
+  /** A replica beyond the first, or another service, has started or ended. */
+  const onReplicasChanged = (app: SupervisedApp): void => {
+    if (app.spec.replicas > 1 && app.spec.artifact && (app.candidate || countServing(app) > 0)) return updateRoute(app)
+    updateServiceRoutes(app)
+    if (app.spec.replicas > 1 && !app.candidate && !app.restarting && app.recentExits.length >= limits.restart.exits)
+      void settleCrash(app).catch(onScaleError(app))
+  }
+
+  /** The first replica keeps exiting. The app has crashed unless another one serves or starts. */
+  const settleCrash = async (app: SupervisedApp): Promise<void> => {
+    if (services.listReplicas(app.spec, app.spec.main_service).some(({ status }) => status !== 'crashed')) return
+    if (!app.isSuperseded) context.routes.showPage(app.spec, 'crashed', exitedDrain_ms)
+    if (app.spec.target === 'production') await context.recordCrash(app.spec.project_id, app.spec.deployment_id)
+  }
+
+  const onScaleError = (app: SupervisedApp) => (error: unknown) =>
+    context.log.error('app_scale_failed', { deployment: app.spec.deployment_id, error })
+
+  /** Starts missing replicas of a live app and removes surplus ones, once their requests have ended. */
+  const scaleApp = async (app: SupervisedApp): Promise<void> => {
+    if (app.sleep || app.stopController.signal.aborted || !app.candidate?.replica) return
+    const { spec } = app
+    await services.removeReplicas(spec, spec.replicas, () => context.routes.setRoute(spec, createRoute(spec, app.candidate), limits.drain_ms))
+    await services.reviveReplicas(spec, app.stopController.signal)
   }
 
   const showStartingPage = (app: SupervisedApp): void => {
@@ -110,6 +142,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       if (app.stopController.signal.aborted || app.candidate !== candidate || app.sleep?.isStopping) return
       app.candidate = null
       recordState(app.spec, exit.out_of_memory ? 'oom' : 'exited', exit.code)
+      if (!app.sleep && countServing(app) > 0) updateRoute(app)
       const now = context.clock.monotonic()
       // Leftovers (a dead container) are removed before the next start.
       const removed = runtimeOf(app.spec)
@@ -136,9 +169,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     const { signal } = app.stopController
     if (signal.aborted) return
     if (app.recentExits.length >= limits.restart.exits) {
-      if (!app.isSuperseded) context.routes.showPage(app.spec, 'crashed', exitedDrain_ms)
-      if (app.spec.target === 'production') await context.recordCrash(app.spec.project_id, app.spec.deployment_id)
-      return
+      return settleCrash(app)
     }
     updateRoute(app)
     const wait = app.recentExits.length === 0 ? 0 : Math.min(limits.restart.first_ms * 2 ** (app.recentExits.length - 1), limits.restart.max_ms)
@@ -155,6 +186,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       updateRoute(app)
       if (candidate.replica) recordState(app.spec, 'running')
       watchExit(app)
+      void scaleApp(app).catch(onScaleError(app))
     } catch (error) {
       if (candidate) await stopReplica(candidate).catch(() => {})
       if (signal.aborted) return
@@ -168,6 +200,19 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       else if (!(await context.pause(2_000, signal))) return
       return attemptRestart(app)
     }
+  }
+
+  /** Applies the project's number of replicas, unless the configuration file of the version has its own. */
+  const applyReplicas = (app: SupervisedApp): void => {
+    const project = context.store.db.readSync((tx) => findProject(tx, app.spec.project_id))
+    if (!project || !app.spec.artifact || app.spec.artifact.kind === 'static') return
+    const hasFixedPort = app.candidate?.replica?.is_on_host === true && app.spec.listen_port !== null
+    const replicas = hasFixedPort ? 1 : countReplicas(app.spec.main_config ?? singleApp, app.spec.target, project.replicas)
+    const sticky_sessions = project.sticky_sessions === 1
+    if (replicas === app.spec.replicas && sticky_sessions === app.spec.sticky_sessions) return
+    app.spec = { ...app.spec, replicas, sticky_sessions }
+    if (!app.sleep) updateRoute(app)
+    void scaleApp(app).catch(onScaleError(app))
   }
 
   const registerApp = (spec: AppSpec, candidate: Candidate | null): SupervisedApp => {
@@ -193,7 +238,10 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
 
   const idle = createIdleMonitor(context, {
     listApps: () => apps.values(),
-    updateRoute,
+    updateRoute(app) {
+      updateRoute(app)
+      void scaleApp(app).catch(onScaleError(app))
+    },
     showStartingPage,
     recordState,
     restartApp: (app) => restartApp(app),
@@ -218,6 +266,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   const startServices = async (app: SupervisedApp): Promise<void> => {
     const { signal } = app.stopController
     for (const phase of ['before_main', 'after_main'] as const) await services.revive(app.spec, phase, signal)
+    await scaleApp(app)
   }
 
   /** Candidates that drain or are being stopped. They have no slot but must not outlive the platform. */
@@ -267,14 +316,27 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       services.claim(spec)
       return launch(spec, signal, onOutput)
     },
-    waitUntilServing,
+    async waitUntilServing(candidate, signal, onNote, onOutput) {
+      const ready = await waitUntilServing(candidate, signal, onNote, onOutput)
+      try {
+        if (ready.spec.replicas > 1 && ready.replica) {
+          checkFixedPort(ready.spec, ready.replica.is_on_host === true)
+          onNote(`Starting ${ready.spec.replicas - 1} more ${ready.spec.replicas === 2 ? 'replica' : 'replicas'}.`)
+          await services.startReplicas(ready.spec, signal, onOutput)
+        }
+        return ready
+      } catch (error) {
+        if (ready.replica?.id !== candidate.replica?.id) await stopReplica(ready).catch(() => {})
+        throw error
+      }
+    },
     stopCandidate: (candidate) => stopReplica(candidate),
     ...environments,
     promote(candidate) {
       const slotKey = getSlotKey(candidate.spec)
       const old = apps.get(slotKey)
       if (old) old.isSuperseded = true
-      const drained = context.routes.setRoute(candidate.spec, createRoute(candidate), limits.drain_ms)
+      const drained = context.routes.setRoute(candidate.spec, createRoute(candidate.spec, candidate), limits.drain_ms)
       const app = registerApp(candidate.spec, candidate)
       updateServiceRoutes(app)
       return {
@@ -334,6 +396,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     applyProjectSettings(projectId) {
       const app = findProductionApp(projectId)
       if (!app) return
+      applyReplicas(app)
       app.always_warm = context.store.db.readSync((tx) => findProject(tx, projectId))?.always_warm === 1
       if (app.always_warm) idle.wake(app, 'setting')
     },
@@ -376,8 +439,8 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       if (app) app.has_unsaved_files = (await inspector.inspect(toInspected(app))) > 0
     },
     findPublicPorts: () => findPublicListeners(apps.values()),
-    getUsage: createUsageReader(context, findProductionApp),
-    readAllUsage: () => readAllUsage(context, apps.values(), (app, name) => services.find(app.spec, name)?.replica?.id),
+    getUsage: createUsageReader(context, findProductionApp, (app) => services.listReplicas(app.spec, app.spec.main_service)),
+    readAllUsage: () => readAllUsage(context, apps.values(), (app, name) => services.listReplicas(app.spec, name)),
     isSupervising: (deploymentId) => [...apps.values()].some((app) => app.spec.deployment_id === deploymentId),
     resync: () => idle.resync(),
     detach() {

@@ -272,7 +272,17 @@ export interface TokenRow {
 /** Columns that have defaults for new projects. */
 interface ProjectTable extends Omit<
   ProjectRow,
-  'seq' | 'health_path' | 'health_timeout_s' | 'cpu_limit' | 'preview_volumes' | 'watch_paths' | 'public_ports' | 'apps' | 'tracing'
+  | 'seq'
+  | 'health_path'
+  | 'health_timeout_s'
+  | 'cpu_limit'
+  | 'preview_volumes'
+  | 'watch_paths'
+  | 'public_ports'
+  | 'apps'
+  | 'tracing'
+  | 'replicas'
+  | 'sticky_sessions'
 > {
   seq: Generated<number>
   health_path: Generated<string>
@@ -283,6 +293,8 @@ interface ProjectTable extends Omit<
   public_ports: Generated<string>
   apps: Generated<string>
   tracing: Generated<0 | 1>
+  replicas: Generated<number>
+  sticky_sessions: Generated<0 | 1>
 }
 
 export interface ProjectRow {
@@ -314,6 +326,9 @@ export interface ProjectRow {
   /** Folders as a JSON list. */
   apps: string
   tracing: 0 | 1
+  /** Of the service with the project's address. */
+  replicas: number
+  sticky_sessions: 0 | 1
   port: number | null
   status: ProjectStatus
   always_warm: 0 | 1

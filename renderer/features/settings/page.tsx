@@ -33,7 +33,7 @@ export default function SettingsPage({ slug }: { slug: string }) {
 // An empty field means automatic detection; the value “auto” is never typed.
 const autoDetect = 'auto'
 // These take effect when they are saved.
-const immediateSettings = ['name', 'caching_enabled', 'always_warm', 'watch_paths']
+const immediateSettings = ['name', 'caching_enabled', 'always_warm', 'watch_paths', 'replicas', 'sticky_sessions']
 const detectable = ['node_version', 'install_command', 'build_command'] as const
 
 function ProjectSettingsForm({ project, more }: { project: Project; more: CallOutput<'getProjectSettings'> | null }) {
@@ -44,7 +44,19 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
   const updateSettings = useUpdateProjectSettings({ hidesErrorToast: true })
   const save = async () => {
     const params = { slug: project.slug }
-    const { health_path, health_timeout_s, cpu_limit, watch_paths, public_ports, apps, preview_volumes, tracing, ...body } = form.changes
+    const {
+      health_path,
+      health_timeout_s,
+      cpu_limit,
+      watch_paths,
+      public_ports,
+      apps,
+      preview_volumes,
+      tracing,
+      replicas,
+      sticky_sessions,
+      ...body
+    } = form.changes
     const watchPaths = watch_paths === undefined ? undefined : toLines(watch_paths)
     const moreChanges = pickDefined({
       health_path,
@@ -52,6 +64,8 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
       cpu_limit,
       preview_volumes,
       tracing,
+      replicas,
+      sticky_sessions,
       watch_paths: watchPaths,
       public_ports: public_ports === undefined ? undefined : toNumbers(public_ports),
       apps: apps === undefined ? undefined : toLines(apps),
@@ -153,6 +167,26 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
           )}
           {more && (
             <TextField
+              label="Replicas"
+              type="number"
+              required
+              min={limits.replicas.min}
+              max={limits.replicas.max}
+              value={Number.isNaN(values.replicas) ? '' : values.replicas}
+              onChange={({ target }) => form.set({ replicas: target.valueAsNumber })}
+              error={form.error('replicas')}
+              hint={`${limits.replicas.min} to ${limits.replicas.max}, each with this memory and CPU. Requests are distributed over them. Applies at once; a number in the configuration file takes precedence.`}
+            />
+          )}
+          {more && (
+            <SwitchField
+              label="Sticky sessions"
+              hint="With several replicas, a cookie keeps each browser at the same one. Needed only if the app keeps sessions in its memory."
+              {...form.toggle('sticky_sessions')}
+            />
+          )}
+          {more && (
+            <TextField
               label="Additional ports"
               mono
               {...form.text('public_ports')}
@@ -235,6 +269,8 @@ const noMoreSettings: ProjectSettings = {
   public_ports: [],
   apps: [],
   tracing: true,
+  replicas: limits.replicas.default,
+  sticky_sessions: false,
 }
 
 const editableMoreSettings = ({ watch_paths, public_ports, apps, ...plain }: ProjectSettings) => ({
