@@ -6,6 +6,11 @@ import { singleAppName } from './replica-specs.ts'
 import type { ServiceSupervisor } from './service-supervisor.ts'
 import type { AppSpec, Candidate, SupervisedApp } from './supervised-app.ts'
 
+/** Requests in progress to an app that has just exited fail through their own connections. */
+export const exitedDrain_ms = 1_000
+/** A cached response may be on its way to a slow client for a long time; waking the app must not end it. */
+const cachedDrain_ms = 3_600_000
+
 type RouteOwner = ReturnType<ProjectRoutes['getRouteMetadata']>
 
 /** The edge's routes to apps and their services. */
@@ -61,7 +66,23 @@ export function createAppRoutes(context: DeploymentContext, services: ServiceSup
     context.routes.setServiceRoutes(app.spec, routes)
   }
 
-  return { createRoute, updateServiceRoutes, countServing: (app: SupervisedApp) => listMain(app.spec, app.candidate).length }
+  /** How many replicas of the main service run. */
+  const countServing = (app: SupervisedApp): number => listMain(app.spec, app.candidate).length
+
+  /** Sets the route for the app's current state, unless another app has its traffic. */
+  const updateRoute = (app: SupervisedApp): void => {
+    if (app.isSuperseded) return
+    if (app.sleep) void context.routes.setRoute(app.spec, { ...context.routes.getRouteMetadata(app.spec), kind: 'asleep' })
+    else if (app.candidate || countServing(app) > 0) void context.routes.setRoute(app.spec, createRoute(app.spec, app.candidate), cachedDrain_ms)
+    else showStartingPage(app)
+    updateServiceRoutes(app)
+  }
+
+  const showStartingPage = (app: SupervisedApp): void => {
+    if (!app.isSuperseded) context.routes.showPage(app.spec, 'starting', app.sleep ? cachedDrain_ms : exitedDrain_ms)
+  }
+
+  return { createRoute, updateServiceRoutes, countServing, updateRoute, showStartingPage }
 }
 
 const findAdditionalPort = (replica: Replica | null | undefined, port: number): Endpoint | undefined =>

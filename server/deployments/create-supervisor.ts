@@ -11,18 +11,13 @@ import { createUsageReader, readAllUsage } from './usage.ts'
 import { createAppRoutes } from './app-routes.ts'
 import type { DeploymentContext } from './context.ts'
 import { createColdStateWriter } from './cold-state.ts'
-import { checkFixedPort } from './replica-specs.ts'
-import { countReplicas, singleApp } from './service-spec.ts'
+import { createAppScaler } from './app-scaler.ts'
 import { createServiceSupervisor } from './service-supervisor.ts'
 import { createEnvironments } from './environments.ts'
 import { createWrittenFilesInspector, type InspectedApp, losesFilesWithReplica } from './written-files.ts'
 import type { Supervisor } from './supervisor.ts'
 
 const stopGrace_ms = 10_000
-/** Requests in progress to an app that has just exited fail through their own connections. */
-const exitedDrain_ms = 1_000
-/** A cached response may be on its way to a slow client for a long time; waking the app must not end it. */
-const cachedDrain_ms = 3_600_000
 /** An exit this soon after a thaw happened while the app was frozen, so it is no failed start and needs no back-off. */
 const thawGrace_ms = 2_000
 /** At shutdown there are ten seconds for all steps. */
@@ -52,7 +47,9 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     `${spec.project_id}\0${spec.target}\0${spec.target === 'preview' ? (spec.branch ?? '') : ''}`
   const findProductionApp = (projectId: string) => apps.get(getSlotKey({ project_id: projectId, target: 'production', branch: null }))
 
-  const { createRoute, updateServiceRoutes, countServing } = createAppRoutes(context, services)
+  const appRoutes = createAppRoutes(context, services)
+  const { createRoute, updateServiceRoutes, countServing, updateRoute, showStartingPage } = appRoutes
+  const { onReplicasChanged, settleCrash, scale, applyReplicas, startOthers } = createAppScaler(context, services, appRoutes)
 
   const runtimeOf = (spec: AppSpec): Runtime => context.runtime(spec.runtime)
 
@@ -93,45 +90,6 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
 
   const waitUntilServing: Supervisor['waitUntilServing'] = (candidate, signal, onNote, onOutput) =>
     waitUntilReady(context, candidate, signal, onNote, { launch: (spec) => launch(spec, signal, onOutput), stopCandidate: stopReplica })
-
-  /** Sets the route for the app's current state, unless another app has its traffic. */
-  const updateRoute = (app: SupervisedApp): void => {
-    if (app.isSuperseded) return
-    if (app.sleep) void context.routes.setRoute(app.spec, { ...context.routes.getRouteMetadata(app.spec), kind: 'asleep' })
-    else if (app.candidate || countServing(app) > 0) void context.routes.setRoute(app.spec, createRoute(app.spec, app.candidate), cachedDrain_ms)
-    else showStartingPage(app)
-    updateServiceRoutes(app)
-  }
-
-  /** A replica beyond the first, or another service, has started or ended. */
-  const onReplicasChanged = (app: SupervisedApp): void => {
-    if (app.spec.replicas > 1 && app.spec.artifact && (app.candidate || countServing(app) > 0)) return updateRoute(app)
-    updateServiceRoutes(app)
-    if (app.spec.replicas > 1 && !app.candidate && !app.restarting && app.recentExits.length >= limits.restart.exits)
-      void settleCrash(app).catch(onScaleError(app))
-  }
-
-  /** The first replica keeps exiting. The app has crashed unless another one serves or starts. */
-  const settleCrash = async (app: SupervisedApp): Promise<void> => {
-    if (services.listReplicas(app.spec, app.spec.main_service).some(({ status }) => status !== 'crashed')) return
-    if (!app.isSuperseded) context.routes.showPage(app.spec, 'crashed', exitedDrain_ms)
-    if (app.spec.target === 'production') await context.recordCrash(app.spec.project_id, app.spec.deployment_id)
-  }
-
-  const onScaleError = (app: SupervisedApp) => (error: unknown) =>
-    context.log.error('app_scale_failed', { deployment: app.spec.deployment_id, error })
-
-  /** Starts missing replicas of a live app and removes surplus ones, once their requests have ended. */
-  const scaleApp = async (app: SupervisedApp): Promise<void> => {
-    if (app.sleep || app.stopController.signal.aborted || !app.candidate?.replica) return
-    const { spec } = app
-    await services.removeReplicas(spec, spec.replicas, () => context.routes.setRoute(spec, createRoute(spec, app.candidate), limits.drain_ms))
-    await services.reviveReplicas(spec, app.stopController.signal)
-  }
-
-  const showStartingPage = (app: SupervisedApp): void => {
-    if (!app.isSuperseded) context.routes.showPage(app.spec, 'starting', app.sleep ? cachedDrain_ms : exitedDrain_ms)
-  }
 
   /** Waits for the exit of a slot's app and restarts it; an app that exits while asleep is started by the next request. */
   const watchExit = (app: SupervisedApp) => {
@@ -186,7 +144,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       updateRoute(app)
       if (candidate.replica) recordState(app.spec, 'running')
       watchExit(app)
-      void scaleApp(app).catch(onScaleError(app))
+      scale(app)
     } catch (error) {
       if (candidate) await stopReplica(candidate).catch(() => {})
       if (signal.aborted) return
@@ -200,19 +158,6 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       else if (!(await context.pause(2_000, signal))) return
       return attemptRestart(app)
     }
-  }
-
-  /** Applies the project's number of replicas, unless the configuration file of the version has its own. */
-  const applyReplicas = (app: SupervisedApp): void => {
-    const project = context.store.db.readSync((tx) => findProject(tx, app.spec.project_id))
-    if (!project || !app.spec.artifact || app.spec.artifact.kind === 'static') return
-    const hasFixedPort = app.candidate?.replica?.is_on_host === true && app.spec.listen_port !== null
-    const replicas = hasFixedPort ? 1 : countReplicas(app.spec.main_config ?? singleApp, app.spec.target, project.replicas)
-    const sticky_sessions = project.sticky_sessions === 1
-    if (replicas === app.spec.replicas && sticky_sessions === app.spec.sticky_sessions) return
-    app.spec = { ...app.spec, replicas, sticky_sessions }
-    if (!app.sleep) updateRoute(app)
-    void scaleApp(app).catch(onScaleError(app))
   }
 
   const registerApp = (spec: AppSpec, candidate: Candidate | null): SupervisedApp => {
@@ -240,7 +185,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     listApps: () => apps.values(),
     updateRoute(app) {
       updateRoute(app)
-      void scaleApp(app).catch(onScaleError(app))
+      scale(app)
     },
     showStartingPage,
     recordState,
@@ -266,7 +211,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   const startServices = async (app: SupervisedApp): Promise<void> => {
     const { signal } = app.stopController
     for (const phase of ['before_main', 'after_main'] as const) await services.revive(app.spec, phase, signal)
-    await scaleApp(app)
+    scale(app)
   }
 
   /** Candidates that drain or are being stopped. They have no slot but must not outlive the platform. */
@@ -318,17 +263,11 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     },
     async waitUntilServing(candidate, signal, onNote, onOutput) {
       const ready = await waitUntilServing(candidate, signal, onNote, onOutput)
-      try {
-        if (ready.spec.replicas > 1 && ready.replica) {
-          checkFixedPort(ready.spec, ready.replica.is_on_host === true)
-          onNote(`Starting ${ready.spec.replicas - 1} more ${ready.spec.replicas === 2 ? 'replica' : 'replicas'}.`)
-          await services.startReplicas(ready.spec, signal, onOutput)
-        }
-        return ready
-      } catch (error) {
+      await startOthers(ready, signal, onNote, onOutput).catch(async (error: unknown) => {
         if (ready.replica?.id !== candidate.replica?.id) await stopReplica(ready).catch(() => {})
         throw error
-      }
+      })
+      return ready
     },
     stopCandidate: (candidate) => stopReplica(candidate),
     ...environments,

@@ -53,3 +53,10 @@ export function checkFixedPort(app: AppSpec, isOnHost: boolean): void {
       'Make the app listen on the port in PORT, or set replicas to 1.',
     )
 }
+
+export const byReplica = (a: { spec: ReplicaSpec }, b: { spec: ReplicaSpec }): number => a.spec.replica - b.spec.replica
+
+/** Like `Promise.all`, but waits for all before it throws. */
+export async function joinAll(work: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) if (result.status === 'rejected') throw result.reason
+}

@@ -2,7 +2,7 @@ import type { RuntimeState } from '../contract/deployments.ts'
 import { type ExistingReplica, StartFailure } from '../runtime/runtime.ts'
 import type { OutputListener, RuntimeLogs } from './runtime-logs.ts'
 import type { AppSpec } from './supervised-app.ts'
-import { batchReplicas, createReplicaSpec, getReplicaKey, listMainReplicas, singleAppName } from './replica-specs.ts'
+import { batchReplicas, byReplica, createReplicaSpec, getReplicaKey, joinAll, listMainReplicas, singleAppName } from './replica-specs.ts'
 import { createSupervisedService, type ServiceContext, type SupervisedService } from './supervised-service.ts'
 import type { ReplicaSpec, ServiceSpec } from './service-spec.ts'
 
@@ -70,13 +70,6 @@ const settleInterval_ms = 50
 const maxEarlyExits = 3
 /** Percentage of one core. */
 const busyProcessor = 5
-
-const byReplica = (a: SupervisedService, b: SupervisedService): number => a.spec.replica - b.spec.replica
-
-/** Like `Promise.all`, but waits for all before it throws. */
-async function joinAll(work: readonly Promise<void>[]): Promise<void> {
-  for (const result of await Promise.allSettled(work)) if (result.status === 'rejected') throw result.reason
-}
 
 export function createServiceSupervisor(
   context: ServiceContext,
@@ -364,7 +357,9 @@ export function createServiceSupervisor(
     },
 
     async isBusy(app) {
-      const running = listOf(app).flatMap(({ spec, replica }) => (replica && spec.owner_id === app.deployment_id && spec.config.name !== (app.main_service ?? singleAppName) ? [replica] : []))
+      const running = listOf(app).flatMap(({ spec, replica }) =>
+        replica && spec.owner_id === app.deployment_id && spec.config.name !== (app.main_service ?? singleAppName) ? [replica] : [],
+      )
       const usages = await Promise.all(
         running.map(({ id }) =>
           context
@@ -380,12 +375,7 @@ export function createServiceSupervisor(
     listReplicas,
 
     async startReplicas(app, signal, onOutput) {
-      await joinAll(
-        listMainReplicas(app).map(async (one) => {
-          const service = await ensure(app, one, false, onOutput)
-          await service.start(signal)
-        }),
-      )
+      await joinAll(listMainReplicas(app).map(async (one) => (await ensure(app, one, false, onOutput)).start(signal)))
     },
 
     async reviveReplicas(app, signal) {

@@ -20,6 +20,7 @@ import { useTitle } from '../../lib/use-title.ts'
 import { WatchPathsField } from './watch-paths-field.tsx'
 import { DeployHooksSection } from './deploy-hooks.tsx'
 import { RegistriesSection } from './registries.tsx'
+import { ReplicasFields } from './replicas-fields.tsx'
 import styles from './page.module.css'
 
 export default function SettingsPage({ slug }: { slug: string }) {
@@ -166,23 +167,11 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
             <CpuField cpus={more.cpus} value={values.cpu_limit} onChange={(cpu_limit) => form.set({ cpu_limit })} error={form.error('cpu_limit')} />
           )}
           {more && (
-            <TextField
-              label="Replicas"
-              type="number"
-              required
-              min={limits.replicas.min}
-              max={limits.replicas.max}
-              value={Number.isNaN(values.replicas) ? '' : values.replicas}
-              onChange={({ target }) => form.set({ replicas: target.valueAsNumber })}
+            <ReplicasFields
+              replicas={values.replicas}
+              onChange={(replicas) => form.set({ replicas })}
               error={form.error('replicas')}
-              hint={`${limits.replicas.min} to ${limits.replicas.max}, each with this memory and CPU. Requests are distributed over them. Applies at once; a number in the configuration file takes precedence.`}
-            />
-          )}
-          {more && (
-            <SwitchField
-              label="Sticky sessions"
-              hint="With several replicas, a cookie keeps each browser at the same one. Needed only if the app keeps sessions in its memory."
-              {...form.toggle('sticky_sessions')}
+              sticky={form.toggle('sticky_sessions')}
             />
           )}
           {more && (
