@@ -127,10 +127,14 @@ services:
       [1, 'running'],
       [2, 'running'],
     ])
-    const log = async (service: string) =>
-      (await context.platform.api<string>('GET', `/instance/projects/listed-replicas/runtime-log?format=ndjson&service=${service}`)).body
-    await until(async () => (JSON.stringify(await log('worker')).match(/at work/g)?.length === 2 ? true : undefined), { what: 'both lines' })
-    expect(JSON.stringify(await log('worker')).match(/replica\W+2/g)?.length).toBeGreaterThan(0)
+    const { api_url, instance } = context.platform.handle
+    const readLog = async () => {
+      const url = new URL('/instance/projects/listed-replicas/runtime-log?format=ndjson&service=worker', api_url)
+      const records = (await (await fetch(url, { headers: { authorization: `Bearer ${instance.token}` } })).text()).trim().split('\n')
+      return records.map((record) => JSON.parse(record) as { line?: string; replica?: number }).filter(({ line }) => line === 'at work')
+    }
+    const lines = await until(async () => ((await readLog()).length === 2 ? readLog() : undefined), { what: 'a line of each worker' })
+    expect(lines.map(({ replica }) => replica ?? 1).toSorted()).toEqual([1, 2])
     // The file has its own number.
     await scale('listed-replicas', 5)
     expect(await statusesOf('listed-replicas')).toHaveLength(2)
