@@ -32,7 +32,7 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
     health_timeout_s: project.health_timeout_s,
     withTracing,
   })
-  const isProcess = version.main !== null && version.main.artifact.kind !== 'static'
+  const isStarted = version.main !== null && version.main.artifact.kind !== 'static'
   return {
     project_id: project.id,
     deployment_id: deployment.id,
@@ -51,7 +51,7 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
     memory_mb,
     cpus,
     health: createHealthRequest(version.main?.config?.health_check ?? null, project),
-    replicas: isProcess ? countReplicas(version.main?.config ?? singleApp, deployment.target, project.replicas) : 1,
+    replicas: isStarted ? countReplicas(version.main?.config ?? singleApp, deployment.target, project.replicas) : 1,
     sticky_sessions: project.sticky_sessions === 1,
     always_warm: project.always_warm === 1 && plan.always_warm && deployment.target === 'production',
     variables: withTracing({ ...variables, ...main?.variables }, version.main?.config?.name ?? project.slug),

@@ -24,7 +24,7 @@ export function listReplicas(context: DeploymentContext, state: EnvironmentState
     })),
   ]
   return Promise.all(
-    groups.map(({ wanted, host, replicas }) => {
+    groups.map(async ({ wanted, host, replicas }) => {
       const load = host === undefined ? [] : context.edge.listReplicaLoad(host)
       return wanted > 1 || replicas.length > 1 ? Promise.all(replicas.map((one) => present(context, state, one, load))) : []
     }),

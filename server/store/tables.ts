@@ -270,20 +270,7 @@ export interface TokenRow {
 }
 
 /** Columns that have defaults for new projects. */
-interface ProjectTable extends Omit<
-  ProjectRow,
-  | 'seq'
-  | 'health_path'
-  | 'health_timeout_s'
-  | 'cpu_limit'
-  | 'preview_volumes'
-  | 'watch_paths'
-  | 'public_ports'
-  | 'apps'
-  | 'tracing'
-  | 'replicas'
-  | 'sticky_sessions'
-> {
+interface ProjectDefaults {
   seq: Generated<number>
   health_path: Generated<string>
   health_timeout_s: Generated<number>
@@ -296,6 +283,8 @@ interface ProjectTable extends Omit<
   replicas: Generated<number>
   sticky_sessions: Generated<0 | 1>
 }
+
+type ProjectTable = Omit<ProjectRow, keyof ProjectDefaults> & ProjectDefaults
 
 export interface ProjectRow {
   /** Incremented with every project; defines list order and cursors. */

@@ -134,7 +134,7 @@ services:
       return records.map((record) => JSON.parse(record) as { line?: string; replica?: number }).filter(({ line }) => line === 'at work')
     }
     const lines = await until(async () => ((await readLog()).length === 2 ? readLog() : undefined), { what: 'a line of each worker' })
-    expect(lines.map(({ replica }) => replica ?? 1).toSorted()).toEqual([1, 2])
+    expect(new Set(lines.map(({ replica }) => replica ?? 1))).toEqual(new Set([1, 2]))
     // The file has its own number.
     await scale('listed-replicas', 5)
     expect(await statusesOf('listed-replicas')).toHaveLength(2)

@@ -139,7 +139,7 @@ describe.each(edgePaths)('an app with several replicas, $name', ({ fast_path }) 
   })
 
   test('a WebSocket counts as an open request', async () => {
-    for (const { server } of apps) new WebSocketServer({ server })
+    const servers = apps.map(({ server }) => new WebSocketServer({ server }))
     await routeTo(ports().slice(0, 2))
     const socket = new WebSocket(`ws://127.0.0.1:${edge.port}/`, { headers: { host } })
     await once(socket, 'open')
@@ -149,6 +149,7 @@ describe.each(edgePaths)('an app with several replicas, $name', ({ fast_path }) 
     for (let i = 0; i < 5; i++) expect(await replicaOf()).toBe(idleReplica)
     socket.close()
     await once(socket, 'close')
+    for (const server of servers) server.close()
   })
 
   test('with sticky sessions a browser stays at its replica while that one is healthy', async () => {
