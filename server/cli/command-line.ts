@@ -44,6 +44,7 @@ import { traces } from './traces.ts'
 import { restore } from './restore.ts'
 import { run, shell } from './run.ts'
 import { samples } from './samples.ts'
+import { scale } from './scale.ts'
 import { settings } from './settings.ts'
 import { team } from './team.ts'
 import { tokens } from './tokens.ts'
@@ -66,6 +67,7 @@ export const clientCommands = {
   run,
   shell,
   services,
+  scale,
   volumes,
   registries,
   mail,

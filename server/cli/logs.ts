@@ -25,6 +25,7 @@ export const logs: CliCommand = {
     all: 'print the whole log; with --json one JSON object per line',
     branch: '=NAME show the preview of this branch',
     service: '=NAME show a worker, an image or another service',
+    replica: '=N with --service: show one of its replicas',
     build: '=ID show the build log of this deployment',
     ...searchOptions,
   },
@@ -53,12 +54,15 @@ async function printRuntimeLog(context: CommandContext, slug: string): Promise<n
   try {
     const branch = stringFlag(context.flags, 'branch')
     const name = stringFlag(context.flags, 'service')
+    const replica = stringFlag(context.flags, 'replica')
+    if (replica !== undefined && (name === undefined || !/^\d{1,2}$/.test(replica)))
+      throw new UsageError('--replica needs a number, and the name of a service: --service web --replica 2')
     const signal = AbortSignal.any([context.signal, silence.signal])
     const onOpen = () => restartSilenceTimer(firstEventTimeout_ms)
     const events =
       name === undefined
         ? client.stream('streamRuntimeLog', { params: { slug }, query: { lines, format: 'json', branch } }, signal, onOpen)
-        : client.stream('streamServiceLog', { params: { slug, name }, query: { lines, branch } }, signal, onOpen)
+        : client.stream('streamServiceLog', { params: { slug, name }, query: { lines, branch, replica } }, signal, onOpen)
     for await (const { event, data } of events) {
       restartSilenceTimer(backlogSilence_ms)
       if (context.is_json) {

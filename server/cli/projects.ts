@@ -172,6 +172,7 @@ async function readMoreSettings(client: ApiClient, slug: string): Promise<MoreSe
 const formatMoreSettings = ({ settings, watching }: MoreSettings): [string, string | null][] => [
   ['cpu', settings.cpu_limit === null ? 'default' : `${settings.cpu_limit} ${settings.cpu_limit === 1 ? 'core' : 'cores'}`],
   ['health check', `${settings.health_path}, up to ${settings.health_timeout_s} s`],
+  ['replicas', `${settings.replicas}${settings.sticky_sessions ? ', sticky sessions' : ''}`],
   ['additional ports', settings.public_ports.length === 0 ? null : settings.public_ports.join(', ')],
   ['pushes', watching.deploys_pushes ? 'deployed' : 'not deployed'],
   ['watch paths', settings.watch_paths.length === 0 ? null : settings.watch_paths.join(', ')],

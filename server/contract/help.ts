@@ -18,6 +18,7 @@ export const helpTopics = [
   'previews',
   'builds',
   'project-settings',
+  'replicas',
   'configuration',
   'offline',
   'memory',

@@ -49,7 +49,7 @@ export function parseMemory(text: string): number | undefined {
 
 export const memory_mb = { min: 6, max: 1024 * 1024 }
 export const cpus = { min: 0.01, max: 256 }
-export const maxReplicas = 50
+export const maxReplicas = limits.replicas.max
 export const maxServices = 50
 
 const word = z
@@ -194,7 +194,10 @@ export const homeportService = z.strictObject({
     .union([z.number(), z.string().regex(/^\d{1,4}(\.\d{1,4})?$/)], { error: 'Write cpus as a number, such as 0.5.' })
     .refine((value) => isBetween(Number(value), cpus), `Use a number from ${cpus.min} to ${cpus.max}.`)
     .optional(),
-  replicas: positiveInteger.max(maxReplicas).optional(),
+  replicas: positiveInteger
+    .max(maxReplicas)
+    .optional()
+    .describe(`How many replicas of a web service or worker run, up to ${maxReplicas}. One with volumes runs once.`),
 })
 
 /** Other words for managed services. */

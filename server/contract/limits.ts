@@ -47,6 +47,8 @@ export const limits = {
   watch_paths: { count: 50, length: 200 },
   /** Additional ports of a service with an address. */
   public_ports: 10,
+  /** Of one service. */
+  replicas: { min: 1, max: 20, default: 1 },
   registry_host: 300,
   registry_username: 200,
   registry_password: 10_000,

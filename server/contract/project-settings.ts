@@ -60,6 +60,17 @@ const tracing = z
     'Whether apps get the variables with which OpenTelemetry SDKs send their traces to Homeport, and whether those are stored (default true).',
   )
 
+const replicas = z
+  .number()
+  .int()
+  .min(limits.replicas.min)
+  .max(limits.replicas.max)
+  .describe(
+    `How many replicas of the app run, 1 to ${limits.replicas.max}; requests are distributed over them. Applies to the live version at once, unless its configuration file has its own number. Previews run one.`,
+  )
+
+const stickySessions = z.boolean().describe('Whether a cookie keeps a browser at the same replica while that one is healthy (default false).')
+
 /** Settings of a project beyond the fields of the /v1 API. */
 export const projectSettings = z.object({
   health_path: healthPath,
@@ -70,6 +81,8 @@ export const projectSettings = z.object({
   public_ports: publicPorts,
   apps,
   tracing,
+  replicas,
+  sticky_sessions: stickySessions,
 })
 export type ProjectSettings = z.output<typeof projectSettings>
 
@@ -97,7 +110,8 @@ export const projectSettingsOperations = {
     resource: 'project',
     group: 'Instance',
     summary: 'Change the settings of a project beyond those of the /v1 API',
-    description: 'A changed setting takes effect with the next deployment. `cpu_limit` is limited to the cores of this machine.',
+    description:
+      'A changed setting takes effect with the next deployment; `replicas` and `sticky_sessions` take effect at once. `cpu_limit` is limited to the cores of this machine.',
     access: 'caller',
     params: projectParams,
     query: empty,

@@ -24,6 +24,18 @@ export const cronRun = z.object({
 })
 export type CronRun = z.output<typeof cronRun>
 
+const serviceReplica = z.object({
+  replica: z.number().int().describe('From 1. Lines in the log of the service have it as `replica`, except those of the first.'),
+  status: serviceStatus,
+  restarts: z.number().int().describe('Restarts after an unexpected exit since the service was started.'),
+  last_exit_code: z.number().int().nullable(),
+  in_flight: z.number().int().nullable().describe('Open requests, WebSockets included. Null if it has no address, and for a single replica.'),
+  is_ejected: z.boolean().describe('It failed and gets no requests for a moment.'),
+  cpu_percent: z.number().nullable().describe('Of one core. Null while it is unknown.'),
+  memory_mb: z.number().nullable(),
+})
+export type ServiceReplica = z.output<typeof serviceReplica>
+
 export const service = z.object({
   name: z.string(),
   kind: serviceKind,
@@ -55,11 +67,19 @@ export const service = z.object({
   depends_on: z.array(z.string()),
   restarts: z.number().int().describe('Restarts after an unexpected exit since the service was started.'),
   last_exit_code: z.number().int().nullable(),
+  replicas: z.array(serviceReplica).describe('The replicas of a service that has several; empty otherwise.'),
 })
 export type Service = z.output<typeof service>
 
 const serviceParams = projectParams.extend({ name: z.string() })
 const branch = z.string().min(limits.branch.min).max(limits.branch.max).optional().describe('The preview of this branch instead of production.')
+
+const replicaNumber = z.number().int().optional().describe('Absent for the first replica.')
+const serviceLogEvents = {
+  ...runtimeEvents,
+  log: runtimeEvents.log.extend({ replica: replicaNumber }),
+  state: runtimeEvents.state.extend({ replica: replicaNumber }),
+}
 
 /** Instance-only operations: the services of a project other than the main one. */
 export const serviceOperations = {
@@ -70,7 +90,7 @@ export const serviceOperations = {
     group: 'Instance',
     summary: 'List the services of an environment',
     description:
-      'The services of the live version, as its configuration file lists them. Empty for a project that is one app without additional ports, and without a live version.',
+      'The services of the live version, as its configuration file lists them. Empty for a project that is one app with one replica and without additional ports, and without a live version.',
     access: 'caller',
     params: projectParams,
     query: z.object({ branch }),
@@ -116,9 +136,15 @@ export const serviceOperations = {
         .pipe(z.number().int().min(limits.runtime_log_lines.min).max(limits.runtime_log_lines.max))
         .optional()
         .meta({ default: limits.runtime_log_lines.default }),
+      replica: z
+        .string()
+        .regex(/^\d{1,2}$/, 'Use the number of a replica, such as 2.')
+        .transform(Number)
+        .optional()
+        .meta({ description: 'Only the lines of this replica.' }),
       last_event_id: lastEventId,
     }),
-    success: { status: 200, events: runtimeEvents, raw: true },
+    success: { status: 200, events: serviceLogEvents, raw: true },
     errors: ['invalid_input', 'project_not_found', 'service_not_found'],
   }),
   listCronRuns: operation({

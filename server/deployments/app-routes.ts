@@ -1,47 +1,89 @@
 import type { Route } from '../edge/edge.ts'
 import type { Endpoint, Replica } from '../runtime/runtime.ts'
 import type { DeploymentContext } from './context.ts'
-import type { ServiceRoute } from './project-routes.ts'
+import type { ProjectRoutes, ServiceRoute } from './project-routes.ts'
+import { singleAppName } from './replica-specs.ts'
 import type { ServiceSupervisor } from './service-supervisor.ts'
-import type { Candidate, SupervisedApp } from './supervised-app.ts'
+import type { AppSpec, Candidate, SupervisedApp } from './supervised-app.ts'
+
+/** Requests in progress to an app that has just exited fail through their own connections. */
+export const exitedDrain_ms = 1_000
+/** A cached response may be on its way to a slow client for a long time; waking the app must not end it. */
+const cachedDrain_ms = 3_600_000
+
+type RouteOwner = ReturnType<ProjectRoutes['getRouteMetadata']>
 
 /** The edge's routes to apps and their services. */
 export function createAppRoutes(context: DeploymentContext, services: ServiceSupervisor) {
-  const createRoute = (candidate: Candidate): Route => {
-    const owner = context.routes.getRouteMetadata(candidate.spec)
-    const { artifact } = candidate.spec
+  /** The running replicas of the main service, in order. */
+  const listMain = (spec: AppSpec, candidate: Candidate | null): Replica[] => [
+    ...(candidate?.replica ? [candidate.replica] : []),
+    ...services.listReplicas(spec, spec.main_service).flatMap(({ replica, endpoint }) => (replica ? [{ ...replica, ...endpoint }] : [])),
+  ]
+
+  const createRoute = (spec: AppSpec, candidate: Candidate | null): Route => {
+    const owner = context.routes.getRouteMetadata(spec)
+    const { artifact } = spec
     if (!artifact) return { ...owner, kind: 'page', page: 'no_web_service' }
     if (artifact.kind === 'static') return { ...owner, kind: 'static', directory: artifact.directory, spa_fallback: artifact.spa_fallback }
-    if (!candidate.replica) throw new Error('A candidate without a replica cannot be routed.')
-    return { ...owner, kind: 'upstream', host: candidate.replica.host, port: candidate.replica.port }
+    const [first, ...others] = listMain(spec, candidate)
+    if (!first) throw new Error('An app without a replica cannot be routed.')
+    return toUpstream(owner, [first, ...others], spec)
   }
+
+  const toUpstream = (owner: RouteOwner, [first, ...others]: [Endpoint, ...Endpoint[]], spec: AppSpec): Route => ({
+    ...owner,
+    kind: 'upstream',
+    host: first.host,
+    port: first.port,
+    ...(others.length > 0 && { others: others.map(({ host, port }) => ({ host, port })) }),
+    ...(spec.sticky_sessions && { is_sticky: true }),
+  })
 
   /** The addresses of services other than the main one: while the environment sleeps, a request to any of them wakes it. */
   const updateServiceRoutes = (app: SupervisedApp): void => {
     if (app.isSuperseded) return
     const metadata = context.routes.getRouteMetadata(app.spec)
-    const toRoute = (endpoint: Endpoint | null | undefined): Route => {
+    const toRoute = (endpoints: (Endpoint | null | undefined)[]): Route => {
       if (app.sleep) return { ...metadata, kind: 'asleep' }
-      return endpoint ? { ...metadata, kind: 'upstream', host: endpoint.host, port: endpoint.port } : { ...metadata, kind: 'page', page: 'starting' }
+      const [first, ...others] = endpoints.filter((one) => one !== null && one !== undefined)
+      return first ? toUpstream(metadata, [first, ...others], app.spec) : { ...metadata, kind: 'page', page: 'starting' }
     }
     const routes = app.spec.services.flatMap(({ config: { name, is_public, ports = [] } }): ServiceRoute[] => {
-      const service = services.find(app.spec, name)
+      const replicas = services.listReplicas(app.spec, name)
       return [
-        ...(is_public ? [{ service: name, port: null, route: toRoute(service?.endpoint) }] : []),
-        ...ports.map((port) => ({ service: name, port, route: toRoute(findAdditionalPort(service?.replica, port)) })),
+        ...(is_public ? [{ service: name, port: null, route: toRoute(replicas.map(({ replica, endpoint }) => (replica ? endpoint : null))) }] : []),
+        ...ports.map((port) => ({ service: name, port, route: toRoute(replicas.map(({ replica }) => findAdditionalPort(replica, port))) })),
       ]
     })
     const main = app.spec.artifact?.kind === 'static' ? [] : app.spec.ports
     for (const port of main)
-      routes.push({ service: app.spec.main_service ?? singleAppName, port, route: toRoute(findAdditionalPort(app.candidate?.replica, port)) })
+      routes.push({
+        service: app.spec.main_service ?? singleAppName,
+        port,
+        route: toRoute(listMain(app.spec, app.candidate).map((replica) => findAdditionalPort(replica, port))),
+      })
     context.routes.setServiceRoutes(app.spec, routes)
   }
 
-  return { createRoute, updateServiceRoutes }
-}
+  /** How many replicas of the main service run. */
+  const countServing = (app: SupervisedApp): number => listMain(app.spec, app.candidate).length
 
-/** The service name in the addresses of further ports of an app without services. */
-export const singleAppName = 'web'
+  /** Sets the route for the app's current state, unless another app has its traffic. */
+  const updateRoute = (app: SupervisedApp): void => {
+    if (app.isSuperseded) return
+    if (app.sleep) void context.routes.setRoute(app.spec, { ...context.routes.getRouteMetadata(app.spec), kind: 'asleep' })
+    else if (app.candidate || countServing(app) > 0) void context.routes.setRoute(app.spec, createRoute(app.spec, app.candidate), cachedDrain_ms)
+    else showStartingPage(app)
+    updateServiceRoutes(app)
+  }
+
+  const showStartingPage = (app: SupervisedApp): void => {
+    if (!app.isSuperseded) context.routes.showPage(app.spec, 'starting', app.sleep ? cachedDrain_ms : exitedDrain_ms)
+  }
+
+  return { createRoute, updateServiceRoutes, countServing, updateRoute, showStartingPage }
+}
 
 const findAdditionalPort = (replica: Replica | null | undefined, port: number): Endpoint | undefined =>
   replica?.ports?.find((one) => one.port === port)?.endpoint

@@ -4,7 +4,7 @@ import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentRun } from './deployment-run.ts'
 import { createHealthRequest } from './health-request.ts'
 import { updateManagedServices } from './managed-services.ts'
-import { createServiceSpecs } from './service-spec.ts'
+import { countReplicas, createServiceSpecs, singleApp } from './service-spec.ts'
 import { type AppSpec, getEnvironmentId } from './supervised-app.ts'
 import { addTraceVariables, describeResource } from './trace-variables.ts'
 import { createAppVariables } from './variables.ts'
@@ -32,6 +32,7 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
     health_timeout_s: project.health_timeout_s,
     withTracing,
   })
+  const isStarted = version.main !== null && version.main.artifact.kind !== 'static'
   return {
     project_id: project.id,
     deployment_id: deployment.id,
@@ -50,6 +51,8 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
     memory_mb,
     cpus,
     health: createHealthRequest(version.main?.config?.health_check ?? null, project),
+    replicas: isStarted ? countReplicas(version.main?.config ?? singleApp, deployment.target, project.replicas) : 1,
+    sticky_sessions: project.sticky_sessions === 1,
     always_warm: project.always_warm === 1 && plan.always_warm && deployment.target === 'production',
     variables: withTracing({ ...variables, ...main?.variables }, version.main?.config?.name ?? project.slug),
     mask: secrets.mask,
@@ -66,6 +69,8 @@ export function toProjectColumns(settings: Version['settings']): Partial<Pick<Pr
 }
 
 const settingColumns = [
+  'replicas',
+  'sticky_sessions',
   'memory_limit_mb',
   'cpu_limit',
   'always_warm',

@@ -11,17 +11,14 @@ import { createUsageReader, readAllUsage } from './usage.ts'
 import { createAppRoutes } from './app-routes.ts'
 import type { DeploymentContext } from './context.ts'
 import { createColdStateWriter } from './cold-state.ts'
+import { createAppScaler } from './app-scaler.ts'
 import { createServiceSupervisor } from './service-supervisor.ts'
-import type { ServiceSpec } from './service-spec.ts'
+import type { ReplicaSpec } from './service-spec.ts'
 import { createEnvironments } from './environments.ts'
 import { createWrittenFilesInspector, type InspectedApp, losesFilesWithReplica } from './written-files.ts'
 import type { Supervisor } from './supervisor.ts'
 
 const stopGrace_ms = 10_000
-/** Requests in progress to an app that has just exited fail through their own connections. */
-const exitedDrain_ms = 1_000
-/** A cached response may be on its way to a slow client for a long time; waking the app must not end it. */
-const cachedDrain_ms = 3_600_000
 /** An exit this soon after a thaw happened while the app was frozen, so it is no failed start and needs no back-off. */
 const thawGrace_ms = 2_000
 /** At shutdown there are ten seconds for all steps. */
@@ -33,10 +30,14 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   const runtimeLogs = createRuntimeLogs(context)
   const { recordState, observeOutput } = runtimeLogs
   const updateService = (projectId: string, ownerId: string): void => {
-    for (const app of apps.values()) if (app.spec.deployment_id === ownerId || app.spec.environment_id === ownerId) updateServiceRoutes(app)
+    for (const app of apps.values())
+      if (app.spec.deployment_id === ownerId || app.spec.environment_id === ownerId) {
+        if (app.isSuperseded || app.sleep) updateServiceRoutes(app)
+        else onReplicasChanged(app)
+      }
     context.events.publish({ type: 'project_changed', id: projectId })
   }
-  const recordServiceCrash = ({ target, project_id }: AppSpec, { owner_id, config }: ServiceSpec): void => {
+  const recordServiceCrash = ({ target, project_id }: AppSpec, { owner_id, config }: ReplicaSpec): void => {
     if (target !== 'production') return
     void context
       .recordServiceCrash(project_id, owner_id, config.name)
@@ -54,7 +55,9 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     `${spec.project_id}\0${spec.target}\0${spec.target === 'preview' ? (spec.branch ?? '') : ''}`
   const findProductionApp = (projectId: string) => apps.get(getSlotKey({ project_id: projectId, target: 'production', branch: null }))
 
-  const { createRoute, updateServiceRoutes } = createAppRoutes(context, services)
+  const appRoutes = createAppRoutes(context, services)
+  const { createRoute, updateServiceRoutes, countServing, updateRoute, showStartingPage } = appRoutes
+  const { onReplicasChanged, settleCrash, scale, applyReplicas, startOthers } = createAppScaler(context, services, appRoutes)
 
   const runtimeOf = (spec: AppSpec): Runtime => context.runtime(spec.runtime)
 
@@ -96,19 +99,6 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   const waitUntilServing: Supervisor['waitUntilServing'] = (candidate, signal, onNote, onOutput) =>
     waitUntilReady(context, candidate, signal, onNote, { launch: (spec) => launch(spec, signal, onOutput), stopCandidate: stopReplica })
 
-  /** Sets the route for the app's current state, unless another app has its traffic. */
-  const updateRoute = (app: SupervisedApp): void => {
-    if (app.isSuperseded) return
-    if (app.sleep) void context.routes.setRoute(app.spec, { ...context.routes.getRouteMetadata(app.spec), kind: 'asleep' })
-    else if (app.candidate) void context.routes.setRoute(app.spec, createRoute(app.candidate), cachedDrain_ms)
-    else showStartingPage(app)
-    updateServiceRoutes(app)
-  }
-
-  const showStartingPage = (app: SupervisedApp): void => {
-    if (!app.isSuperseded) context.routes.showPage(app.spec, 'starting', app.sleep ? cachedDrain_ms : exitedDrain_ms)
-  }
-
   /** Waits for the exit of a slot's app and restarts it; an app that exits while asleep is started by the next request. */
   const watchExit = (app: SupervisedApp) => {
     const { candidate } = app
@@ -118,6 +108,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       if (app.stopController.signal.aborted || app.candidate !== candidate || app.sleep?.isStopping) return
       app.candidate = null
       recordState(app.spec, exit.out_of_memory ? 'oom' : 'exited', exit.code)
+      if (!app.sleep && countServing(app) > 0) updateRoute(app)
       const now = context.clock.monotonic()
       // Leftovers (a dead container) are removed before the next start.
       const removed = runtimeOf(app.spec)
@@ -144,9 +135,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     const { signal } = app.stopController
     if (signal.aborted) return
     if (app.recentExits.length >= limits.restart.exits) {
-      if (!app.isSuperseded) context.routes.showPage(app.spec, 'crashed', exitedDrain_ms)
-      if (app.spec.target === 'production') await context.recordCrash(app.spec.project_id, app.spec.deployment_id)
-      return
+      return settleCrash(app)
     }
     updateRoute(app)
     const wait = app.recentExits.length === 0 ? 0 : Math.min(limits.restart.first_ms * 2 ** (app.recentExits.length - 1), limits.restart.max_ms)
@@ -163,6 +152,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       updateRoute(app)
       if (candidate.replica) recordState(app.spec, 'running')
       watchExit(app)
+      scale(app)
     } catch (error) {
       if (candidate) await stopReplica(candidate).catch(() => {})
       if (signal.aborted) return
@@ -201,7 +191,10 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
 
   const idle = createIdleMonitor(context, {
     listApps: () => apps.values(),
-    updateRoute,
+    updateRoute(app) {
+      updateRoute(app)
+      scale(app)
+    },
     showStartingPage,
     recordState,
     restartApp: (app) => restartApp(app),
@@ -226,6 +219,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   const startServices = async (app: SupervisedApp): Promise<void> => {
     const { signal } = app.stopController
     for (const phase of ['before_main', 'after_main'] as const) await services.revive(app.spec, phase, signal)
+    scale(app)
   }
 
   /** Candidates that drain or are being stopped. They have no slot but must not outlive the platform. */
@@ -275,14 +269,21 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       services.claim(spec)
       return launch(spec, signal, onOutput)
     },
-    waitUntilServing,
+    async waitUntilServing(candidate, signal, onNote, onOutput) {
+      const ready = await waitUntilServing(candidate, signal, onNote, onOutput)
+      await startOthers(ready, signal, onNote, onOutput).catch(async (error: unknown) => {
+        if (ready.replica?.id !== candidate.replica?.id) await stopReplica(ready).catch(() => {})
+        throw error
+      })
+      return ready
+    },
     stopCandidate: (candidate) => stopReplica(candidate),
     ...environments,
     promote(candidate) {
       const slotKey = getSlotKey(candidate.spec)
       const old = apps.get(slotKey)
       if (old) old.isSuperseded = true
-      const drained = context.routes.setRoute(candidate.spec, createRoute(candidate), limits.drain_ms)
+      const drained = context.routes.setRoute(candidate.spec, createRoute(candidate.spec, candidate), limits.drain_ms)
       const app = registerApp(candidate.spec, candidate)
       updateServiceRoutes(app)
       return {
@@ -342,6 +343,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     applyProjectSettings(projectId) {
       const app = findProductionApp(projectId)
       if (!app) return
+      applyReplicas(app)
       app.always_warm = context.store.db.readSync((tx) => findProject(tx, projectId))?.always_warm === 1
       if (app.always_warm) idle.wake(app, 'setting')
     },
@@ -384,8 +386,8 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       if (app) app.has_unsaved_files = (await inspector.inspect(toInspected(app))) > 0
     },
     findPublicPorts: () => findPublicListeners(apps.values()),
-    getUsage: createUsageReader(context, findProductionApp),
-    readAllUsage: () => readAllUsage(context, apps.values(), (app, name) => services.find(app.spec, name)?.replica?.id),
+    getUsage: createUsageReader(context, findProductionApp, (app) => services.listReplicas(app.spec, app.spec.main_service)),
+    readAllUsage: () => readAllUsage(context, apps.values(), (app, name) => services.listReplicas(app.spec, name)),
     isSupervising: (deploymentId) => [...apps.values()].some((app) => app.spec.deployment_id === deploymentId),
     resync: () => idle.resync(),
     detach() {

@@ -65,6 +65,7 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
     main: spec.main_config && { config: spec.main_config },
     release: spec.release,
     services: listStarted(spec),
+    listReplicas: (name: string | null) => services.listReplicas(spec, name),
   })
 
   const releaseImages = async (environmentId: string): Promise<void> => {
@@ -116,7 +117,12 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
     findEnvironment(environmentId) {
       const app = [...listApps()].find(({ spec }) => spec.environment_id === environmentId)
       if (!app) return undefined
-      return { ...describe(app.spec), is_main_running: app.candidate !== null, is_asleep: app.sleep !== null }
+      return {
+        ...describe(app.spec),
+        is_main_running: app.candidate !== null,
+        main_replica: app.candidate?.replica ?? null,
+        is_asleep: app.sleep !== null,
+      }
     },
     async holdImages(spec, signal) {
       await checkIsolation(spec)
@@ -131,7 +137,7 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
         if (!existing) await releaseImages(spec.environment_id)
         throw error
       }
-      return { ...describe(held), is_main_running: false, is_asleep: false }
+      return { ...describe(held), is_main_running: false, main_replica: null, is_asleep: false }
     },
     releaseImages,
     isHoldingImages: (environmentId) => heldImages.has(environmentId),

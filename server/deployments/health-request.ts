@@ -1,6 +1,5 @@
 import { limits } from '../contract/limits.ts'
-import type { ServiceHealthCheck } from '../contract/project-config.ts'
-import type { ServiceSpec } from './service-spec.ts'
+import type { ServiceConfig, ServiceHealthCheck } from '../contract/project-config.ts'
 
 /** The request of a service's health check, its timeout and its interval. */
 export interface HealthRequest {
@@ -26,5 +25,10 @@ export function createHealthRequest(
 }
 
 /** For a service other than the main one, to whose path the project's setting does not apply. */
-export const createServiceHealthRequest = ({ config, health_timeout_s }: Pick<ServiceSpec, 'config' | 'health_timeout_s'>): HealthRequest =>
-  createHealthRequest(config.health_check, { health_path: limits.health_path.default, health_timeout_s })
+export const createServiceHealthRequest = ({
+  config,
+  health_timeout_s,
+}: {
+  config: Pick<ServiceConfig, 'health_check'>
+  health_timeout_s: number
+}): HealthRequest => createHealthRequest(config.health_check, { health_path: limits.health_path.default, health_timeout_s })

@@ -109,7 +109,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
         : await runtimeOf(app)
             .usage(id)
             .catch(() => null)
-    sleep.memory_mb = used?.memory_mb ?? app.spec.memory_mb
+    sleep.memory_mb = (used?.memory_mb ?? app.spec.memory_mb) * app.spec.replicas
     enforceMemoryBudget()
   }
 

@@ -67,7 +67,7 @@ export async function* followBuildLog(
 export async function* followRuntimeLog(
   context: LogStreamContext,
   stream: string,
-  options: { lines: number; last_event_id: string | undefined; json: boolean; signal: AbortSignal },
+  options: { lines: number; last_event_id: string | undefined; json: boolean; replica?: number | undefined; signal: AbortSignal },
 ): AsyncGenerator<StreamEvent> {
   const changes = createChangeWaiter(context.events, [{ type: 'log_appended', id: stream }], options.signal)
   try {
@@ -79,6 +79,7 @@ export async function* followRuntimeLog(
         const startedAt = context.clock.monotonic()
         for (const record of batch.texts) {
           at = batch.first++
+          if (options.replica !== undefined && readReplica(record) !== options.replica) continue
           yield runtimeEvent(record, `${stream}.${at}`, options.json)
         }
         if (options.signal.aborted) return
@@ -98,6 +99,8 @@ export async function* followRuntimeLog(
     changes.close()
   }
 }
+
+const readReplica = (record: string): number => (record.includes('"replica":') ? ((JSON.parse(record) as { replica?: number }).replica ?? 1) : 1)
 
 function runtimeEvent(record: string, id: string, json: boolean): StreamEvent {
   if (!record.startsWith('{"seq"')) return { event: 'state', id, data: record }

@@ -9,6 +9,8 @@ import type { DeploymentContext } from './context.ts'
 import type { CronScheduler } from './cron.ts'
 import { createServiceHealthRequest, type HealthRequest } from './health-request.ts'
 import { createSingleAppService } from './managed-services.ts'
+import { listReplicas } from './list-replicas.ts'
+import { singleAppName } from './replica-specs.ts'
 import { followRuntimeLog, type LogStreamContext } from './log-streams.ts'
 import { type EnvironmentName, getServiceLogName, nameEnvironment } from './supervised-app.ts'
 import type { ServiceSpec } from './service-spec.ts'
@@ -22,7 +24,7 @@ export interface ProjectServices {
   followLog(
     environment: EnvironmentName,
     name: string,
-    options: { lines: number; last_event_id: string | undefined; signal: AbortSignal },
+    options: { lines: number; replica: number | undefined; last_event_id: string | undefined; signal: AbortSignal },
   ): AsyncIterable<StreamEvent>
   /** The name of the log of a service, or of the environment's main one. Throws `service_not_found`. */
   findLog(environment: EnvironmentName, name?: string): string
@@ -49,7 +51,7 @@ export function createProjectServices(
   const requireService = (environment: EnvironmentName, name: string): { state: EnvironmentState; spec: ServiceSpec | undefined } => {
     const state = supervisor.findEnvironment(nameEnvironment(environment))
     const spec = state?.spec.services.find(({ config }) => config.name === name)
-    if (!state || (!spec && state.spec.main_service !== name))
+    if (!state || (!spec && (state.spec.main_service ?? singleAppName) !== name))
       throw new Problem('service_not_found', `The live version has no service “${name}”. List them with homeport services.`)
     return { state, spec }
   }
@@ -76,19 +78,22 @@ export function createProjectServices(
       const lastRuns = await context.store.db.read(
         (tx) => new Map(spec.services.map(({ config }) => [config.name, listCronRuns(tx, spec.project_id, config.name, 1)[0]])),
       )
-      const services = spec.services.map((one) => {
+      const replicas = await listReplicas(context, state)
+      const services = spec.services.map((one, at) => {
         const { name, is_public, ports } = one.config
         const url = is_public ? toUrl(context.routes.findServiceHost(spec, name)) : null
         return presentService(one, state, {
+          replicas: replicas[at + 1] ?? [],
           url,
           ports: toPorts(name, ports),
           next_run_at: cron.nextRunAt(one),
           last_run: lastRuns.get(one.config.name),
         })
       })
-      // An app without services is listed for its further ports.
-      const config = state.main?.config ?? (spec.ports.length > 0 ? createSingleAppService() : undefined)
-      const main = config ? [presentMain(state, config, { url: toUrl(context.routes.getHost(spec)), ports: toPorts(config.name, spec.ports) })] : []
+      // An app without services is listed for its further ports and its replicas.
+      const config = state.main?.config ?? (spec.ports.length > 0 || spec.replicas > 1 ? createSingleAppService() : undefined)
+      const facts = config && { url: toUrl(context.routes.getHost(spec)), ports: toPorts(config.name, spec.ports), replicas: replicas[0] ?? [] }
+      const main = config && facts ? [presentMain(state, config, facts)] : []
       return { services: [...main, ...services], release_command: state.release?.command.join(' ') ?? null, deployment_id: spec.deployment_id }
     },
 
@@ -128,7 +133,7 @@ export function createProjectServices(
   }
 }
 
-type Addresses = Pick<Service, 'url' | 'ports'>
+type Facts = Pick<Service, 'url' | 'ports' | 'replicas'>
 
 const presentConfig = ({
   config: { name, kind, source, command, entrypoint, port, schedule, time_zone, volumes, depends_on },
@@ -156,7 +161,7 @@ const presentHealthCheck = (
 function presentService(
   spec: ServiceSpec,
   state: EnvironmentState,
-  facts: Addresses & { next_run_at: Date | null; last_run: CronRunRow | undefined },
+  facts: Facts & { next_run_at: Date | null; last_run: CronRunRow | undefined },
 ): Service {
   const service = state.services.get(spec.config.name)
   const isCron = spec.config.kind === 'cron'
@@ -174,10 +179,11 @@ function presentService(
     last_run: facts.last_run ? toCronRun(facts.last_run) : null,
     restarts: service?.exits ?? 0,
     last_exit_code: service?.last_exit?.code ?? null,
+    replicas: facts.replicas,
   }
 }
 
-const presentMain = (state: EnvironmentState, config: ServiceSpec['config'], { url, ports }: Addresses): Service => ({
+const presentMain = (state: EnvironmentState, config: ServiceSpec['config'], { url, ports, replicas }: Facts): Service => ({
   ...presentConfig({ config }),
   status: state.is_asleep ? 'asleep' : state.is_main_running ? 'running' : 'starting',
   is_main: true,
@@ -189,4 +195,5 @@ const presentMain = (state: EnvironmentState, config: ServiceSpec['config'], { u
   last_run: null,
   restarts: 0,
   last_exit_code: null,
+  replicas,
 })

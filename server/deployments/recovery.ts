@@ -138,7 +138,7 @@ async function recoverApp(
     if (one.deployment_id === spec.environment_id && !adoptedIds.includes(one.id))
       await stopLeftover(context, deployment.runtime, one.id, imageGrace_ms)
   const replica = existing.find(
-    (one) => one.deployment_id === deployment.id && one.service === (spec.service?.name ?? null) && one.running && one.adoptable,
+    (one) => one.deployment_id === deployment.id && one.service === (spec.service?.name ?? null) && one.replica === 1 && one.running && one.adoptable,
   )
   const { listen_port } = deployment
   if (replica && (await supervisor.adopt(spec, { ...replica, last_line_at: readLastLineTime(context, deployment), listen_port })))

@@ -24,17 +24,18 @@ export function createRuntimeLogs(context: DeploymentContext) {
   }
 
   return {
-    /** `service`: the name of a service other than the main one, which has its own log. */
-    recordState(spec: AppSpec, state: RuntimeState, exit_code: number | null = null, service?: string): void {
+    /** `service`: the name of a service other than the main one, which has its own log. `replica`: a record of the first does not name it. */
+    recordState(spec: AppSpec, state: RuntimeState, exit_code: number | null = null, service?: string, replica = 1): void {
       const writer = getLogWriter(spec, service)
-      writer.writeRecord({ state, ts: isoTime(context.clock.now()), exit_code, deployment_id: spec.deployment_id })
+      const record = { state, ts: isoTime(context.clock.now()), exit_code, deployment_id: spec.deployment_id }
+      writer.writeRecord(replica === 1 ? record : { ...record, replica })
       writer.flush()
     },
 
     /** An observer that writes a replica's output to the log of its deployment; `exited` resolves once, after the last line. */
-    observeOutput(spec: AppSpec, onOutput?: OutputListener, service?: string) {
+    observeOutput(spec: AppSpec, onOutput?: OutputListener, service?: string, replica = 1) {
       const writer = getLogWriter(spec, service)
-      const tail = `"deployment_id":"${spec.deployment_id}"`
+      const tail = `"deployment_id":"${spec.deployment_id}"${replica === 1 ? '' : `,"replica":${replica}`}`
       const fields = { stdout: `"stream":"stdout",${tail}`, stderr: `"stream":"stderr",${tail}` }
       const exited = Promise.withResolvers<ReplicaExit>()
       return {

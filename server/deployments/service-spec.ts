@@ -3,6 +3,7 @@ import { fillEnvironment } from '../contract/environment-template.ts'
 import type { ServiceConfig } from '../contract/project-config.ts'
 import type { DeploymentTarget } from '../contract/deployments.ts'
 import type { Artifact, ServiceRequest } from '../runtime/runtime.ts'
+import type { HealthRequest } from './health-request.ts'
 import type { Version } from './version.ts'
 
 /** The data needed to start a service, other than the main one, repeatedly. */
@@ -19,7 +20,19 @@ export interface ServiceSpec {
   cpus: number
   /** The time until it must be healthy, unless its own health check has one. */
   health_timeout_s: number
+  replicas: number
   request: ServiceRequest
+}
+
+/** The data needed to start one replica of a service, or a further replica of the main one. */
+export interface ReplicaSpec extends Omit<ServiceSpec, 'request' | 'config' | 'replicas'> {
+  config: Pick<ServiceConfig, 'name' | 'kind' | 'port' | 'ports' | 'is_public' | 'restart' | 'health_check'>
+  request?: ServiceRequest
+  /** From 1. */
+  replica: number
+  /** Of the main service: what its first replica was found to need. */
+  health?: HealthRequest
+  listen_port?: number | null
 }
 
 export interface ServiceOptions {
@@ -73,11 +86,28 @@ export function createServiceSpecs(version: Version, options: ServiceOptions): {
         memory_mb: Math.min(config.memory_mb ?? options.memory_mb, options.memory_mb),
         cpus: Math.min(config.cpus ?? options.cpus, options.cpus),
         health_timeout_s: options.health_timeout_s,
+        replicas: countReplicas(config, options.target),
         request: createRequest(config, artifact),
       }
     }),
   }
 }
+
+/**
+ * How many replicas of a service run. A preview has one of each, because it gets few visits. So has a service with a volume: most programs that write
+ * files expect to be alone.
+ */
+export function countReplicas(
+  config: Pick<ServiceConfig, 'kind' | 'replicas'> & { volumes: readonly unknown[] },
+  target: DeploymentTarget,
+  ofProject = 1,
+): number {
+  const canRepeat = (config.kind === 'web' || config.kind === 'worker') && config.volumes.length === 0
+  return target === 'production' && canRepeat ? (config.replicas ?? ofProject) : 1
+}
+
+/** An app without services. */
+export const singleApp = { kind: 'web', replicas: null, volumes: [] } as const satisfies Partial<ServiceConfig>
 
 export interface MainService {
   request: ServiceRequest

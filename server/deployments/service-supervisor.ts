@@ -2,8 +2,9 @@ import type { RuntimeState } from '../contract/deployments.ts'
 import { type ExistingReplica, StartFailure } from '../runtime/runtime.ts'
 import type { OutputListener, RuntimeLogs } from './runtime-logs.ts'
 import type { AppSpec } from './supervised-app.ts'
+import { batchReplicas, byReplica, createReplicaSpec, getReplicaKey, joinAll, listMainReplicas, singleAppName } from './replica-specs.ts'
 import { createSupervisedService, type ServiceContext, type SupervisedService } from './supervised-service.ts'
-import type { ServiceSpec } from './service-spec.ts'
+import type { ReplicaSpec, ServiceSpec } from './service-spec.ts'
 
 /** Keeps the services of live deployments running. */
 export interface ServiceSupervisor {
@@ -45,6 +46,17 @@ export interface ServiceSupervisor {
   /** Whether a built service uses the CPU, so that its environment should stay awake. */
   isBusy(spec: AppSpec): Promise<boolean>
   find(spec: AppSpec, name: string): SupervisedService | undefined
+  /** The replicas of a service; for the main one, those beyond the first. */
+  listReplicas(spec: AppSpec, name: string | null): SupervisedService[]
+  /** Starts the replicas of the main service beyond the first. Throws `StartFailure`; a failed start keeps none. */
+  startReplicas(spec: AppSpec, signal: AbortSignal, onOutput?: OutputListener): Promise<void>
+  /** Starts missing replicas of a live main service. Never throws, and retries what failed. Resolves after the first attempts. */
+  reviveReplicas(spec: AppSpec, signal: AbortSignal): Promise<void>
+  /**
+   * Removes the replicas of the main service beyond a number. They are stopped once `untilDrained` resolves, which is called after they are no longer
+   * listed.
+   */
+  removeReplicas(spec: AppSpec, beyond: number, untilDrained: () => Promise<void>): Promise<void>
   detach(): void
 }
 
@@ -63,9 +75,9 @@ export function createServiceSupervisor(
   context: ServiceContext,
   logs: Pick<RuntimeLogs, 'observeOutput' | 'recordState'>,
   onChange: (projectId: string, ownerId: string) => void,
-  onCrash: (app: AppSpec, service: ServiceSpec) => void,
+  onCrash: (app: AppSpec, service: ReplicaSpec) => void,
 ): ServiceSupervisor {
-  /** By owner: a deployment or an environment. */
+  /** By owner, a deployment or an environment, then by `getReplicaKey`. */
   const owners = new Map<string, Map<string, SupervisedService>>()
   const closing = new AbortController()
   /** The version that owns the prebuilt images, by environment. */
@@ -74,16 +86,18 @@ export function createServiceSupervisor(
   const stopping = new Map<string, Promise<void>>()
 
   /** Removes a service synchronously, so that no later version takes over a stopping one. */
-  const removeAndStop = (ownerId: string, name: string, grace_ms = stopGrace_ms): Promise<void> => {
+  const removeAndStop = (ownerId: string, name: string, grace_ms = stopGrace_ms, after = Promise.resolve()): Promise<void> => {
     const owner = owners.get(ownerId)
     const service = owner?.get(name)
     if (!service) return Promise.resolve()
     owner?.delete(name)
     if (owner?.size === 0) owners.delete(ownerId)
     const key = `${ownerId} ${name}`
-    const stopped = service.stop(grace_ms).finally(() => {
-      if (stopping.get(key) === stopped) stopping.delete(key)
-    })
+    const stopped = after
+      .then(() => service.stop(grace_ms))
+      .finally(() => {
+        if (stopping.get(key) === stopped) stopping.delete(key)
+      })
     stopping.set(key, stopped)
     return stopped
   }
@@ -95,7 +109,7 @@ export function createServiceSupervisor(
   const listImages = ({ services, environment_id }: AppSpec): ServiceSpec[] => services.filter(({ owner_id }) => owner_id === environment_id)
 
   /** A service with the configuration of the version that owns it. */
-  const findClaimed = (app: AppSpec, { config, owner_id }: ServiceSpec): ServiceSpec | undefined => {
+  const findClaimed = (app: AppSpec, { config, owner_id }: Pick<ReplicaSpec, 'config' | 'owner_id'>): ServiceSpec | undefined => {
     const claim = claims.get(app.environment_id)
     if (!claim || claim.deployment_id === app.deployment_id || owner_id !== app.environment_id) return undefined
     return listImages(claim).find((one) => one.config.name === config.name)
@@ -106,28 +120,41 @@ export function createServiceSupervisor(
     return service && owners.get(service.owner_id)?.get(name)
   }
 
-  const listOf = (spec: AppSpec): SupervisedService[] => spec.services.flatMap(({ config }) => find(spec, config.name) ?? [])
+  const listReplicas = (app: AppSpec, name: string | null): SupervisedService[] => {
+    const owner = owners.get(app.services.find(({ config }) => config.name === name)?.owner_id ?? app.deployment_id)
+    return [...(owner?.values() ?? [])].filter(({ spec }) => spec.config.name === (name ?? singleAppName)).toSorted(byReplica)
+  }
 
-  const create = (app: AppSpec, spec: ServiceSpec, onOutput?: OutputListener): SupervisedService => {
+  /** The services and their replicas, with those of the main one. */
+  const listOf = (spec: AppSpec): SupervisedService[] => [
+    ...(spec.artifact ? listReplicas(spec, spec.main_service) : []),
+    ...spec.services.flatMap(({ config }) => listReplicas(spec, config.name)),
+  ]
+
+  const create = (app: AppSpec, spec: ReplicaSpec, onOutput?: OutputListener): SupervisedService => {
     const { name } = spec.config
+    const isMain = name === (app.main_service ?? singleAppName)
+    const label = spec.replica > 1 ? `${name} ${spec.replica}` : name
+    const logged = isMain ? undefined : name
     const owner = owners.get(spec.owner_id) ?? new Map<string, SupervisedService>()
     owners.set(spec.owner_id, owner)
     const service = createSupervisedService(context, spec, {
       runtime: app.runtime,
       project_id: app.project_id,
       getAddresses: () => getAddresses(app),
-      observe: () => logs.observeOutput(app, onOutput && ((stream, line) => onOutput(stream, `${name} | ${line}`)), name),
-      recordState: (state: RuntimeState, exitCode) => logs.recordState(app, state, exitCode ?? null, name),
+      observe: () => logs.observeOutput(app, onOutput && ((stream, line) => onOutput(stream, `${label} | ${line}`)), logged, spec.replica),
+      recordState: (state: RuntimeState, exitCode) => logs.recordState(app, state, exitCode ?? null, logged, spec.replica),
       onChange: () => onChange(app.project_id, spec.owner_id),
       onCrash: () => onCrash(app, spec),
     })
-    owner.set(name, service)
+    owner.set(getReplicaKey(spec), service)
     return service
   }
 
   const getAddresses = (spec: AppSpec): Record<string, string> =>
     Object.fromEntries(
-      listOf(spec).flatMap(({ spec: { config }, replica }) => {
+      spec.services.flatMap(({ config }) => {
+        const { replica } = find(spec, config.name) ?? {}
         if (!replica || (config.kind !== 'web' && config.port === null)) return []
         const [host, port] = replica.is_on_host ? [replica.host, replica.port] : [config.name, replica.assigned_port]
         return [[`HOMEPORT_SERVICE_${config.name.toUpperCase().replaceAll('-', '_')}_URL`, `http://${host}:${port}`]]
@@ -135,17 +162,17 @@ export function createServiceSupervisor(
     )
 
   /** The service as this version needs it; a replica with another configuration is stopped first. */
-  const ensure = async (app: AppSpec, spec: ServiceSpec, keepsCrashed: boolean, onOutput?: OutputListener): Promise<SupervisedService> => {
-    const { name } = spec.config
+  const ensure = async (app: AppSpec, spec: ReplicaSpec, keepsCrashed: boolean, onOutput?: OutputListener): Promise<SupervisedService> => {
+    const key = getReplicaKey(spec)
     for (;;) {
       // Two containers with one volume, such as a database's, would corrupt it. Several callers may have waited.
-      await stopping.get(`${spec.owner_id} ${name}`)?.catch(() => {})
-      if (stopping.has(`${spec.owner_id} ${name}`)) continue
-      const existing = owners.get(spec.owner_id)?.get(name)
+      await stopping.get(`${spec.owner_id} ${key}`)?.catch(() => {})
+      if (stopping.has(`${spec.owner_id} ${key}`)) continue
+      const existing = owners.get(spec.owner_id)?.get(key)
       if (!existing) return create(app, spec, onOutput)
-      const isAsNeeded = existing.spec.request.definition === spec.request.definition
+      const isAsNeeded = existing.spec.request?.definition === spec.request?.definition
       if (isAsNeeded && (keepsCrashed || existing.status !== 'crashed')) return existing
-      await removeAndStop(spec.owner_id, name).catch(() => {})
+      await removeAndStop(spec.owner_id, key).catch(() => {})
     }
   }
 
@@ -208,28 +235,37 @@ export function createServiceSupervisor(
     return Promise.allSettled(due.map((spec) => startOne(spec, [])))
   }
 
+  const reviveOne = async (app: AppSpec, spec: ReplicaSpec, signal: AbortSignal): Promise<void> => {
+    if (signal.aborted) return
+    const service = await ensure(app, spec, true)
+    await service.thaw()
+    await service.revive(signal)
+  }
+
   return {
     claim: (spec) => void claims.set(spec.environment_id, spec),
     isClaimed: (environmentId) => claims.has(environmentId),
 
     async start(app, phase, signal, onOutput) {
       const results = await startPhase(app, phase, signal, async (spec) => {
-        const service = await ensure(app, spec, false, onOutput)
-        await service.thaw()
-        await service.start(signal).catch((error: unknown) => {
-          // The version that has claimed it stopped it meanwhile.
-          if (!findClaimed(app, spec)) throw error
-        })
+        for (const batch of batchReplicas(spec))
+          await joinAll(
+            batch.map(async (one) => {
+              const service = await ensure(app, one, false, onOutput)
+              await service.thaw()
+              await service.start(signal).catch((error: unknown) => {
+                // The version that has claimed it stopped it meanwhile.
+                if (!findClaimed(app, spec)) throw error
+              })
+            }),
+          )
       })
       for (const result of results) if (result.status === 'rejected') throw result.reason
     },
 
     async revive(app, phase, signal) {
       const results = await startPhase(app, phase, signal, async (spec) => {
-        if (signal.aborted) return
-        const service = await ensure(app, spec, true)
-        await service.thaw()
-        await service.revive(signal)
+        for (const batch of batchReplicas(spec)) await joinAll(batch.map((one) => reviveOne(app, one, signal)))
       })
       for (const result of results)
         if (result.status === 'rejected' && !signal.aborted)
@@ -260,9 +296,12 @@ export function createServiceSupervisor(
       const own = app.services.find(({ config }) => config.name === name)
       if (!own) return
       const spec = findClaimed(app, own) ?? own
-      await removeAndStop(spec.owner_id, name)
-      const service = await ensure(app, spec, false)
-      await service.start(closing.signal)
+      // One at a time, so that the others serve.
+      for (const one of listReplicas(app, name)) {
+        await removeAndStop(spec.owner_id, getReplicaKey(one.spec))
+        if (one.spec.replica <= spec.replicas) await (await ensure(app, createReplicaSpec(spec, one.spec.replica), false)).start(closing.signal)
+      }
+      for (const batch of batchReplicas(spec)) await joinAll(batch.map(async (one) => (await ensure(app, one, false)).start(closing.signal)))
     },
 
     stopVersion: stopOwner,
@@ -289,9 +328,9 @@ export function createServiceSupervisor(
     async stopUnused(app) {
       const kept = [app, claims.get(app.environment_id) ?? app].flatMap(listImages)
       const isKept = ({ spec }: SupervisedService) =>
-        kept.some(({ config, request }) => config.name === spec.config.name && request.definition === spec.request.definition)
+        kept.some(({ config, request }) => config.name === spec.config.name && request.definition === spec.request?.definition)
       const unused = [...(owners.get(app.environment_id)?.values() ?? [])].filter((service) => !isKept(service))
-      await Promise.all(unused.map(({ spec }) => removeAndStop(app.environment_id, spec.config.name)))
+      await Promise.all(unused.map(({ spec }) => removeAndStop(app.environment_id, getReplicaKey(spec))))
     },
 
     freeze: async (app) => void (await Promise.all(listOf(app).map((service) => service.freeze()))),
@@ -303,23 +342,26 @@ export function createServiceSupervisor(
 
     async adopt(app, existing) {
       const adopted: string[] = []
-      for (const spec of app.services) {
+      for (const spec of [...listMainReplicas(app), ...app.services.flatMap((one) => batchReplicas(one).flat())]) {
         const found = existing.find(
           (one) =>
             one.running &&
             one.adoptable &&
             one.deployment_id === spec.owner_id &&
-            one.service === spec.config.name &&
-            one.definition === spec.request.definition,
+            one.service === (spec.request?.name ?? null) &&
+            one.definition === (spec.request?.definition ?? null) &&
+            one.replica === spec.replica,
         )
-        if (!found || find(app, spec.config.name)) continue
-        if (await create(app, spec).adopt(found)) adopted.push(found.id)
+        if (!found || owners.get(spec.owner_id)?.has(getReplicaKey(spec))) continue
+        if (await create(app, spec).adopt({ ...found, listen_port: spec.listen_port ?? null })) adopted.push(found.id)
       }
       return adopted
     },
 
     async isBusy(app) {
-      const running = listOf(app).flatMap(({ spec, replica }) => (replica && spec.owner_id === app.deployment_id ? [replica] : []))
+      const running = listOf(app).flatMap(({ spec, replica }) =>
+        replica && spec.owner_id === app.deployment_id && spec.config.name !== (app.main_service ?? singleAppName) ? [replica] : [],
+      )
       const usages = await Promise.all(
         running.map(({ id }) =>
           context
@@ -332,6 +374,24 @@ export function createServiceSupervisor(
     },
 
     find,
+    listReplicas,
+
+    async startReplicas(app, signal, onOutput) {
+      await joinAll(listMainReplicas(app).map(async (one) => (await ensure(app, one, false, onOutput)).start(signal)))
+    },
+
+    async reviveReplicas(app, signal) {
+      await Promise.all(listMainReplicas(app).map((one) => reviveOne(app, one, signal)))
+    },
+
+    async removeReplicas(app, beyond, untilDrained) {
+      const surplus = listReplicas(app, app.main_service).filter(({ spec }) => spec.replica > beyond)
+      const drained = Promise.withResolvers<void>()
+      const stopped = surplus.map(({ spec }) => removeAndStop(app.deployment_id, getReplicaKey(spec), stopGrace_ms, drained.promise))
+      if (surplus.length > 0) await untilDrained()
+      drained.resolve()
+      await Promise.all(stopped)
+    },
 
     detach() {
       closing.abort()

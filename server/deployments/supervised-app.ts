@@ -46,6 +46,10 @@ export interface AppSpec {
   cpus: number
   health: HealthRequest
   always_warm: boolean
+  /** How many replicas of the main service run. */
+  replicas: number
+  /** Whether a cookie keeps a browser at its replica. */
+  sticky_sessions: boolean
   variables: Record<string, string>
   mask: SecretMask
 }

@@ -14,7 +14,7 @@ import {
 import type { DeploymentContext } from './context.ts'
 import { waitUntilHealthy } from './health-check.ts'
 import { createServiceHealthRequest } from './health-request.ts'
-import type { ServiceSpec } from './service-spec.ts'
+import type { ReplicaSpec } from './service-spec.ts'
 
 /*
  *   starting ──▶ running ──▶ completed     exit code 0 of a service that restarts on failure alone
@@ -40,7 +40,7 @@ export interface ServiceHooks {
 }
 
 export interface SupervisedService {
-  readonly spec: ServiceSpec
+  readonly spec: ReplicaSpec
   readonly status: ServiceStatus
   readonly replica: Replica | null
   /** The address where it answers HTTP; null if that was not checked. */
@@ -68,7 +68,7 @@ export interface SupervisedService {
 
 const healthInterval_ms = 500
 
-export function createSupervisedService(context: ServiceContext, spec: ServiceSpec, hooks: ServiceHooks): SupervisedService {
+export function createSupervisedService(context: ServiceContext, spec: ReplicaSpec, hooks: ServiceHooks): SupervisedService {
   const runtime = context.runtime(hooks.runtime)
   const { config } = spec
   const stopController = new AbortController()
@@ -102,12 +102,13 @@ export function createSupervisedService(context: ServiceContext, spec: ServiceSp
       project_id: hooks.project_id,
       deployment_id: spec.owner_id,
       artifact: spec.artifact,
-      listen_port: null,
+      listen_port: spec.listen_port ?? null,
       ...(config.ports && { ports: config.ports }),
       variables: { ...spec.variables, ...hooks.getAddresses() },
       memory_mb: spec.memory_mb,
       cpus: spec.cpus,
-      service: spec.request,
+      ...(spec.request && { service: spec.request }),
+      ...(spec.replica > 1 && { replica: spec.replica }),
       signal,
       ...observer,
     })
@@ -266,18 +267,18 @@ export function createSupervisedService(context: ServiceContext, spec: ServiceSp
 /** Resolves once the service is ready, with the address at which it answers HTTP, if that was checked. */
 async function waitUntilReady(
   context: ServiceContext,
-  spec: ServiceSpec,
+  spec: ReplicaSpec,
   replica: Replica,
   exited: Promise<ReplicaExit>,
   signal: AbortSignal,
 ): Promise<Endpoint | null> {
   const { clock } = context
   const { config } = spec
-  const health = createServiceHealthRequest(spec)
+  const health = spec.health ?? createServiceHealthRequest(spec)
   if (config.kind === 'web' || config.is_public || config.health_check?.kind === 'path') {
     const { endpoint } = await waitUntilHealthy({
       replica,
-      known_port: config.port,
+      known_port: spec.listen_port ?? config.port,
       exited,
       signal,
       clock,

@@ -1,6 +1,6 @@
 import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
-import type { AttachedReplica, ExistingReplica, ReplicaExit } from '../runtime/runtime.ts'
+import type { AttachedReplica, ExistingReplica, Replica, ReplicaExit } from '../runtime/runtime.ts'
 import type { PublicListener } from './readiness.ts'
 import type { AttachedTask, Task } from './run-task.ts'
 import type { OutputListener } from './runtime-logs.ts'
@@ -15,6 +15,10 @@ export interface EnvironmentState {
   /** The configuration of the main service; null without services or without a main one. */
   main: { config: ServiceConfig } | null
   is_main_running: boolean
+  /** The first replica of the main service. */
+  main_replica: Replica | null
+  /** See `ServiceSupervisor.listReplicas`. */
+  listReplicas(name: string | null): SupervisedService[]
   is_asleep: boolean
   release: ProjectConfig['release']
   /** The services other than the main one that were started, by name. */

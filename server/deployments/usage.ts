@@ -1,4 +1,5 @@
 import type { SupervisedApp } from './supervised-app.ts'
+import type { SupervisedService } from './supervised-service.ts'
 import { withTimeout } from '../lib/clock.ts'
 import type { DeploymentContext } from './context.ts'
 
@@ -32,19 +33,26 @@ const maxSamples = 200
 export function createUsageReader(
   context: DeploymentContext,
   findApp: (projectId: string) => SupervisedApp | undefined,
+  /** Those beyond the first. */
+  listReplicas: (app: SupervisedApp) => SupervisedService[] = () => [],
 ): (projectId: string) => Promise<AppUsage | null> {
   const samples = new Map<string, UsageSample>()
 
   const takeSample = (app: SupervisedApp, replica_id: string, previous: UsageSample | undefined): UsageSample => {
     const { project_id, deployment_id, memory_mb: memory_limit_mb, runtime } = app.spec
+    const ids = [replica_id, ...listReplicas(app).flatMap(({ replica }) => replica?.id ?? [])]
     const sample: UsageSample = {
       taken_at: context.clock.monotonic(),
       replica_id,
       last: previous?.replica_id === replica_id ? previous.last : null,
-      usage: context
-        .runtime(runtime)
-        .usage(replica_id)
-        .then((usage) => (sample.last = usage && { cpu_percent: usage.cpu_percent, memory_mb: usage.memory_mb, memory_limit_mb }))
+      usage: Promise.all(ids.map((id) => context.runtime(runtime).usage(id)))
+        .then(
+          (usages) =>
+            (sample.last = addUsages(
+              usages.filter((one) => one !== null),
+              memory_limit_mb,
+            )),
+        )
         .catch((error: unknown) => {
           context.log.warn('usage_read_failed', { deployment: deployment_id, error })
           return sample.last
@@ -72,11 +80,23 @@ export function createUsageReader(
   }
 }
 
+/** What the replicas of an app use together, and may use. */
+const addUsages = (usages: readonly Pick<AppUsage, 'cpu_percent' | 'memory_mb'>[], memory_limit_mb: number): AppUsage | null =>
+  usages.length === 0
+    ? null
+    : {
+        cpu_percent: usages.reduce((sum, one) => sum + one.cpu_percent, 0),
+        memory_mb: usages.reduce((sum, one) => sum + one.memory_mb, 0),
+        memory_limit_mb: memory_limit_mb * usages.length,
+      }
+
 /** Resource use of one running replica of production. */
 export interface UsageReading {
   project_id: string
   /** Null: the app itself, or its main service. */
   service: string | null
+  /** From 1. */
+  replica: number
   replica_id: string
   /** CPU time of the processes that run now, since their start. */
   cpu_ms: number
@@ -91,18 +111,26 @@ const readTimeout_ms = 5_000
 export async function readAllUsage(
   context: DeploymentContext,
   apps: Iterable<SupervisedApp>,
-  findServiceReplica: (app: SupervisedApp, name: string) => string | undefined,
+  /** For the main service, those beyond the first. */
+  listReplicas: (app: SupervisedApp, service: string | null) => SupervisedService[],
 ): Promise<UsageReading[]> {
   const running = [...apps]
     .filter(({ spec, sleep }) => spec.target === 'production' && sleep === null)
     .flatMap((app) => [
-      { app, service: null, id: app.candidate?.replica?.id },
-      ...app.spec.services.map(({ config }) => ({ app, service: config.name, id: findServiceReplica(app, config.name) })),
+      { app, service: null, replica: 1, id: app.candidate?.replica?.id },
+      ...[null, ...app.spec.services.map(({ config }) => config.name)].flatMap((service) =>
+        listReplicas(app, service ?? app.spec.main_service).map(({ spec: { replica }, replica: running }) => ({
+          app,
+          service,
+          replica,
+          id: running?.id,
+        })),
+      ),
     ])
   const readings: UsageReading[] = []
   for (let at = 0; at < running.length; at += batchSize)
     await Promise.all(
-      running.slice(at, at + batchSize).map(async ({ app: { spec }, service, id }) => {
+      running.slice(at, at + batchSize).map(async ({ app: { spec }, service, replica, id }) => {
         if (id === undefined) return
         const usage = await withTimeout(
           context.clock,
@@ -112,7 +140,7 @@ export async function readAllUsage(
             .usage(id, { isPassive: true })
             .catch(() => null),
         )
-        if (usage) readings.push({ project_id: spec.project_id, service, replica_id: id, cpu_ms: usage.cpu_ms, memory_mb: usage.memory_mb })
+        if (usage) readings.push({ project_id: spec.project_id, service, replica, replica_id: id, cpu_ms: usage.cpu_ms, memory_mb: usage.memory_mb })
       }),
     )
   return readings

@@ -1,5 +1,9 @@
 import type { MetricsCollector } from './metrics.ts'
 import type { RequestLog } from './request-log.ts'
+import type { ReplicaLoad } from './upstream/balancer.ts'
+import type { UpstreamAddress } from './upstream/pool.ts'
+
+export type { ReplicaLoad } from './upstream/balancer.ts'
 
 /**
  * The edge routes `http://{slug}.localhost:PORT` to the app that serves the name. It finds host names in a table that the deployment service
@@ -27,7 +31,7 @@ export interface Edge {
 
   /**
    * Sets a route for all following requests. Resolves when the last request on the replaced route has ended, or after `drain_ms`, when its remaining
-   * connections are cut.
+   * connections are cut. If only the replicas of a deployment change, those that stay keep their requests, and the others are drained.
    */
   setRoute(host: string, route: Route, options?: { drain_ms?: number }): Promise<void>
 
@@ -63,6 +67,9 @@ export interface Edge {
    */
   idleSince(host: string): number | undefined
 
+  /** The replicas that serve a host name and their open requests. Empty for one replica, and for what is no app. */
+  listReplicaLoad(host: string): ReplicaLoad[]
+
   /** The cached responses of the apps. */
   cache: EdgeCache
 
@@ -76,8 +83,9 @@ export interface Edge {
 }
 
 export type Route = RouteOwner &
+  /** `others`: the further replicas of the app. `is_sticky`: a cookie keeps a browser at its replica. */
   (
-    | { kind: 'upstream'; host: string; port: number }
+    | { kind: 'upstream'; host: string; port: number; others?: readonly UpstreamAddress[]; is_sticky?: boolean }
     | { kind: 'static'; directory: string; spa_fallback: boolean }
     /**
      * A sleeping app. Cached responses are served; the first request that needs the app calls `EdgeOptions.wake`, and all such requests wait for the

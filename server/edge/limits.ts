@@ -31,6 +31,11 @@ export const edgeLimits = {
   connect_timeout_ms: 5_000,
   connect_retry_ms: 50,
   connect_retry_max_ms: 400,
+  /** Of several replicas: connecting to one, before another is tried. */
+  replica_connect_timeout_ms: 1_000,
+  /** A replica that gives no answer to this many requests in a row, or refuses a connection, gets none for `replica_ejection_ms`. */
+  replica_failures: 3,
+  replica_ejection_ms: 2_000,
   /** Without a response head for this long, the edge answers 504. */
   response_timeout_ms: 30_000,
   /** The same for a development server. */

@@ -10,7 +10,8 @@ import { createStaticSite, type StaticSite } from './static/site.ts'
 import type { DeadlineTimer } from './deadline-timer.ts'
 import { edgeLimits } from './limits.ts'
 import type { UpstreamOptions } from './upstream/connection.ts'
-import { createUpstream, type Upstream } from './upstream/pool.ts'
+import { type BalancedUpstream, createBalancedUpstream, type ReplicaLoad } from './upstream/balancer.ts'
+import { createUpstream, type ReplicaPool, type Upstream } from './upstream/pool.ts'
 
 /** An active route with its open requests. Never shared between routes and never reused. */
 export interface RouteTarget {
@@ -29,6 +30,10 @@ export interface RouteTarget {
 }
 
 interface ManagedRouteTarget extends RouteTarget {
+  route: Route
+  upstream: Upstream | null
+  /** The upstream of an app with several replicas. */
+  balanced: BalancedUpstream | null
   drain(drain_ms: number): Promise<void>
   last_request_at: number
   /** Since when there has been no request, by the deadline timer's clock; undefined while there is one. */
@@ -54,8 +59,12 @@ export interface Router {
   listHosts(): string[]
   /** See `Edge.idleSince`. */
   idleSince(host: string): number | undefined
+  /** See `Edge.listReplicaLoad`. */
+  listReplicaLoad(host: string): ReplicaLoad[]
   destroy(): void
 }
+
+type UpstreamRoute = Extract<Route, { kind: 'upstream' }>
 
 export function createRouter(
   clock: Clock,
@@ -100,11 +109,13 @@ export function createRouter(
     },
     set(host, route, drain_ms) {
       const previous = targets.get(host)
+      if (previous && route.kind === 'upstream' && isBalancedAs(previous.route, route)) return updateReplicas(previous, route, drain_ms)
       const upstream =
         route.kind === 'upstream' ? createUpstream(route, clock, deadlines, options) : route.kind === 'asleep' ? createSleeping(route) : null
       const site = route.kind === 'static' ? createStaticSite(route, files) : null
       const target = new ActiveRoute(route, clock, deadlines, recorders, upstream, site)
       if (upstream) target.cacheFor = options.cacheForProject(route.project_id)
+      if (route.kind === 'upstream' && route.others?.length) void updateReplicas(target, route, 0)
       targets.set(host, target)
       return retireReplaced(host, previous, drain_ms)
     },
@@ -135,10 +146,18 @@ export function createRouter(
     hasDevelopmentRoute: (host) => developmentTargets.has(host),
     listHosts: () => [...new Set([...targets.keys(), ...developmentTargets.keys()])],
     idleSince: (host) => targets.get(host)?.idleSince(),
+    listReplicaLoad: (host) => targets.get(host)?.balanced?.listLoad() ?? [],
     destroy() {
       for (const target of [...targets.values(), ...developmentTargets.values(), ...draining]) void target.drain(0)
       targets.clear()
     },
+  }
+
+  function updateReplicas(target: ManagedRouteTarget, route: UpstreamRoute, drain_ms: number): Promise<void> {
+    target.route = route
+    target.balanced ??= createBalancedUpstream(clock, deadlines, options, target.upstream as ReplicaPool)
+    target.upstream = target.balanced
+    return target.balanced.update([route, ...(route.others ?? [])], route.is_sticky === true, drain_ms)
   }
 
   function createDevelopment(route: Route): Upstream | null {
@@ -183,6 +202,13 @@ export function createRouter(
   }
 }
 
+/** Whether two routes differ only in the replicas of one deployment. With one replica before and after, the route is replaced. */
+const isBalancedAs = (previous: Route, route: UpstreamRoute): boolean =>
+  previous.kind === 'upstream' &&
+  previous.project_id === route.project_id &&
+  previous.deployment_id === route.deployment_id &&
+  (previous.others !== undefined || route.others !== undefined)
+
 /** What counts and logs the requests of a project. */
 interface ProjectRecorders {
   metrics: Pick<MetricsCollector, 'forProject'>
@@ -196,8 +222,9 @@ const noRequests: ReadonlySet<() => void> = new Set()
 
 /** A class, with a set only while requests are open, because an instance may have ten thousand host names of which few receive requests. */
 class ActiveRoute implements ManagedRouteTarget {
-  readonly route: Route
-  readonly upstream: Upstream | null
+  route: Route
+  upstream: Upstream | null
+  balanced: BalancedUpstream | null = null
   readonly site: StaticSite | null
   cacheFor: RouteTarget['cacheFor'] = null
   last_request_at = 0

@@ -160,6 +160,7 @@ export function createEdge(options: EdgeOptions): Edge {
     takeLastRequests: () => router.takeLastRequests(),
     listHosts: () => router.listHosts(),
     idleSince: (host) => router.idleSince(normalizeHost(host)),
+    listReplicaLoad: (host) => router.listReplicaLoad(normalizeHost(host)),
     cache,
     metrics,
     requests: requestLog,

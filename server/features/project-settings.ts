@@ -18,13 +18,14 @@ export function createProjectSettingsHandlers(deps: FeatureDeps): ProjectSetting
     },
 
     async updateProjectSettings({ project }, { body }) {
-      const { cpu_limit, watch_paths, public_ports, apps, tracing, ...plain } = body
+      const { cpu_limit, watch_paths, public_ports, apps, tracing, sticky_sessions, ...plain } = body
       return deps.store.db.write((tx) => {
         updateProject(tx, project.id, {
           ...plain,
           ...(watch_paths && { watch_paths: formatWatchPaths(watch_paths) }),
           ...(public_ports && { public_ports: formatPublicPorts(public_ports) }),
           ...(tracing === undefined ? {} : { tracing: tracing ? (1 as const) : (0 as const) }),
+          ...(sticky_sessions === undefined ? {} : { sticky_sessions: sticky_sessions ? (1 as const) : (0 as const) }),
           ...(apps && { apps: JSON.stringify([...new Set(apps)]) }),
           ...(cpu_limit === undefined ? {} : { cpu_limit: cpu_limit === null ? null : Math.min(cpu_limit, deps.cpus) }),
           updated_at: isoTime(deps.clock.now()),
@@ -45,6 +46,8 @@ const presentProjectSettings = ({
   public_ports,
   apps,
   tracing,
+  replicas,
+  sticky_sessions,
 }: ProjectRow): ProjectSettings => ({
   health_path,
   health_timeout_s,
@@ -54,4 +57,6 @@ const presentProjectSettings = ({
   public_ports: parsePublicPorts(public_ports),
   apps: parseApps(apps),
   tracing: tracing === 1,
+  replicas,
+  sticky_sessions: sticky_sessions === 1,
 })

@@ -25,8 +25,8 @@ export function createServiceHandlers(deps: FeatureDeps): ServiceHandlers {
       return { ok: true }
     },
 
-    streamServiceLog: async ({ project, signal }, { params, query: { branch, lines = limits.runtime_log_lines.default, last_event_id } }) =>
-      services.followLog(toEnvironment(project, branch), params.name, { lines, last_event_id, signal }),
+    streamServiceLog: async ({ project, signal }, { params, query: { branch, lines = limits.runtime_log_lines.default, replica, last_event_id } }) =>
+      services.followLog(toEnvironment(project, branch), params.name, { lines, replica, last_event_id, signal }),
 
     async listCronRuns({ project }, { params: { name }, query }) {
       const limit = query.limit ?? limits.page.default

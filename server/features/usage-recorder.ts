@@ -29,8 +29,8 @@ const batchSize = 100
 type UsageReading = Awaited<ReturnType<DeploymentService['readAllUsage']>>[number]
 
 interface KnownService extends UsageTotal {
-  replica_id: string
-  cpu_ms: number
+  /** By number. */
+  replicas: Map<number, Pick<UsageReading, 'replica_id' | 'cpu_ms'>>
 }
 
 export function createUsageRecorder(options: {
@@ -48,7 +48,7 @@ export function createUsageRecorder(options: {
   let running: Promise<void> = Promise.resolve()
 
   /** The CPU time since the previous sample. That of a replica which ran before the platform started is unknown at first. */
-  const measure = (known: KnownService | undefined, { replica_id, cpu_ms }: UsageReading): number | undefined => {
+  const measure = (known: Pick<UsageReading, 'replica_id' | 'cpu_ms'> | undefined, { replica_id, cpu_ms }: UsageReading): number | undefined => {
     if (known?.replica_id === replica_id) return Math.max(0, cpu_ms - known.cpu_ms)
     return sampled_at === undefined ? undefined : cpu_ms
   }
@@ -56,18 +56,25 @@ export function createUsageRecorder(options: {
   const sample = async (): Promise<void> => {
     const readings = await options.readAllUsage()
     const now = clock.monotonic()
-    const rows: UsageSampleRow[] = []
     for (const service of services.values()) service.memory_mb = null
+    // The replicas of a service count together.
+    const used = new Map<string, UsageSampleRow>()
     for (const reading of readings) {
-      const { project_id, service, replica_id, cpu_ms, memory_mb } = reading
+      const { project_id, service, replica, replica_id, cpu_ms, memory_mb } = reading
       const key = `${project_id}\0${service ?? ''}`
-      const known = services.get(key)
-      const used_ms = measure(known, reading)
-      services.set(key, { project_id, service, replica_id, cpu_ms, memory_mb, cpu_seconds: (known?.cpu_seconds ?? 0) + (used_ms ?? 0) / 1000 })
+      const known = services.get(key) ?? { project_id, service, cpu_seconds: 0, memory_mb: null, replicas: new Map() }
+      services.set(key, known)
+      const used_ms = measure(known.replicas.get(replica), reading)
+      known.replicas.set(replica, { replica_id, cpu_ms })
+      known.cpu_seconds += (used_ms ?? 0) / 1000
+      known.memory_mb = (known.memory_mb ?? 0) + memory_mb
       if (used_ms === undefined) continue
-      const cpu_percent = (100 * used_ms) / Math.max(1, now - (sampled_at ?? now - sampleInterval_ms))
-      rows.push({ project_id, service: service ?? '', ts: Math.floor(clock.now() / 1000), cpu_percent, memory_mb })
+      const row = used.get(key) ?? { project_id, service: service ?? '', ts: Math.floor(clock.now() / 1000), cpu_percent: 0, memory_mb: 0 }
+      row.cpu_percent += (100 * used_ms) / Math.max(1, now - (sampled_at ?? now - sampleInterval_ms))
+      row.memory_mb += memory_mb
+      used.set(key, row)
     }
+    const rows = [...used.values()]
     sampled_at = now
     if (rows.length > 0) store.add(rows)
   }
@@ -93,7 +100,7 @@ export function createUsageRecorder(options: {
   schedule()
 
   return {
-    listTotals: () => [...services.values()].map(({ replica_id: _, cpu_ms: __, ...total }) => total),
+    listTotals: () => [...services.values()].map(({ replicas: _, ...total }) => total),
     forgetProject(projectId) {
       for (const [key, { project_id }] of services) if (project_id === projectId) services.delete(key)
     },

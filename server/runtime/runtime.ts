@@ -188,10 +188,12 @@ export interface StartRequest extends ReplicaObserver {
   ports?: number[]
   /** Set when the deployment has several services. */
   service?: ServiceRequest
+  /** Distinguishes the replicas of a service, from 1. Absent: the first. `list` returns it. */
+  replica?: number
   signal: AbortSignal
 }
 
-export interface AttachedRequest extends Omit<StartRequest, keyof ReplicaObserver | 'listen_port' | 'ports' | 'service'> {
+export interface AttachedRequest extends Omit<StartRequest, keyof ReplicaObserver | 'listen_port' | 'ports' | 'service' | 'replica'> {
   /** `entrypoint` and `command` are not used. */
   service: ServiceRequest
   /** The program and its arguments, which an image passes to its entrypoint; null: an interactive shell. */
@@ -306,6 +308,8 @@ export interface ExistingReplica {
   /** Of a `ServiceRequest`; null without one. */
   service: string | null
   definition: string | null
+  /** Of a `StartRequest`. */
+  replica: number
   running: boolean
   /** Whether a running replica is frozen. */
   frozen: boolean

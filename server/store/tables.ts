@@ -272,10 +272,7 @@ export interface TokenRow {
 }
 
 /** Columns that have defaults for new projects. */
-interface ProjectTable extends Omit<
-  ProjectRow,
-  'seq' | 'health_path' | 'health_timeout_s' | 'cpu_limit' | 'preview_volumes' | 'watch_paths' | 'public_ports' | 'apps' | 'tracing'
-> {
+interface ProjectDefaults {
   seq: Generated<number>
   health_path: Generated<string>
   health_timeout_s: Generated<number>
@@ -285,7 +282,11 @@ interface ProjectTable extends Omit<
   public_ports: Generated<string>
   apps: Generated<string>
   tracing: Generated<0 | 1>
+  replicas: Generated<number>
+  sticky_sessions: Generated<0 | 1>
 }
+
+type ProjectTable = Omit<ProjectRow, keyof ProjectDefaults> & ProjectDefaults
 
 export interface ProjectRow {
   /** Incremented with every project; defines list order and cursors. */
@@ -316,6 +317,9 @@ export interface ProjectRow {
   /** Folders as a JSON list. */
   apps: string
   tracing: 0 | 1
+  /** Of the service with the project's address. */
+  replicas: number
+  sticky_sessions: 0 | 1
   port: number | null
   status: ProjectStatus
   always_warm: 0 | 1

@@ -32,6 +32,8 @@ test('settings have defaults, and a change applies to its project only', async (
         public_ports: [],
         apps: [],
         tracing: true,
+        replicas: 1,
+        sticky_sessions: false,
       },
       cpus: expect.any(Number),
     },
@@ -46,6 +48,8 @@ test('settings have defaults, and a change applies to its project only', async (
     public_ports: [9090, 9091, 9090],
     apps: ['apps/web', 'apps/api', 'apps/web'],
     tracing: false,
+    replicas: 3,
+    sticky_sessions: true,
   })
   expect(changed.body.settings).toEqual({
     health_path: '/healthz?full=1',
@@ -56,6 +60,8 @@ test('settings have defaults, and a change applies to its project only', async (
     public_ports: [9090, 9091],
     apps: ['apps/web', 'apps/api'],
     tracing: false,
+    replicas: 3,
+    sticky_sessions: true,
   })
   expect((await change({ cpu_limit: 256 })).body).toMatchObject({ settings: { cpu_limit: body.cpus } })
   expect(
@@ -69,6 +75,8 @@ test('settings have defaults, and a change applies to its project only', async (
         public_ports: [],
         apps: [],
         tracing: true,
+        replicas: 1,
+        sticky_sessions: false,
       })
     ).body,
   ).toEqual(body)

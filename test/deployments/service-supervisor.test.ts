@@ -117,6 +117,8 @@ describe('the image services of an environment', () => {
       cpus: 1,
       health: { path: '/', timeout_ms: 1_000 },
       always_warm: false,
+      replicas: 1,
+      sticky_sessions: false,
       variables: {},
       mask: noMask,
     }

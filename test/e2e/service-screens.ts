@@ -92,6 +92,7 @@ async function restoreDump(page: Page): Promise<void> {
 
 const listed = (change: Partial<Service> & Pick<Service, 'name' | 'kind'>): Service => ({
   status: 'running',
+  replicas: [],
   is_main: false,
   url: null,
   ports: [],

@@ -28,6 +28,8 @@ test('settings of both operations are saved together, errors appear at their fie
     public_ports: [],
     apps: [],
     tracing: true,
+    replicas: 1,
+    sticky_sessions: false,
   })
   expect(await platform.getProject('tuned')).toMatchObject({ name: 'Finely tuned' })
 

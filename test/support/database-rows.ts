@@ -23,6 +23,8 @@ export const projectRow = (
   public_ports: '[]',
   apps: '[]',
   tracing: 1,
+  replicas: 1,
+  sticky_sessions: 0,
   port: null,
   status: 'created',
   always_warm: 0,

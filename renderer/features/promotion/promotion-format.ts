@@ -22,6 +22,8 @@ export const settingLabels: Record<SettingName, string> = {
   public_ports: 'Additional ports',
   apps: 'Apps',
   tracing: 'Traces',
+  replicas: 'Replicas',
+  sticky_sessions: 'Sticky sessions',
   deploys_pushes: 'Deploy pushes',
   previews: 'Previews of branches',
   preview_databases: 'Databases of previews',

@@ -29,6 +29,7 @@ export function ServiceRow({ slug, branch, service }: { slug: string; branch: st
           <PortAddress key={one.port} name={name} port={one} />
         ))}
         <span className="text-subtle">{describe(service)}</span>
+        {service.replicas.length > 0 && <Replicas service={service} />}
       </div>
       <div className={styles.serviceState}>
         <StatusBadge badge={serviceBadge(status)} />
@@ -48,6 +49,29 @@ export function ServiceRow({ slug, branch, service }: { slug: string; branch: st
         </Link>
       </div>
     </li>
+  )
+}
+
+function Replicas({ service: { name, replicas } }: { service: Service }) {
+  return (
+    <ul className={styles.replicas} aria-label={`Replicas of ${name}`}>
+      {replicas.map((one) => (
+        <li key={one.replica}>
+          <StatusBadge badge={serviceBadge(one.status)} />
+          <span className="text-subtle">
+            {[
+              `Replica ${one.replica}`,
+              one.in_flight === null ? null : `${one.in_flight} open ${one.in_flight === 1 ? 'request' : 'requests'}`,
+              one.memory_mb === null ? null : `${Math.round(one.memory_mb)} MB`,
+              one.restarts === 0 ? null : `${one.restarts} ${one.restarts === 1 ? 'restart' : 'restarts'}`,
+              one.is_ejected ? 'failing, gets no requests' : null,
+            ]
+              .filter((fact) => fact !== null)
+              .join(' · ')}
+          </span>
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -20,6 +20,7 @@ import { useTitle } from '../../lib/use-title.ts'
 import { WatchPathsField } from './watch-paths-field.tsx'
 import { DeployHooksSection } from './deploy-hooks.tsx'
 import { RegistriesSection } from './registries.tsx'
+import { ReplicasFields } from './replicas-fields.tsx'
 import styles from './page.module.css'
 
 export default function SettingsPage({ slug }: { slug: string }) {
@@ -33,7 +34,7 @@ export default function SettingsPage({ slug }: { slug: string }) {
 // An empty field means automatic detection; the value “auto” is never typed.
 const autoDetect = 'auto'
 // These take effect when they are saved.
-const immediateSettings = ['name', 'caching_enabled', 'always_warm', 'watch_paths']
+const immediateSettings = ['name', 'caching_enabled', 'always_warm', 'watch_paths', 'replicas', 'sticky_sessions']
 const detectable = ['node_version', 'install_command', 'build_command'] as const
 
 function ProjectSettingsForm({ project, more }: { project: Project; more: CallOutput<'getProjectSettings'> | null }) {
@@ -44,7 +45,19 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
   const updateSettings = useUpdateProjectSettings({ hidesErrorToast: true })
   const save = async () => {
     const params = { slug: project.slug }
-    const { health_path, health_timeout_s, cpu_limit, watch_paths, public_ports, apps, preview_volumes, tracing, ...body } = form.changes
+    const {
+      health_path,
+      health_timeout_s,
+      cpu_limit,
+      watch_paths,
+      public_ports,
+      apps,
+      preview_volumes,
+      tracing,
+      replicas,
+      sticky_sessions,
+      ...body
+    } = form.changes
     const watchPaths = watch_paths === undefined ? undefined : toLines(watch_paths)
     const moreChanges = pickDefined({
       health_path,
@@ -52,6 +65,8 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
       cpu_limit,
       preview_volumes,
       tracing,
+      replicas,
+      sticky_sessions,
       watch_paths: watchPaths,
       public_ports: public_ports === undefined ? undefined : toNumbers(public_ports),
       apps: apps === undefined ? undefined : toLines(apps),
@@ -152,6 +167,14 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
             <CpuField cpus={more.cpus} value={values.cpu_limit} onChange={(cpu_limit) => form.set({ cpu_limit })} error={form.error('cpu_limit')} />
           )}
           {more && (
+            <ReplicasFields
+              replicas={values.replicas}
+              onChange={(replicas) => form.set({ replicas })}
+              error={form.error('replicas')}
+              sticky={form.toggle('sticky_sessions')}
+            />
+          )}
+          {more && (
             <TextField
               label="Additional ports"
               mono
@@ -235,6 +258,8 @@ const noMoreSettings: ProjectSettings = {
   public_ports: [],
   apps: [],
   tracing: true,
+  replicas: limits.replicas.default,
+  sticky_sessions: false,
 }
 
 const editableMoreSettings = ({ watch_paths, public_ports, apps, ...plain }: ProjectSettings) => ({

@@ -24,6 +24,7 @@ export function finishServices(drafts: readonly ServiceDraft[], main: ServiceDra
         `services.${config.name}.healthcheck is a path, but the service has no port.`,
         'Add the port, or write a command as test.',
       )
+    checkReplicas(draft, context)
     checkDependencies(draft, names, context)
   }
   checkCycle(drafts, context)
@@ -61,6 +62,15 @@ function decideKind({ config, wants_public, speaks_http }: ServiceDraft, isMain:
   if (isMain || wants_public === true) return 'web'
   if (config.source.kind === 'image') return 'image'
   return config.port === null || !speaks_http ? 'worker' : 'web'
+}
+
+/** Of a service that cannot have several: homeport.yaml is rejected, and other files, which were written for other platforms, are noted. */
+function checkReplicas({ config, at }: ServiceDraft, { log, is_strict }: ConfigContext): void {
+  const { name, replicas, kind, volumes } = config
+  if ((replicas ?? 1) <= 1 || kind === 'cron' || (kind !== 'image' && volumes.length === 0)) return
+  const reason = kind === 'image' ? 'a prebuilt image without an address' : 'a service with volumes, which replicas would write at the same time,'
+  if (is_strict === true) log.reject(at, `services.${name}.replicas is ${replicas}, but ${reason} runs once.`, 'Remove replicas, or set it to 1.')
+  else log.note(at, `services.${name} runs once and not as ${replicas} replicas, because it is ${reason.replace(/,$/, '')}`)
 }
 
 function checkDependencies({ config, at, depends_on_at }: ServiceDraft, names: readonly string[], { log }: ConfigContext): void {
@@ -104,6 +114,7 @@ export function explainServices(config: Pick<ProjectConfig, 'services' | 'main' 
       service.source.kind === 'image'
         ? `image ${service.source.image}`
         : `built from ${service.source.directory === '.' ? 'the source' : service.source.directory}`,
+      ...((service.replicas ?? 1) > 1 ? [`${service.replicas} replicas`] : []),
       ...(service.port === null ? [] : [`port ${service.port}`]),
       ...(service.ports ? [`additional ${service.ports.length === 1 ? 'port' : 'ports'} ${service.ports.join(', ')}, each with an address`] : []),
       ...(service.schedule === null ? [] : [`at ${service.schedule}${service.time_zone === null ? '' : ` ${service.time_zone}`}`]),

@@ -24,6 +24,7 @@ export async function readHomeportYaml(file: string, text: string, source: Sourc
   const value = validateHomeportYaml(root, log)
   if (value === null) throw new ConfigFailure(file, log.problems)
   const context: ConfigContext = {
+    is_strict: true,
     source,
     log,
     volumes: new Set(Object.keys(value.volumes ?? {})),

@@ -9,6 +9,8 @@ export interface ConfigContext {
   /** Volumes that the file declares. */
   volumes: Set<string>
   required_variables: Set<string>
+  /** The file is homeport.yaml, in which nothing is ignored. */
+  is_strict?: boolean
 }
 
 /** A service while its file is read: some fields are decided when all services are known. */

@@ -12,7 +12,18 @@ export type Difference = 'same' | 'differs' | 'only_here' | 'only_there'
 /** The settings that a promotion copies, by the operation that changes them. The repository stays that of each project. */
 const settingNames = {
   updateProject: ['name', 'root_directory', 'node_version', 'install_command', 'build_command', 'memory_limit_mb', 'always_warm', 'caching_enabled'],
-  updateProjectSettings: ['health_path', 'health_timeout_s', 'cpu_limit', 'preview_volumes', 'watch_paths', 'public_ports', 'apps', 'tracing'],
+  updateProjectSettings: [
+    'health_path',
+    'health_timeout_s',
+    'cpu_limit',
+    'preview_volumes',
+    'watch_paths',
+    'public_ports',
+    'apps',
+    'tracing',
+    'replicas',
+    'sticky_sessions',
+  ],
   updateWatching: ['deploys_pushes', 'previews', 'preview_databases', 'pull_requests', 'pull_request_secrets'],
 } as const
 type SettingOperation = keyof typeof settingNames
@@ -47,6 +58,8 @@ const defaults: Required<Omit<PromotedSettings, 'name'>> = {
   public_ports: [],
   apps: [],
   tracing: true,
+  replicas: limits.replicas.default,
+  sticky_sessions: false,
   deploys_pushes: true,
   previews: true,
   preview_databases: false,

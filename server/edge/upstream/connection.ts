@@ -16,6 +16,10 @@ export interface UpstreamPool {
   deadlines: DeadlineTimer
   options: UpstreamOptions
   connections: Set<UpstreamConnection>
+  /** Requests without an answer since the last answer. */
+  failures: number
+  /** Whether the app has other replicas. */
+  readonly siblings: { onFailure(pool: UpstreamPool, wasRefused: boolean): void; findOther(failed: UpstreamPool): UpstreamPool | undefined } | null
   /** Sends on the most recently used connection if `reuse` is set, else on a new one. */
   dispatch(exchange: Exchange, reuse: boolean): void
   release(connection: UpstreamConnection): void
@@ -117,8 +121,10 @@ export class UpstreamConnection implements Timeout {
     if (this.onRefused) this.socket.destroy()
     else if (this.exchange) {
       // `BodyTimeout` handles a client that sends slowly. This timeout is for an app that neither answers nor reads.
-      if (this.exchange.isSent || this.socket.writableNeedDrain) this.exchange.fail('timeout')
-      else this.extendDeadline()
+      if (this.exchange.isSent || this.socket.writableNeedDrain) {
+        this.#pool.siblings?.onFailure(this.#pool, false)
+        this.exchange.fail('timeout')
+      } else this.extendDeadline()
     } else this.socket.destroy()
   }
 
@@ -174,6 +180,7 @@ export class UpstreamConnection implements Timeout {
 
   #startResponse(exchange: Exchange, head: ResponseHead): void {
     this.deadline = 0
+    this.#pool.failures = 0
     this.#keepAlive = head.keepAlive
     // One second less than announced, because the app may close while the edge writes.
     this.#keepAlive_ms = head.keepAlive_ms === 0 ? edgeLimits.upstream_idle_ms : Math.min(edgeLimits.upstream_idle_ms, head.keepAlive_ms - 1000)
@@ -270,10 +277,12 @@ export class UpstreamConnection implements Timeout {
     if (exchange === null || exchange.isOver) return
     exchange.connection = null
     if (this.#phase !== headPhase) return exchange.fail('cut')
-    // The app closed the idle connection while the edge was writing.
-    if (this.#isReused && !this.#hasResponse && !exchange.wasRepeated && exchange.request.isRepeatable) {
+    const { siblings } = this.#pool
+    if (siblings && !this.#isReused && !this.#hasResponse) siblings.onFailure(this.#pool, false)
+    // The app closed the idle connection while the edge was writing. If there are other replicas, one of them may answer.
+    if ((this.#isReused || siblings) && !this.#hasResponse && !exchange.wasRepeated && exchange.request.isRepeatable) {
       exchange.wasRepeated = true
-      return this.#pool.dispatch(exchange, false)
+      return (siblings?.findOther(this.#pool) ?? this.#pool).dispatch(exchange, false)
     }
     exchange.fail('closed')
   }

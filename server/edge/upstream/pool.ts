@@ -14,12 +14,44 @@ export interface Upstream {
   destroy(): void
 }
 
-export function createUpstream(address: { host: string; port: number }, clock: Clock, deadlines: DeadlineTimer, options: UpstreamOptions): Upstream {
+export interface UpstreamAddress {
+  host: string
+  port: number
+}
+
+/** The other replicas of a balanced upstream. */
+interface SiblingPools {
+  /** A connection was refused, or an app gave no answer. */
+  onFailure(pool: UpstreamPool, wasRefused: boolean): void
+  /** Another healthy replica. */
+  findOther(failed: UpstreamPool): ReplicaPool | undefined
+  /** The replica for the next attempt, after a wait because none accepted. Undefined: the route was replaced. */
+  chooseAgain(): ReplicaPool | undefined
+}
+
+/** The upstream of one replica, and what a balancer knows of it. */
+export interface ReplicaPool extends UpstreamPool, Upstream {
+  siblings: SiblingPools | null
+  failures: number
+  /** By the deadline timer's clock. */
+  ejectedUntil: number
+  onIdle: (() => void) | null
+  countInFlight(): number
+  open(exchange: Exchange, giveUpAt: number, wait_ms: number): void
+}
+
+export function createUpstream(address: UpstreamAddress, clock: Clock, deadlines: DeadlineTimer, options: UpstreamOptions): ReplicaPool {
   const idle: UpstreamConnection[] = []
   const connections = new Set<UpstreamConnection>()
   let isClosed = false
 
-  const upstream: UpstreamPool & Upstream = {
+  const upstream: ReplicaPool = {
+    siblings: null,
+    failures: 0,
+    ejectedUntil: 0,
+    onIdle: null,
+    countInFlight: () => connections.size - idle.length,
+    open: openConnection,
     address,
     deadlines,
     options,
@@ -42,6 +74,7 @@ export function createUpstream(address: { host: string; port: number }, clock: C
       deadlines.delete(connection)
       const at = idle.indexOf(connection)
       if (at >= 0) idle.splice(at, 1)
+      if (upstream.onIdle !== null && connections.size === idle.length) upstream.onIdle()
     },
     close() {
       isClosed = true
@@ -58,13 +91,23 @@ export function createUpstream(address: { host: string; port: number }, clock: C
     const connection = new UpstreamConnection(upstream)
     connection.exchange = exchange
     exchange.connection = connection
-    connection.deadline = giveUpAt
+    const { siblings } = upstream
+    connection.deadline = siblings ? Math.min(giveUpAt, deadlines.now + edgeLimits.replica_connect_timeout_ms) : giveUpAt
     connection.onRefused = () => {
       if (exchange.connection !== connection) return
       exchange.connection = null
+      siblings?.onFailure(upstream, true)
+      // Nothing was sent, so another replica may get any request.
+      const other = siblings?.findOther(upstream)
+      if (other && deadlines.now < giveUpAt) return other.open(exchange, giveUpAt, wait_ms)
       // An app that restarts refuses connections for a moment. Nothing was sent, so a retry is safe for any request.
-      if (deadlines.now + wait_ms >= giveUpAt || isClosed) return exchange.fail('refused')
-      exchange.timer = clock.setTimeout(() => openConnection(exchange, giveUpAt, Math.min(wait_ms * 2, edgeLimits.connect_retry_max_ms)), wait_ms)
+      const retry = (): void => {
+        const next = siblings ? siblings.chooseAgain() : isClosed ? undefined : upstream
+        if (next) next.open(exchange, giveUpAt, Math.min(wait_ms * 2, edgeLimits.connect_retry_max_ms))
+        else exchange.fail('refused')
+      }
+      if (deadlines.now + wait_ms >= giveUpAt || (siblings ? siblings.chooseAgain() === undefined : isClosed)) return exchange.fail('refused')
+      exchange.timer = clock.setTimeout(retry, wait_ms)
     }
   }
 }

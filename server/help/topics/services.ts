@@ -55,6 +55,38 @@ export const serviceTopics: HelpArticle[] = [
     ],
   },
   {
+    id: 'replicas',
+    title: 'Replicas',
+    summary: 'Run several copies of an app or a worker, and distribute requests over them.',
+    keywords: 'replica scale instances copies load balancing balance horizontal sticky session cookie concurrency cluster workers cores',
+    body: [
+      'An app runs as one replica. With more, it uses more cores of this machine, and it goes on serving while one of them restarts.',
+      { run: 'npx homeport scale my-app 3' },
+      { run: 'npx homeport scale my-app', note: 'the replicas with their status, open requests and memory' },
+      'The number applies to the live version at once, and later deployments start as many. You can also set it under Settings, as `replicas` at the top level of `homeport.yaml`, or for each web service and worker of the file:',
+      {
+        file: 'homeport.yaml',
+        text: [
+          'services:',
+          '  web:    { build: ., command: node server.js, replicas: 3 }',
+          '  worker: { build: ., command: node worker.js, replicas: 2 }',
+        ].join('\n'),
+      },
+      {
+        list: [
+          'Each replica has the memory and CPU of the service for itself.',
+          'A request goes to the replica with fewer open requests of two random ones. A request that could not be sent goes to another replica. A replica that fails gets no requests for two seconds.',
+          'A new version starts one replica first. Once that one is healthy, the others start, and the version gets traffic when all are healthy.',
+          'A replica that exits is restarted while the others serve.',
+          'Replicas share nothing but databases and other services: sessions in the memory of a process are lost between two requests. Keep them in Redis, or turn on `sticky_sessions`, with which a cookie keeps each browser at its replica while that one is healthy.',
+          'A service with volumes runs once, because most programs that write files expect to be alone. Prebuilt images without an address and cron services run once too, and previews have one replica of each service.',
+          'Without Docker, an app has to listen on the port in `PORT`, which differs for each replica.',
+        ],
+      },
+      { run: 'npx homeport logs my-app --service web --replica 2', note: 'the log of one replica' },
+    ],
+  },
+  {
     id: 'managed-services',
     title: 'Redis, MariaDB, S3 storage and the mail catcher',
     summary: 'Services that a project gets with one command, or with one line of homeport.yaml.',

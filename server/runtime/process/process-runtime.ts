@@ -266,6 +266,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
         deployment_id: ids.deployment_id,
         service: ids.service ?? null,
         definition: null,
+        replica: 1,
         running: isAlive,
         frozen: false,
         exit: isAlive ? null : { code: null, signal: null, out_of_memory: false },

@@ -22,6 +22,7 @@ import { projectAppsSql } from './0023-project-apps.ts'
 import { tokenScopesSql } from './0024-token-scopes.ts'
 import { logDrainsSql } from './0030-log-drains.ts'
 import { tracingSql } from './0029-tracing.ts'
+import { replicasSql } from './0031-replicas.ts'
 import { requestCapturesSql } from './0026-request-captures.ts'
 import { dumpNamesSql } from './0028-dump-names.ts'
 import { activitySql } from './0025-activity.ts'
@@ -56,6 +57,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'dump-names', sql: dumpNamesSql },
   { name: 'tracing', sql: tracingSql },
   { name: 'log-drains', sql: logDrainsSql },
+  { name: 'replicas', sql: replicasSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [

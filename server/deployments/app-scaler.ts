@@ -1,0 +1,72 @@
+import { limits } from '../contract/limits.ts'
+import { findProject } from '../store/projects.ts'
+import { type createAppRoutes, exitedDrain_ms } from './app-routes.ts'
+import type { DeploymentContext } from './context.ts'
+import { countReplicas, singleApp } from './service-spec.ts'
+import type { ServiceSupervisor } from './service-supervisor.ts'
+import { checkFixedPort } from './replica-specs.ts'
+import type { OutputListener } from './runtime-logs.ts'
+import type { Candidate, SupervisedApp } from './supervised-app.ts'
+
+/** The replicas of live apps beyond the first: their number, and what their exits mean for the app. */
+export function createAppScaler(
+  context: DeploymentContext,
+  services: ServiceSupervisor,
+  { createRoute, updateServiceRoutes, countServing, updateRoute }: ReturnType<typeof createAppRoutes>,
+) {
+  /** A replica beyond the first, or another service, has started or ended. */
+  const onReplicasChanged = (app: SupervisedApp): void => {
+    if (app.spec.replicas > 1 && app.spec.artifact && (app.candidate || countServing(app) > 0)) return updateRoute(app)
+    updateServiceRoutes(app)
+    if (app.spec.replicas > 1 && !app.candidate && !app.restarting && app.recentExits.length >= limits.restart.exits)
+      void settleCrash(app).catch(onScaleError(app))
+  }
+
+  /** The first replica keeps exiting. The app has crashed unless another one serves or starts. */
+  const settleCrash = async (app: SupervisedApp): Promise<void> => {
+    if (services.listReplicas(app.spec, app.spec.main_service).some(({ status }) => status !== 'crashed')) return
+    if (!app.isSuperseded) context.routes.showPage(app.spec, 'crashed', exitedDrain_ms)
+    if (app.spec.target === 'production') await context.recordCrash(app.spec.project_id, app.spec.deployment_id)
+  }
+
+  const onScaleError = (app: SupervisedApp) => (error: unknown) =>
+    context.log.error('app_scale_failed', { deployment: app.spec.deployment_id, error })
+
+  /** Starts missing replicas of a live app and removes surplus ones, once their requests have ended. */
+  const scaleApp = async (app: SupervisedApp): Promise<void> => {
+    if (app.sleep || app.stopController.signal.aborted || !app.candidate?.replica) return
+    const { spec } = app
+    await services.removeReplicas(spec, spec.replicas, () => context.routes.setRoute(spec, createRoute(spec, app.candidate), limits.drain_ms))
+    await services.reviveReplicas(spec, app.stopController.signal)
+  }
+
+  const scale = (app: SupervisedApp): void => void scaleApp(app).catch(onScaleError(app))
+
+  /** Applies the project's number of replicas, unless the configuration file of the version has its own. */
+  const applyReplicas = (app: SupervisedApp): void => {
+    const project = context.store.db.readSync((tx) => findProject(tx, app.spec.project_id))
+    if (!project || !app.spec.artifact || app.spec.artifact.kind === 'static') return
+    const hasFixedPort = app.candidate?.replica?.is_on_host === true && app.spec.listen_port !== null
+    const replicas = hasFixedPort ? 1 : countReplicas(app.spec.main_config ?? singleApp, app.spec.target, project.replicas)
+    const sticky_sessions = project.sticky_sessions === 1
+    if (replicas === app.spec.replicas && sticky_sessions === app.spec.sticky_sessions) return
+    app.spec = { ...app.spec, replicas, sticky_sessions }
+    if (!app.sleep) updateRoute(app)
+    scale(app)
+  }
+
+  /** Starts the other replicas of a version whose first one is ready, and waits until they are healthy. Throws `StartFailure`. */
+  const startOthers = async (
+    { spec, replica }: Candidate,
+    signal: AbortSignal,
+    onNote: (line: string) => void,
+    onOutput?: OutputListener,
+  ): Promise<void> => {
+    if (spec.replicas <= 1 || !replica) return
+    checkFixedPort(spec, replica.is_on_host === true)
+    onNote(`Starting ${spec.replicas - 1} more ${spec.replicas === 2 ? 'replica' : 'replicas'}.`)
+    await services.startReplicas(spec, signal, onOutput)
+  }
+
+  return { onReplicasChanged, settleCrash, scale, applyReplicas, startOthers }
+}
