@@ -87,7 +87,7 @@ async function add(context: CommandContext, slug: string): Promise<number> {
   })
   if (context.is_json) terminal.out(JSON.stringify(response))
   else {
-    terminal.out(`Added ${response.log_drain.name} (${response.log_drain.id}). It begins with the next line.`)
+    terminal.out(`Added ${response.log_drain.name} (${response.log_drain.id}). It starts with the next line.`)
     if (response.signing_secret !== null) terminal.out(`Signing secret, shown only now: ${response.signing_secret}`)
   }
   return exitCodes.success
@@ -118,7 +118,7 @@ async function sendTest(context: CommandContext, slug: string, id: string): Prom
 
 async function turn(context: CommandContext, slug: string, id: string, is_enabled: boolean): Promise<number> {
   const response = await context.connect().call('updateLogDrain', { params: { slug, id }, body: { is_enabled } })
-  context.terminal.out(context.is_json ? JSON.stringify(response) : is_enabled ? 'Turned on. It begins with the next line.' : 'Turned off.')
+  context.terminal.out(context.is_json ? JSON.stringify(response) : is_enabled ? 'Turned on. It starts with the next line.' : 'Turned off.')
   return exitCodes.success
 }
 

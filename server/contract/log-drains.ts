@@ -68,7 +68,7 @@ const drainChange = z.strictObject({
   headers: headers.optional().describe('Replaces all headers.'),
   sources: sources.optional(),
   environments: z.enum(logDrainEnvironments).optional(),
-  is_enabled: z.boolean().optional().describe('A drain that is turned on again begins with the next line.'),
+  is_enabled: z.boolean().optional().describe('A drain that is turned on again starts with the next line.'),
 })
 export type LogDrainChange = z.output<typeof drainChange>
 
@@ -97,7 +97,7 @@ export const logDrainOperations = {
     group: 'Instance',
     summary: 'Send the logs of a project to an HTTP endpoint, a syslog server or a file',
     description:
-      'Begins with the next line. Lines are delivered at least once and in order for each log, as long as the stored log has them. Addresses are public ones with TLS, unless the instance owner adds the drain; only the instance owner can add a file.',
+      'Starts with the next line. Lines are delivered at least once and in order for each log, as long as the stored log has them. Addresses are public ones with TLS, unless the instance owner adds the drain; only the instance owner can add a file.',
     access: 'caller',
     params: projectParams,
     query: empty,

@@ -70,7 +70,7 @@ export function DrainDialog({ slug, drain, onClose }: Props) {
       open
       onOpenChange={onClose}
       title={drain ? `Edit “${drain.name}”` : 'Add log drain'}
-      description="Choose where log lines go and which ones. It begins with the next line."
+      description="Choose where log lines go and which ones. It starts with the next line."
     >
       <form className="stack" {...form.props}>
         {!drain && (

@@ -211,7 +211,7 @@ export function isFromHomeport(header, body, secret) {
       { h: 'What is sent' },
       {
         list: [
-          'HTTP: a POST request with at most 500 lines, each a line of JSON (NDJSON, `application/x-ndjson`), or all as one JSON array. Answer with a status from 200 to 299 within 10 seconds. `Homeport-Signature` is that of [[/help/notifications|webhooks]], with the secret that was shown when you added the drain.',
+          'HTTP: a POST request with at most 500 lines, each a line of JSON (NDJSON, `application/x-ndjson`), or all as one JSON array. Answer with a status from 200 to 299 within 10 seconds. `Homeport-Signature` is that of webhooks ([[notifications]]), with the secret that was shown when you added the drain.',
           'Syslog: messages of RFC 5424 over TLS or TCP with octet counting (RFC 6587), or over UDP. The app name is the service, the process ID the deployment, the message ID the source. Messages are cut at 8192 bytes, over UDP at 2048.',
           'File: lines of JSON in `log-drains/PROJECT_ID/NAME.log` of the data folder, for the instance owner. At 10 MB the file is renamed to `NAME.log.1`; the last 5 files are kept. Deleting the drain deletes them.',
         ],
@@ -224,7 +224,7 @@ export function isFromHomeport(header, body, secret) {
           'Lines arrive at least once, and those of one log in their order. While the receiver fails, the drain tries again after 1 second, 2 seconds and so on up to a minute, also after a restart. A line that arrives twice has the same `id`.',
           'A drain can be as far behind as the stored log goes: 20 MB for each service, 100,000 requests or 3 days. Older lines are dropped and counted, and a line from `homeport` says how many are missing. Lines of a preview that is closed in the meantime are lost.',
           'UDP has no acknowledgement, so lines may be lost on the way.',
-          'A drain begins with the next line when you add it or turn it on.',
+          'A drain starts with the next line when you add it or turn it on.',
         ],
       },
       { h: 'Nothing arrives' },
