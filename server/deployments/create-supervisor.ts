@@ -13,7 +13,7 @@ import type { DeploymentContext } from './context.ts'
 import { createColdStateWriter } from './cold-state.ts'
 import { createAppScaler } from './app-scaler.ts'
 import { createServiceSupervisor } from './service-supervisor.ts'
-import type { ReplicaSpec } from './service-spec.ts'
+import { createServiceCrashRecorder } from './service-crashes.ts'
 import { createEnvironments } from './environments.ts'
 import { createWrittenFilesInspector, type InspectedApp, losesFilesWithReplica } from './written-files.ts'
 import type { Supervisor } from './supervisor.ts'
@@ -37,13 +37,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       }
     context.events.publish({ type: 'project_changed', id: projectId })
   }
-  const recordServiceCrash = ({ target, project_id }: AppSpec, { owner_id, config }: ReplicaSpec): void => {
-    if (target !== 'production') return
-    void context
-      .recordServiceCrash(project_id, owner_id, config.name)
-      .catch((error: unknown) => context.log.warn('service_crash_not_recorded', { service: config.name, error }))
-  }
-  const services = createServiceSupervisor(context, runtimeLogs, updateService, recordServiceCrash)
+  const services = createServiceSupervisor(context, runtimeLogs, updateService, createServiceCrashRecorder(context))
 
   const inspector = createWrittenFilesInspector(context, (spec, line) => observeOutput(spec).observer.onLine('stderr', line))
   const toInspected = (app: SupervisedApp, candidate = app.candidate): InspectedApp => ({

@@ -15,9 +15,7 @@ export interface ServiceSupervisor {
   claim(spec: AppSpec): void
   /** Whether the prebuilt images of an environment belong to a version. */
   isClaimed(environmentId: string): boolean
-  /**
-   * Starts the stopped services of a deployment, each after its dependencies. Throws `StartFailure`.
-   */
+  /** Starts the stopped services of a deployment, each after its dependencies. Throws `StartFailure`. */
   start(spec: AppSpec, phase: Phase, signal: AbortSignal, onOutput?: OutputListener): Promise<void>
   /** Like `start`, for a live version: never throws, and retries what failed. Resolves after the first attempts. */
   revive(spec: AppSpec, phase: Phase, signal: AbortSignal): Promise<void>
