@@ -61,6 +61,7 @@ export function kindOf(path: string): string {
     targets: 'ntt',
     deliveries: 'ntf',
     'deploy-hooks': 'dhk',
+    'log-drains': 'drn',
   }
   return Object.entries(kinds).find(([part]) => path.includes(`/${part}/`))?.[1] ?? 'dpl'
 }
@@ -107,6 +108,8 @@ export function* generateRequests({ seed, repo_url }: { seed: number; repo_url: 
     if (name === 'path') return ['/nowhere', '/etc/passwd', '.', 'uploads']
     if (name === 'host') return [registryHost, 'localhost:5000']
     if (name === 'address') return ['http://127.0.0.1:9/hook']
+    if (name === 'project') return ['one', 'two']
+    if (name === 'service') return ['web', 'worker']
     if (name === 'origin') return ['http://127.0.0.1:9', 'https://localhost']
     if (name === 'email') return [`${label}@example.com`, 'member@example.com']
     return undefined
@@ -129,12 +132,14 @@ export function* generateRequests({ seed, repo_url }: { seed: number; repo_url: 
     return { operation, who, method, path: pathOf(spec, isWild), query, headers, ...bodyOf(operation, spec, headers, isWild) }
   }
 
-  function pathOf({ path, group }: OperationSpec, isWild: boolean): string {
+  function pathOf({ method, path, group }: OperationSpec, isWild: boolean): string {
     const of = `<${kindOf(path)}:${seededRandom.between(0, 19)}`
     const fill = (name: string): string => {
       if (isWild && seededRandom.chance(0.5)) return encodeURIComponent(seededRandom.pick(hostileTexts).toWellFormed())
       if (name === 'id' || name === 'session') return seededRandom.chance(0.95) ? `${of}:id>` : `dpl_${'0'.repeat(26)}`
       if (name === 'slug' && /\{(id|session)\}/.test(path)) return `${of}:slug>`
+      // Most operations need a project, so only new ones are deleted.
+      if (name === 'slug' && method === 'DELETE' && path.endsWith('/{slug}')) return slugs.at(-1) ?? ''
       // Only the first project has a live version.
       if (name === 'slug' && /\/(services|volumes|commands)\b/.test(path) && seededRandom.chance(0.6)) return 'one'
       if (name === 'host') return registryHost

@@ -89,7 +89,7 @@ volumes: { files: {} }
   /** Resources named in responses, newest last, which a client would use next. */
   function learn(text: string, path: string): void {
     const slug = /\/projects\/([\w-]+)/.exec(path)?.[1] ?? 'one'
-    for (const [id = '', kind = ''] of text.matchAll(/\b(dpl|env|dom|tok|rem|dmp|snp|inv|usr|msg|dev|ntt|ntf|dhk)_[0-9a-z]{26}\b/g)) {
+    for (const [id = '', kind = ''] of text.matchAll(/\b(dpl|env|dom|tok|rem|dmp|snp|inv|usr|msg|dev|ntt|ntf|dhk|drn)_[0-9a-z]{26}\b/g)) {
       const list = known.get(kind) ?? []
       if (!list.some((one) => one.id === id)) known.set(kind, [...list, { slug, id }].slice(-20))
     }

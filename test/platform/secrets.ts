@@ -321,6 +321,9 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
         'purge token',
         'Slack URL',
         'signing secret',
+        'header of a log drain',
+        'URL of a log drain',
+        'signing secret of a log drain',
         'deploy hook',
       ])
     })
