@@ -38,7 +38,7 @@ export const logSearchOperations = {
     group: 'Instance',
     summary: 'Search the logs of all my projects and deployments, newest first',
     description:
-      'Words are found at the start of words, regardless of case and accents; all of them must be in the line. Text in double quotes is found with its spaces. A page may have fewer lines than `limit`, or none, although there are more: go on until `next_cursor` is null.',
+      'Words are found at the start of words, regardless of case and accents; all of them must be in the line. Text in double quotes is found with its spaces. A page may have fewer lines than `limit`, or none, although there are more: request the next page until `next_cursor` is null.',
     access: 'caller',
     is_limited_to_project: true,
     params: empty,

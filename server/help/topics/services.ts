@@ -60,7 +60,7 @@ export const serviceTopics: HelpArticle[] = [
     summary: 'Run several copies of an app or a worker, and distribute requests over them.',
     keywords: 'replica scale instances copies load balancing balance horizontal sticky session cookie concurrency cluster workers cores',
     body: [
-      'An app runs as one replica. With more, it uses more cores of this machine, and it goes on serving while one of them restarts.',
+      'An app runs as one replica. With more, it uses more cores of this machine, and it still answers while one of them restarts.',
       { run: 'npx homeport scale my-app 3' },
       { run: 'npx homeport scale my-app', note: 'the replicas with their status, open requests and memory' },
       'The number applies to the live version at once, and later deployments start as many. You can also set it under Settings, as `replicas` at the top level of `homeport.yaml`, or for each web service and worker of the file:',
