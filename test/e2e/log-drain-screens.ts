@@ -56,9 +56,11 @@ const drains = [
   }),
 ]
 
-/** The seeded platform sends no logs. */
+/** The seeded platform sends no logs. The address of the page itself ends with the same word. */
 const withDrains = (page: Page) =>
-  page.route('**/log-drains', (route) => (route.request().method() === 'GET' ? route.fulfill({ json: { log_drains: drains } }) : route.fallback()))
+  page.route('**/instance/projects/*/log-drains', (route) =>
+    route.request().method() === 'GET' ? route.fulfill({ json: { log_drains: drains } }) : route.fallback(),
+  )
 
 const path = 'projects/harbour-shop/log-drains'
 
