@@ -20,7 +20,14 @@ function createContext() {
     usage: async () => null,
   }
   const app = {
-    spec: { project_id: 'prj', deployment_id: 'dpl', runtime: 'process', memory_mb: 256, replicas: 1, services: [] as AppSpec['services'] } as AppSpec,
+    spec: {
+      project_id: 'prj',
+      deployment_id: 'dpl',
+      runtime: 'process',
+      memory_mb: 256,
+      replicas: 1,
+      services: [] as AppSpec['services'],
+    } as AppSpec,
     candidate: { replica: { id: 'one' } },
     stopController: new AbortController(),
     sleep: null,
