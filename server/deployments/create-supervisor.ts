@@ -113,6 +113,8 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
         app.sleep.transition = removed
         return
       }
+      app.exits++
+      app.last_exit_code = exit.code
       app.recentExits = app.recentExits.filter((at) => now - at < limits.restart.within_ms)
       if (now - app.thawed_at > thawGrace_ms) app.recentExits.push(now)
       void removed.then(() => restartApp(app))
@@ -168,6 +170,8 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       candidate,
       restarting: null,
       recentExits: [],
+      exits: 0,
+      last_exit_code: null,
       stopController: new AbortController(),
       always_warm: spec.always_warm,
       sleep: null,

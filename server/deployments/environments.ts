@@ -121,6 +121,8 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
         ...describe(app.spec),
         is_main_running: app.candidate !== null,
         main_replica: app.candidate?.replica ?? null,
+        main_exits: app.exits,
+        main_last_exit_code: app.last_exit_code,
         is_asleep: app.sleep !== null,
       }
     },
@@ -137,7 +139,7 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
         if (!existing) await releaseImages(spec.environment_id)
         throw error
       }
-      return { ...describe(held), is_main_running: false, main_replica: null, is_asleep: false }
+      return { ...describe(held), is_main_running: false, main_replica: null, main_exits: 0, main_last_exit_code: null, is_asleep: false }
     },
     releaseImages,
     isHoldingImages: (environmentId) => heldImages.has(environmentId),

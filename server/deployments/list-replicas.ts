@@ -36,8 +36,8 @@ function listMain(state: EnvironmentState): KnownReplica[] {
   const first: KnownReplica = {
     replica: 1,
     status: state.is_asleep ? 'asleep' : state.is_main_running ? 'running' : 'starting',
-    restarts: 0,
-    last_exit_code: null,
+    restarts: state.main_exits,
+    last_exit_code: state.main_last_exit_code,
     id: replica?.id,
     endpoint: replica,
   }

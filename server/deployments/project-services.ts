@@ -193,7 +193,7 @@ const presentMain = (state: EnvironmentState, config: ServiceSpec['config'], { u
   internal_url: null,
   next_run_at: null,
   last_run: null,
-  restarts: 0,
-  last_exit_code: null,
+  restarts: state.main_exits,
+  last_exit_code: state.main_last_exit_code,
   replicas,
 })

@@ -93,6 +93,9 @@ export interface SupervisedApp {
   restarting: Promise<void> | null
   /** Times of recent unexpected exits, for the back-off and for `crashed`. */
   recentExits: number[]
+  /** Unexpected exits since it was started, and the code of the last one. */
+  exits: number
+  last_exit_code: number | null
   stopController: AbortController
   always_warm: boolean
   sleep: SleepState | null

@@ -17,6 +17,9 @@ export interface EnvironmentState {
   is_main_running: boolean
   /** The first replica of the main service. */
   main_replica: Replica | null
+  /** Its unexpected exits since the version was started, and the code of the last one. */
+  main_exits: number
+  main_last_exit_code: number | null
   /** See `ServiceSupervisor.listReplicas`. */
   listReplicas(name: string | null): SupervisedService[]
   is_asleep: boolean

@@ -1,5 +1,5 @@
 import type { LogStore } from '../store/log-store.ts'
-import { readChunkTime } from './log-records.ts'
+import { readChunkTime } from './log-lines.ts'
 
 /** The record after which lines of a time begin, by bisection, because records are in the order of their times. */
 export function findRecordAt(logs: Pick<LogStore, 'readAfter' | 'readEnd'>, stream: string, time_ms: number): number {

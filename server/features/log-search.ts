@@ -7,7 +7,7 @@ import { canAccessProject, requireDeployment, requireProject } from './access.ts
 import type { Caller, OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { findRecordAt } from './log-position.ts'
-import { type ParsedLogLine, parseLogLines, presentLogLine, readChunkTime } from './log-records.ts'
+import { type ParsedLogLine, parseLogLines, presentLogLine, readChunkTime } from './log-lines.ts'
 import { findLogSource, type LogSource } from './log-sources.ts'
 import { parseLogTerms } from './log-terms.ts'
 import { parseCursor } from './projects.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { LogStore } from '../store/log-store.ts'
 import { findRecordAt } from './log-position.ts'
-import { readChunkTime } from './log-records.ts'
+import { readChunkTime } from './log-lines.ts'
 import type { FoundLine } from './trace-view.ts'
 
 /** Lines are read from a moment before a trace, because a line has the time at which Homeport read it, and spans that of the app. */

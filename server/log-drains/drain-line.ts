@@ -1,8 +1,8 @@
-import { stripVTControlCharacters } from 'node:util'
 import type { LogDrain } from '../contract/log-drains.ts'
-import { detectLevel, type LogLevel } from '../contract/log-levels.ts'
+import type { LogLevel } from '../contract/log-levels.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { LogOrigin } from '../store/log-drains.ts'
+import { levelOfRecord, type LogRecord } from '../store/log-records.ts'
 import type { StoredRequest } from '../store/request-store.ts'
 
 /** A line as receivers get it. */
@@ -28,18 +28,6 @@ export interface DrainLine {
   dropped?: number
 }
 
-/** A line as the log store has it. */
-interface LogRecord {
-  ts: string
-  stream: string
-  line: string
-  deployment_id?: string
-  step?: string
-}
-
-/** A record of a log stream; undefined for one that is no line, such as a changed state. */
-export const parseRecord = (text: string): LogRecord | undefined => (text.startsWith('{"seq"') ? (JSON.parse(text) as LogRecord) : undefined)
-
 type LineOrigin = Pick<DrainLine, 'id' | 'project' | 'service'> & { origin: LogOrigin | undefined; environment: DrainLine['environment'] }
 
 export function toLogLine({ origin, ...known }: LineOrigin, record: LogRecord, deployment_id: string | null): DrainLine {
@@ -48,7 +36,7 @@ export function toLogLine({ origin, ...known }: LineOrigin, record: LogRecord, d
     ...known,
     timestamp: ts,
     source: step === undefined ? 'app' : 'build',
-    level: detectLevel(stripVTControlCharacters(line)) ?? (stream === 'stderr' && step === undefined ? 'error' : 'info'),
+    level: levelOfRecord(record),
     message: line,
     branch: origin?.branch ?? null,
     deployment_id,

@@ -3,11 +3,15 @@ import { limits } from '../contract/limits.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import type { DrainProgressStore } from '../store/drain-progress.ts'
 import { findLogOrigin, type LogOrigin } from '../store/log-drains.ts'
+import { parseLogName } from '../store/log-names.ts'
+import { parseLogRecord } from '../store/log-records.ts'
 import type { LogChunk, LogStore } from '../store/log-store.ts'
 import type { RequestStore } from '../store/request-store.ts'
 import type { Db } from '../store/store.ts'
-import { type DrainLine, parseRecord, toGapLine, toLogLine, toRequestLine } from './drain-line.ts'
-import { parseLogName, requestStream } from './log-name.ts'
+import { type DrainLine, toGapLine, toLogLine, toRequestLine } from './drain-line.ts'
+
+/** The name under which the progress of the request log is stored. */
+export const requestStream = 'requests'
 
 export interface DrainReaderOptions {
   drain: { id: string; project_id: string; slug: string; sources: LogDrain['sources']; environments: LogDrain['environments'] }
@@ -72,7 +76,7 @@ export function createDrainReader({ drain, db, logs, requests, progress, clock }
       for (const text of chunk.body.split('\n').slice(at + 1 - chunk.first)) {
         if (isFull()) break
         at++
-        const record = parseRecord(text)
+        const record = parseLogRecord(text)
         if (!record) continue
         const deploymentId = name.deployment_id ?? record.deployment_id ?? null
         const origin = await findOrigin(deploymentId)

@@ -4,8 +4,7 @@ import { type Clock, isoTime, sleep, type Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { DrainProgressStore } from '../store/drain-progress.ts'
 import type { Destination, SendResult } from './destination.ts'
-import type { createDrainReader } from './drain-reader.ts'
-import { requestStream } from './log-name.ts'
+import { type createDrainReader, requestStream } from './drain-reader.ts'
 
 export interface DrainWorkerOptions {
   drain_id: string
@@ -23,7 +22,7 @@ const isRefusal = ({ status }: SendResult): boolean => status === 400 || status 
 
 /**
  * Delivers the lines of one drain, one batch after the other. A failed batch is sent again after a growing time, until it is delivered or the stored log no
- * longer has it. Nobody waits for this.
+ * longer has it.
  */
 export function startDrainWorker({ drain_id, destination, reader, reads_requests, progress, clock, log }: DrainWorkerOptions) {
   const closing = new AbortController()

@@ -9,16 +9,16 @@ import { listOpenDeployments } from '../store/deployments.ts'
 import type { DrainProgressStore } from '../store/drain-progress.ts'
 import type { LogDrainRow } from '../store/log-drain-tables.ts'
 import { findLogOrigin, listAllLogDrains, listDeploymentIdsSince } from '../store/log-drains.ts'
+import { parseLogName } from '../store/log-names.ts'
 import type { LogStore } from '../store/log-store.ts'
 import type { RequestStore } from '../store/request-store.ts'
 import type { Sealer } from '../store/sealer.ts'
 import type { Db } from '../store/store.ts'
 import { createDestination, type Destination, type SendResult } from './destination.ts'
 import { toOwnLine } from './drain-line.ts'
-import { createDrainReader } from './drain-reader.ts'
+import { createDrainReader, requestStream } from './drain-reader.ts'
 import { startDrainWorker } from './drain-worker.ts'
 import { removeOrphanedFiles } from './log-file.ts'
-import { parseLogName, requestStream } from './log-name.ts'
 
 export interface LogDrainsOptions {
   db: Db

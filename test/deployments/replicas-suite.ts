@@ -78,10 +78,12 @@ export function replicasSuite(context: DeploymentContext): void {
       await until(
         async () => {
           await context.platform.advance(1_000)
-          const statuses = await statusesOf('robust')
-          return (statuses.length === 2 && statuses.every(([, status]) => status === 'running')) || undefined
+          const replicas = (await listServices('robust'))[0]?.replicas ?? []
+          // Until the exit is noticed, both still count as running.
+          const restarts = replicas.reduce((sum, one) => sum + one.restarts, 0)
+          return (restarts === exit && replicas.every(({ status }) => status === 'running')) || undefined
         },
-        { what: 'the restart' },
+        { what: `restart ${exit}` },
       )
     }
     const after = await answersOf('robust', 2)

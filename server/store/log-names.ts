@@ -1,6 +1,3 @@
-/** The name under which the progress of the request log is stored. */
-export const requestStream = 'requests'
-
 interface LogName {
   project_id: string | null
   /** Of a build log. */

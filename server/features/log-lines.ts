@@ -1,15 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { StoredLogLine } from '../contract/log-search.ts'
-import { detectLevel } from '../contract/log-levels.ts'
-
-interface LogRecord {
-  ts: string
-  line?: string
-  stream?: 'stdout' | 'stderr' | 'system'
-  deployment_id?: string | null
-  /** Of build logs. */
-  step?: string
-}
+import { levelOfRecord, parseLogRecord } from '../store/log-records.ts'
 
 /** A line of a chunk, and its text without escape sequences. */
 export interface ParsedLogLine extends StoredLogLine {
@@ -19,13 +10,10 @@ export interface ParsedLogLine extends StoredLogLine {
 /** The lines of a chunk whose first record has a number. */
 export function parseLogLines({ first, body }: { first: number; body: string }): ParsedLogLine[] {
   return body.split('\n').flatMap((json, index) => {
-    const { ts, line, stream = 'system', deployment_id = null, step } = JSON.parse(json) as LogRecord
-    if (line === undefined) return []
-    const text = stripVTControlCharacters(line)
-    const level =
-      detectLevel(text) ?? // Build tools write their progress to standard error.
-      (stream === 'stderr' && step === undefined ? 'error' : 'info')
-    return { record: first + index, time: ts, stream, level, line, deployment_id, text }
+    const record = parseLogRecord(json)
+    if (!record) return []
+    const { ts, line, stream, deployment_id = null } = record
+    return { record: first + index, time: ts, stream, level: levelOfRecord(record), line, deployment_id, text: stripVTControlCharacters(line) }
   })
 }
 
