@@ -1,12 +1,12 @@
 import { History } from 'lucide-react'
-import { useSearchParams } from 'wouter'
 import { activityActors, type ActivityActor } from '../../../server/contract/activity-actors.ts'
 import { type ActivityQuery, useActivity } from '../../api/activity.ts'
 import { useInstanceSession } from '../../api/instance.ts'
-import { useProjects } from '../../api/projects.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { FilterSelect, ProjectFilterSelect } from '../../components/filter-select.tsx'
 import { toApiError } from '../../lib/api-error.ts'
+import { useQueryParams } from '../../lib/use-query-params.ts'
 import { ActivityList } from './activity-list.tsx'
 import styles from './activity.module.css'
 
@@ -30,30 +30,26 @@ const kinds = {
 
 /** Changes of one project, or of all, with filters in the address. */
 export function ActivityView({ slug }: { slug?: string }) {
-  const [params, setParams] = useSearchParams()
+  const { params, change, clear } = useQueryParams()
   const filters = parseFilters(params)
   const myId = useInstanceSession().data?.user.id
   const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useActivity(slug, filters)
   const entries = data?.pages.flatMap((page) => page.entries) ?? []
   const isFiltered = Object.keys(filters).length > 0
-  const set = (name: string, value: string) =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before)
-        if (value === '') next.delete(name)
-        else next.set(name, value)
-        return next
-      },
-      { replace: true },
-    )
   return (
     <div className="stack">
       <div className={styles.filters}>
-        {slug === undefined && <ProjectFilter value={filters.project ?? ''} onChange={(value) => set('project', value)} />}
-        <Select label="Changed by" all="Everyone" value={filters.actor ?? ''} choices={actorLabels} onChange={(value) => set('actor', value)} />
-        <Select label="Kind" all="All changes" value={filters.action ?? ''} choices={kinds} onChange={(value) => set('action', value)} />
+        {slug === undefined && <ProjectFilterSelect value={filters.project ?? ''} onChange={(value) => change({ project: value })} />}
+        <FilterSelect
+          label="Changed by"
+          all="Everyone"
+          value={filters.actor ?? ''}
+          choices={actorLabels}
+          onChange={(value) => change({ actor: value })}
+        />
+        <FilterSelect label="Kind" all="All changes" value={filters.action ?? ''} choices={kinds} onChange={(value) => change({ action: value })} />
         {isFiltered && (
-          <Button kind="bare" onClick={() => setParams({}, { replace: true })}>
+          <Button kind="bare" onClick={clear}>
             Clear filters
           </Button>
         )}
@@ -76,38 +72,6 @@ export function ActivityView({ slug }: { slug?: string }) {
         )}
       </section>
     </div>
-  )
-}
-
-function ProjectFilter({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const { data } = useProjects()
-  const projects = data?.pages.flatMap((page) => page.projects) ?? []
-  const names = Object.fromEntries(projects.map(({ slug, name }) => [slug, name]))
-  return <Select label="Project" all="All projects" value={value} choices={value === '' ? names : { [value]: value, ...names }} onChange={onChange} />
-}
-
-function Select({
-  label,
-  all,
-  value,
-  choices,
-  onChange,
-}: {
-  label: string
-  all: string
-  value: string
-  choices: Readonly<Record<string, string>>
-  onChange: (value: string) => void
-}) {
-  return (
-    <select className="input select" aria-label={label} value={value} onChange={({ target }) => onChange(target.value)}>
-      <option value="">{all}</option>
-      {Object.entries(choices).map(([choice, text]) => (
-        <option key={choice} value={choice}>
-          {text}
-        </option>
-      ))}
-    </select>
   )
 }
 

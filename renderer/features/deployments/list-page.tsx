@@ -1,6 +1,5 @@
 import { ListFilter } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
-import { useSearchParams } from 'wouter'
 import { useDeployments, useLatestDeployment } from '../../api/deployments.ts'
 import { useWatching } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
@@ -9,6 +8,8 @@ import type { DeploymentFilter } from '../../api/query-keys.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { FilterSelect } from '../../components/filter-select.tsx'
+import { useQueryParams } from '../../lib/use-query-params.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { useFaviconStatus } from '../../lib/use-favicon-status.ts'
 import { SkippedPushes } from '../previews/index.ts'
@@ -19,10 +20,11 @@ import { deploymentBadge } from '../../components/status.tsx'
 import styles from './list-page.module.css'
 
 const statuses = ['queued', 'building', 'deploying', 'ready', 'failed', 'canceled'] as const satisfies readonly DeploymentStatus[]
+const statusLabels = Object.fromEntries(statuses.map((status) => [status, deploymentBadge(status).label]))
 const targets = { production: 'Production', preview: 'Previews' } as const satisfies Record<DeploymentTarget, string>
 
 export default function DeploymentListPage({ slug }: { slug: string }) {
-  const [params, setParams] = useSearchParams()
+  const { params, change, clear } = useQueryParams()
   const filter = parseFilter(params)
   const isFiltered = Object.keys(filter).length > 0
   const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useDeployments(slug, filter)
@@ -45,39 +47,20 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
     window.scrollTo({ top: document.documentElement.scrollHeight })
   })
 
-  const set = (name: keyof DeploymentFilter, value: string) =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before)
-        if (value === '') next.delete(name)
-        else next.set(name, value)
-        return next
-      },
-      { replace: true },
-    )
-
   return (
     <div className="stack">
       <div className={styles.filters}>
-        <select className="input select" aria-label="Status" value={filter.status ?? ''} onChange={({ target }) => set('status', target.value)}>
-          <option value="">Any status</option>
-          {statuses.map((status) => (
-            <option key={status} value={status}>
-              {deploymentBadge(status).label}
-            </option>
-          ))}
-        </select>
-        <select className="input select" aria-label="Target" value={filter.target ?? ''} onChange={({ target }) => set('target', target.value)}>
-          <option value="">Production and previews</option>
-          {Object.entries(targets).map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </select>
-        <BranchFilter key={filter.branch ?? ''} branch={filter.branch ?? ''} onChange={(branch) => set('branch', branch)} />
+        <FilterSelect label="Status" all="Any status" value={filter.status ?? ''} choices={statusLabels} onChange={(status) => change({ status })} />
+        <FilterSelect
+          label="Target"
+          all="Production and previews"
+          value={filter.target ?? ''}
+          choices={targets}
+          onChange={(target) => change({ target })}
+        />
+        <BranchFilter key={filter.branch ?? ''} branch={filter.branch ?? ''} onChange={(branch) => change({ branch })} />
         {isFiltered && (
-          <Button kind="bare" onClick={() => setParams({}, { replace: true })}>
+          <Button kind="bare" onClick={clear}>
             Clear filters
           </Button>
         )}

@@ -1,13 +1,13 @@
 import { ScrollText, Search } from 'lucide-react'
 import { useState } from 'react'
-import { useSearchParams } from 'wouter'
 import { type LogSearchQuery, useLogSearch } from '../../api/log-search.ts'
-import { useProjects } from '../../api/projects.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { FilterSelect, ProjectFilterSelect } from '../../components/filter-select.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
 import { toApiError } from '../../lib/api-error.ts'
 import { useDebouncedValue } from '../../lib/use-debounced-value.ts'
+import { useQueryParams } from '../../lib/use-query-params.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { FoundLines } from './found-lines.tsx'
 import styles from './log-search.module.css'
@@ -19,7 +19,7 @@ const ranges = { '1': 'Last hour', '24': 'Last 24 hours', '168': 'Last 7 days' }
 /** The logs of all projects and deployments. The filters are in the address. */
 export default function LogSearchPage() {
   useTitle('Logs')
-  const [params, setParams] = useSearchParams()
+  const { params, change } = useQueryParams()
   const [text, setText] = useState(params.get('q') ?? '')
   const query = useDebouncedValue(text.trim())
   const read = <Value extends string>(name: string, choices: Readonly<Record<Value, string>>) =>
@@ -34,16 +34,6 @@ export default function LogSearchPage() {
     ...(since && { since }),
     ...(project && { project }),
   }
-  const set = (name: string, value: string) =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before)
-        if (value === '') next.delete(name)
-        else next.set(name, value)
-        return next
-      },
-      { replace: true },
-    )
   return (
     <div className="page">
       <div className="page-header">
@@ -62,14 +52,14 @@ export default function LogSearchPage() {
               value={text}
               onChange={({ target }) => {
                 setText(target.value)
-                set('q', target.value.trim())
+                change({ q: target.value.trim() })
               }}
             />
           </div>
-          <ProjectSelect value={project ?? ''} onChange={(value) => set('project', value)} />
-          <Select label="Log" all="All logs" choices={logs} value={log ?? ''} onChange={(value) => set('log', value)} />
-          <Select label="Level" all="All levels" choices={levels} value={level ?? ''} onChange={(value) => set('level', value)} />
-          <Select label="Time" all="Any time" choices={ranges} value={hours ?? ''} onChange={(value) => set('hours', value)} />
+          <ProjectFilterSelect value={project ?? ''} onChange={(value) => change({ project: value })} />
+          <FilterSelect label="Log" all="All logs" choices={logs} value={log ?? ''} onChange={(value) => change({ log: value })} />
+          <FilterSelect label="Level" all="All levels" choices={levels} value={level ?? ''} onChange={(value) => change({ level: value })} />
+          <FilterSelect label="Time" all="Any time" choices={ranges} value={hours ?? ''} onChange={(value) => change({ hours: value })} />
         </div>
         <Results filters={filters} words={query} />
         <p className="text-subtle">
@@ -117,32 +107,5 @@ function Results({ filters, words }: { filters: LogSearchQuery; words: string })
         )}
       </section>
     </>
-  )
-}
-
-function ProjectSelect({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const { data } = useProjects()
-  const names = Object.fromEntries((data?.pages.flatMap((page) => page.projects) ?? []).map(({ slug, name }) => [slug, name]))
-  return <Select label="Project" all="All projects" value={value} choices={value === '' ? names : { [value]: value, ...names }} onChange={onChange} />
-}
-
-interface SelectProps {
-  label: string
-  all: string
-  value: string
-  choices: Readonly<Record<string, string>>
-  onChange: (value: string) => void
-}
-
-function Select({ label, all, value, choices, onChange }: SelectProps) {
-  return (
-    <select className="input select" aria-label={label} value={value} onChange={({ target }) => onChange(target.value)}>
-      <option value="">{all}</option>
-      {Object.entries(choices).map(([choice, text]) => (
-        <option key={choice} value={choice}>
-          {text}
-        </option>
-      ))}
-    </select>
   )
 }

@@ -1,6 +1,5 @@
 import { Plus, Search, Ship } from 'lucide-react'
 import { useDeferredValue, useMemo, useState } from 'react'
-import { useSearchParams } from 'wouter'
 import { useCapabilities } from '../../api/capabilities.ts'
 import { useProjectSearch } from '../../api/project-search.ts'
 import { useProjectsBySlug, useSparklines } from '../../api/projects.ts'
@@ -11,6 +10,7 @@ import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { DropZone } from '../upload/index.ts'
 import { useDroppedSource } from '../../stores/dropped-source.ts'
+import { useQueryParams } from '../../lib/use-query-params.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { RecoveryNotice } from '../instance/index.ts'
 import { TourSlot } from '../tour/index.ts'
@@ -26,7 +26,7 @@ export function ProjectsPage() {
   useTitle('Projects')
   const setNewProjectOpen = useUi((state) => state.setNewProjectOpen)
   const setDroppedSource = useDroppedSource((state) => state.setSource)
-  const [params, setParams] = useSearchParams()
+  const { params, change, clear } = useQueryParams()
   const query = params.get('q') ?? ''
   const words = useDeferredValue(query.trim().toLowerCase())
   const [shouldPrefetch, setShouldPrefetch] = useState(false)
@@ -43,16 +43,6 @@ export function ProjectsPage() {
     const missing = favoriteProjects.filter(({ id }) => !loaded.has(id))
     return arrangeProjects(missing.length === 0 ? matches : [...missing, ...matches], { order, state, favorites, requests })
   }, [matches, favoriteProjects, order, state, favorites, requests])
-  const set = (name: 'q' | 'sort' | 'status', value: string) =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before)
-        if (value === '') next.delete(name)
-        else next.set(name, value)
-        return next
-      },
-      { replace: true },
-    )
   const onEndReached = () => !search.is_search && hasNextPage && !isFetchingNextPage && void fetchNextPage()
 
   if (data && all.length === 0) return <Welcome />
@@ -77,7 +67,7 @@ export function ProjectsPage() {
                 aria-label="Search projects"
                 value={query}
                 onFocus={() => setShouldPrefetch(true)}
-                onChange={({ target }) => set('q', target.value)}
+                onChange={({ target }) => change({ q: target.value })}
               />
             </div>
             <Button kind="primary" icon={Plus} onClick={() => setNewProjectOpen(true)}>
@@ -87,7 +77,7 @@ export function ProjectsPage() {
         </header>
         <RecoveryNotice />
         {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
-        <ProjectToolbar order={order} state={state} onChange={set} />
+        <ProjectToolbar order={order} state={state} onChange={change} />
         <div className={view === 'list' || shown.length === 0 ? `card ${styles.projectsCard}` : undefined} hidden={error !== null && !data}>
           {isPending && <SkeletonRows rows={8} height={projectRowHeight} />}
           {shown.length > 0 &&
@@ -97,11 +87,7 @@ export function ProjectsPage() {
               <ProjectList projects={shown} favorites={favorites} requests={requests} words={words} onEndReached={onEndReached} />
             ))}
           {data && shown.length === 0 && !search.is_searching && (
-            <EmptyState
-              icon={Ship}
-              title="No projects match"
-              action={<Button onClick={() => setParams({}, { replace: true })}>Show all projects</Button>}
-            >
+            <EmptyState icon={Ship} title="No projects match" action={<Button onClick={clear}>Show all projects</Button>}>
               {query.trim() === '' ? 'No project has this status.' : `No name, slug or repository contains “${query}”.`}
             </EmptyState>
           )}

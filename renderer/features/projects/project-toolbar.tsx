@@ -1,5 +1,6 @@
 import { LayoutGrid, List } from 'lucide-react'
 import { IconButton } from '../../components/button.tsx'
+import { FilterSelect } from '../../components/filter-select.tsx'
 import { useProjectList } from '../../stores/project-list.ts'
 import { type ProjectOrder, type ProjectState, projectOrders, projectStates } from './arrange-projects.ts'
 import styles from './page.module.css'
@@ -10,24 +11,17 @@ interface ProjectFilter {
 }
 
 /** State filter, order, and list or grid. */
-export function ProjectToolbar({ order, state, onChange }: ProjectFilter & { onChange: (name: 'sort' | 'status', value: string) => void }) {
+export function ProjectToolbar({ order, state, onChange }: ProjectFilter & { onChange: (values: { sort?: string; status?: string }) => void }) {
   const view = useProjectList((store) => store.view)
   const setView = useProjectList((store) => store.setView)
   return (
     <div className={styles.projectsToolbar} role="group" aria-label="Filter and order">
-      <select className="input select" aria-label="Status" value={state ?? ''} onChange={({ target }) => onChange('status', target.value)}>
-        <option value="">Any status</option>
-        {Object.entries(projectStates).map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
+      <FilterSelect label="Status" all="Any status" value={state ?? ''} choices={projectStates} onChange={(status) => onChange({ status })} />
       <select
         className="input select"
         aria-label="Order"
         value={order}
-        onChange={({ target }) => onChange('sort', target.value === 'created' ? '' : target.value)}
+        onChange={({ target }) => onChange({ sort: target.value === 'created' ? '' : target.value })}
       >
         {Object.entries(projectOrders).map(([value, text]) => (
           <option key={value} value={value}>

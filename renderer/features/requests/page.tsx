@@ -1,6 +1,6 @@
 import { ArrowUp, ListFilter, X } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
-import { Link, useSearchParams } from 'wouter'
+import { Link } from 'wouter'
 import { ApiError } from '../../../server/client/api-error.ts'
 import { limits } from '../../../server/contract/limits.ts'
 import { useCapabilities } from '../../api/capabilities.ts'
@@ -16,6 +16,7 @@ import { HelpLink } from '../../components/help-link.tsx'
 import { toApiError } from '../../lib/api-error.ts'
 import { formatDateTime } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
+import { useQueryParams } from '../../lib/use-query-params.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { CaptureControl } from './capture-control.tsx'
 import { FilterFields } from './filter-fields.tsx'
@@ -53,7 +54,7 @@ function NoLog({ children }: { children: ReactNode }) {
 }
 
 function Requests({ slug }: { slug: string }) {
-  const [params, setParams] = useSearchParams()
+  const { params, change, clear } = useQueryParams()
   const filters = useMemo(() => parseRequestFilters(params), [params])
   const [isLive, setLive] = useState(true)
   const canFollow = filters.until === undefined
@@ -68,18 +69,6 @@ function Requests({ slug }: { slug: string }) {
   const waiting = isScrolled ? live.requests.length - shownLive.length : 0
   const requests = useMemo(() => [...shownLive, ...stored], [shownLive, stored])
 
-  const change = (next: FilterChange & { request?: string | undefined }) =>
-    setParams(
-      (before) => {
-        const changed = new URLSearchParams(before)
-        for (const [name, value] of Object.entries(next)) {
-          if (value === undefined || value === '') changed.delete(name)
-          else changed.set(name, value)
-        }
-        return changed
-      },
-      { replace: true },
-    )
   const toggleLive = () => {
     setLive(!isLive)
     if (!isLive) void refetch()
@@ -103,9 +92,7 @@ function Requests({ slug }: { slug: string }) {
         {requests.length > 0 && (
           <RequestList requests={requests} isComplete={!hasNextPage} onSelect={({ id }) => change({ request: id })} onEndReached={loadMore} />
         )}
-        {data && requests.length === 0 && (
-          <NoRequests isFiltered={Object.keys(filters).length > 0} onClear={() => setParams({}, { replace: true })} />
-        )}
+        {data && requests.length === 0 && <NoRequests isFiltered={Object.keys(filters).length > 0} onClear={clear} />}
       </section>
       {data && requests.length > 0 && (
         <p className={`text-subtle ${styles.foot}`} role="status">

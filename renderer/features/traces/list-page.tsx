@@ -1,6 +1,6 @@
 import { Waypoints } from 'lucide-react'
 import { type ReactNode, useMemo } from 'react'
-import { Link, useSearchParams } from 'wouter'
+import { Link } from 'wouter'
 import { ApiError } from '../../../server/client/api-error.ts'
 import { useCapabilities } from '../../api/capabilities.ts'
 import { useProject } from '../../api/projects.ts'
@@ -10,6 +10,7 @@ import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
 import { toApiError } from '../../lib/api-error.ts'
+import { useQueryParams } from '../../lib/use-query-params.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { durationChoices, statusChoices } from '../requests/index.ts'
 import { parseTraceFilters, type TraceFilterChange } from './filters.ts'
@@ -43,23 +44,11 @@ function NoTracing({ children }: { children: ReactNode }) {
 }
 
 function Traces({ slug }: { slug: string }) {
-  const [params, setParams] = useSearchParams()
+  const { params, change, clear } = useQueryParams()
   const filters = useMemo(() => parseTraceFilters(params), [params])
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useTraces(slug, filters)
   const traces = useMemo(() => data?.pages.flatMap((page) => page.traces) ?? [], [data])
   const first = data?.pages[0]
-  const change = (next: TraceFilterChange) =>
-    setParams(
-      (before) => {
-        const changed = new URLSearchParams(before)
-        for (const [name, value] of Object.entries(next)) {
-          if (value === '') changed.delete(name)
-          else changed.set(name, value)
-        }
-        return changed
-      },
-      { replace: true },
-    )
   const loadMore = () => {
     if (hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
   }
@@ -79,7 +68,7 @@ function Traces({ slug }: { slug: string }) {
       <section key={data ? 'list' : 'loading'} className="card" aria-label="Traces" hidden={error !== null && !data}>
         {!data && !error && <SkeletonRows rows={12} height={virtualRowHeight} />}
         {traces.length > 0 && <TraceList slug={slug} traces={traces} isComplete={!hasNextPage} onEndReached={loadMore} />}
-        {data && traces.length === 0 && <NoTraces isFiltered={isFiltered} onClear={() => setParams({}, { replace: true })} />}
+        {data && traces.length === 0 && <NoTraces isFiltered={isFiltered} onClear={clear} />}
       </section>
       {data && traces.length > 0 && (
         <p className={`text-subtle ${styles.foot}`} role="status">

@@ -1,6 +1,6 @@
 import { HardDrive, Plus } from 'lucide-react'
 import { useState } from 'react'
-import { Link, useSearchParams } from 'wouter'
+import { Link } from 'wouter'
 import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
 import { useUnsavedFiles, useVolumes } from '../../api/volumes.ts'
@@ -10,6 +10,7 @@ import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback
 import { HelpLink } from '../../components/help-link.tsx'
 import { toApiError } from '../../lib/api-error.ts'
 import { useInitialLoading } from '../../lib/use-initial-loading.ts'
+import { useQueryParams } from '../../lib/use-query-params.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { AddVolumeDialog } from './add-volume-dialog.tsx'
 import { UnsavedFilesCard } from './unsaved-files-card.tsx'
@@ -22,7 +23,7 @@ import styles from './volumes.module.css'
 export default function VolumesPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`Volumes · ${project?.name ?? slug}`)
-  const [params, setParams] = useSearchParams()
+  const { params, change } = useQueryParams()
   const branch = params.get('branch')
   const browsed = params.get('volume')
   const { data: previews } = usePreviews(slug)
@@ -31,16 +32,7 @@ export default function VolumesPage({ slug }: { slug: string }) {
   const isLoading = useInitialLoading([volumesQuery, useUnsavedFiles(slug)])
   const [startedId, setStartedId] = useState<string | null>(null)
   const isAdding = params.get('do') === 'add'
-  const setAdding = (isOpen: boolean) =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before)
-        if (isOpen) next.set('do', 'add')
-        else next.delete('do')
-        return next
-      },
-      { replace: true },
-    )
+  const setAdding = (isOpen: boolean) => change({ do: isOpen ? 'add' : '' })
   if (error && !data) return <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
   if (data === undefined || isLoading) return <SkeletonRows rows={3} height={72} />
   if (data === null)
@@ -55,12 +47,7 @@ export default function VolumesPage({ slug }: { slug: string }) {
   return (
     <div className="stack">
       {startedId !== null && <VolumeDeployment slug={slug} id={startedId} onDismiss={() => setStartedId(null)} />}
-      <EnvironmentSelect
-        branch={branch}
-        previews={previews}
-        className={styles.environment}
-        onChange={(next) => setParams(next === null ? {} : { branch: next }, { replace: true })}
-      />
+      <EnvironmentSelect branch={branch} previews={previews} className={styles.environment} onChange={(next) => change({ branch: next ?? '' })} />
       {branch === null && <UnsavedFilesCard slug={slug} onDeployed={setStartedId} />}
       {data.length === 0 ? (
         <section className="card" aria-label="Volumes">

@@ -1,5 +1,5 @@
 import type { DevelopmentRoute } from '../edge.ts'
-import type { ResponseHandler } from './exchange.ts'
+import { mapResponseHead } from './map-response-head.ts'
 import type { Upstream } from './pool.ts'
 import type { ResponseHead } from './response-head.ts'
 
@@ -13,7 +13,7 @@ export function createDevelopmentUpstream(upstream: Upstream, { port, host_heade
     createExchange(handler, request) {
       const site = readSite(request.head)
       const head = host_header === 'localhost' && site ? addressLocally(request.head, site, port) : request.head
-      return upstream.createExchange(site ? new DevelopmentResponse(handler, site, port) : handler, { ...request, head })
+      return upstream.createExchange(site ? mapResponseHead(handler, (response) => publishHead(response, site, port)) : handler, { ...request, head })
     },
   }
 }
@@ -40,36 +40,11 @@ const addressLocally = (head: string, { proto, host }: PublicSite, port: number)
     .replace(/^origin: *(.*)\r$/im, (line, origin: string) => (origin === `${proto}://${host}` ? `Origin: http://localhost:${port}\r` : line))
 
 /** Turns redirects to the server's own address into redirects to the public one, and keeps responses without cache rules out of browser caches. */
-class DevelopmentResponse implements ResponseHandler {
-  readonly wantsRawChunks: boolean
-  readonly #handler: ResponseHandler
-  readonly #site: PublicSite
-  readonly #port: number
-
-  constructor(handler: ResponseHandler, site: PublicSite, port: number) {
-    this.wantsRawChunks = handler.wantsRawChunks
-    this.#handler = handler
-    this.#site = site
-    this.#port = port
-  }
-
-  onHead(head: ResponseHead): void {
-    const { proto, host } = this.#site
-    let lines = head.lines.replace(
-      /^(location: *)http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):(\d+)(?=[/?#\r])/im,
-      (line, name: string, port: string) => (Number(port) === this.#port ? `${name}${proto}://${host}` : line),
-    )
-    // A moment later the production build may serve the same URL.
-    if (head.status !== 101 && !/^cache-control:/im.test(lines)) lines += 'Cache-Control: no-store\r\n'
-    this.#handler.onHead({ ...head, lines })
-  }
-
-  onRequestSent = (): void => this.#handler.onRequestSent()
-  onDrain = (): void => this.#handler.onDrain()
-  onContinue = (): void => this.#handler.onContinue()
-  onInterim = (head: ResponseHead): void => this.#handler.onInterim(head)
-  flushHead = (): void => this.#handler.flushHead()
-  onData = (...part: Parameters<ResponseHandler['onData']>): boolean => this.#handler.onData(...part)
-  onEnd = (trailers: string): void => this.#handler.onEnd(trailers)
-  onError = (failure: Parameters<ResponseHandler['onError']>[0]): void => this.#handler.onError(failure)
+function publishHead(head: ResponseHead, { proto, host }: PublicSite, ownPort: number): ResponseHead {
+  let lines = head.lines.replace(/^(location: *)http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):(\d+)(?=[/?#\r])/im, (line, name: string, port: string) =>
+    Number(port) === ownPort ? `${name}${proto}://${host}` : line,
+  )
+  // A moment later the production build may serve the same URL.
+  if (head.status !== 101 && !/^cache-control:/im.test(lines)) lines += 'Cache-Control: no-store\r\n'
+  return { ...head, lines }
 }

@@ -1,0 +1,39 @@
+import { useProjects } from '../api/projects.ts'
+
+interface FilterSelectProps {
+  label: string
+  /** The text of the choice that filters nothing. Its value is empty. */
+  all: string
+  value: string
+  /** The text of each value. */
+  choices: Readonly<Record<string, string>>
+  onChange: (value: string) => void
+}
+
+export function FilterSelect({ label, all, value, choices, onChange }: FilterSelectProps) {
+  return (
+    <select className="input select" aria-label={label} value={value} onChange={({ target }) => onChange(target.value)}>
+      <option value="">{all}</option>
+      {Object.entries(choices).map(([choice, text]) => (
+        <option key={choice} value={choice}>
+          {text}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** A filter by the slug of a project. */
+export function ProjectFilterSelect({ value, onChange }: Pick<FilterSelectProps, 'value' | 'onChange'>) {
+  const { data } = useProjects()
+  const names = Object.fromEntries((data?.pages.flatMap((page) => page.projects) ?? []).map(({ slug, name }) => [slug, name]))
+  return (
+    <FilterSelect
+      label="Project"
+      all="All projects"
+      value={value}
+      choices={value === '' ? names : { [value]: value, ...names }}
+      onChange={onChange}
+    />
+  )
+}
