@@ -71,10 +71,12 @@ async function describePlan(plan: SourcePlan, options: DescribeOptions) {
     const { work, facts, explanation, framework } = build
     const said = new Set(facts.map(({ sentence }) => sentence))
     const text = work.kind === 'dockerfile' ? (work.text ?? (await source.read(work.dockerfile))) : null
+    // A command in the file replaces that of the build.
+    const isStarted = names.length === 0 || names.some((name) => services.find((service) => service.name === name)?.command === null)
     builds.push({
       services: names.length > 0 ? names : [main.name],
       framework,
-      facts: facts.map(withoutSentence),
+      facts: facts.filter((fact) => isStarted || fact.name !== 'start_command').map(withoutSentence),
       notes: explanation.filter((sentence) => !said.has(sentence)),
       dockerfile: work.kind === 'dockerfile' && text !== null ? { path: work.dockerfile, text, is_generated: work.text !== null } : null,
     })

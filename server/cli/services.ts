@@ -40,11 +40,11 @@ async function list(context: CommandContext, slug: string): Promise<number> {
 }
 
 const describeStatus = ({ status, restarts, last_exit_code }: Service): string =>
-  `${serviceStatusLabels[status]}${restarts > 0 ? `, ${restarts} restarts (exit code ${last_exit_code ?? 'unknown'})` : ''}`
+  `${serviceStatusLabels[status]}${restarts > 0 ? `, ${restarts} ${restarts === 1 ? "restart" : "restarts"} (exit code ${last_exit_code ?? 'unknown'})` : ''}`
 
-function describeDetail({ schedule, next_run_at, last_run, image, volumes, health_check }: Service, now: number): string {
+function describeDetail({ schedule, status, next_run_at, last_run, image, volumes, health_check }: Service, now: number): string {
   if (schedule !== null) {
-    const next = next_run_at === null ? '' : `, next at ${next_run_at}`
+    const next = next_run_at === null ? (status === 'stopped' ? ', only in production' : '') : `, next at ${next_run_at}`
     return `${schedule}${next}${last_run ? `, last ${cronRunStatusLabels[last_run.status].toLowerCase()} ${formatRelativeTime(last_run.scheduled_at, now)}` : ''}`
   }
   const check = health_check && `checked within ${health_check.timeout_s} s${health_check.path === null ? '' : ` by GET ${health_check.path}`}`

@@ -61,7 +61,7 @@ export const service = z.object({
     .describe('The check that the service must pass to count as started, and how long it may take. Null without a check.'),
   schedule: z.string().nullable().describe('A cron expression.'),
   time_zone: z.string().nullable(),
-  next_run_at: dateTime.nullable(),
+  next_run_at: dateTime.nullable().describe('Null in previews, where cron services do not run.'),
   last_run: cronRun.nullable(),
   volumes: z.array(z.object({ name: z.string(), path: z.string(), is_read_only: z.boolean() })),
   depends_on: z.array(z.string()),

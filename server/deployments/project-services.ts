@@ -86,8 +86,8 @@ export function createProjectServices(
           replicas: replicas[at + 1] ?? [],
           url,
           ports: toPorts(name, ports),
-          next_run_at: cron.nextRunAt(one),
-          last_run: lastRuns.get(one.config.name),
+          // In previews, cron services do not run.
+          ...(spec.target === 'production' && { next_run_at: cron.nextRunAt(one), last_run: lastRuns.get(one.config.name) }),
         })
       })
       // An app without services is listed for its further ports and its replicas.
@@ -134,6 +134,11 @@ export function createProjectServices(
 }
 
 type Facts = Pick<Service, 'url' | 'ports' | 'replicas'>
+interface CronFacts {
+  /** Null if its expression has no next time; undefined if it is not run. */
+  next_run_at?: Date | null
+  last_run?: CronRunRow | undefined
+}
 
 const presentConfig = ({
   config: { name, kind, source, command, entrypoint, port, schedule, time_zone, volumes, depends_on },
@@ -158,17 +163,13 @@ const presentHealthCheck = (
   return health_check || kind === 'web' || is_public ? { path, command: null, timeout_s } : null
 }
 
-function presentService(
-  spec: ServiceSpec,
-  state: EnvironmentState,
-  facts: Facts & { next_run_at: Date | null; last_run: CronRunRow | undefined },
-): Service {
+function presentService(spec: ServiceSpec, state: EnvironmentState, facts: Facts & CronFacts): Service {
   const service = state.services.get(spec.config.name)
   const isCron = spec.config.kind === 'cron'
   const { replica } = service ?? {}
   return {
     ...presentConfig(spec),
-    status: isCron ? (facts.last_run?.status === 'running' ? 'running' : 'scheduled') : state.is_asleep ? 'asleep' : (service?.status ?? 'stopped'),
+    status: isCron ? getCronStatus(facts) : state.is_asleep ? 'asleep' : (service?.status ?? 'stopped'),
     is_main: false,
     url: facts.url,
     ports: facts.ports,
@@ -182,6 +183,9 @@ function presentService(
     replicas: facts.replicas,
   }
 }
+
+const getCronStatus = ({ next_run_at, last_run }: CronFacts) =>
+  last_run?.status === 'running' ? 'running' : next_run_at === undefined ? 'stopped' : 'scheduled'
 
 const presentMain = (state: EnvironmentState, config: ServiceSpec['config'], { url, ports, replicas }: Facts): Service => ({
   ...presentConfig({ config }),

@@ -105,7 +105,7 @@ async function copyStoredFolder({ stored = '', into, log }: SourceFetchOptions):
 async function fetchArchive({ stored = '', into, log, signal }: SourceFetchOptions): Promise<FetchedSource> {
   try {
     const { folder, files, left_out, bytes } = await unpackArchive(stored, join(into, 'source'), signal)
-    log.note(`${files} files unpacked from the archive, ${bytes} bytes.`)
+    log.note(`${files} ${files === 1 ? 'file' : 'files'} unpacked from the archive, ${bytes} bytes.`)
     if (await readFile(join(folder, '.gitmodules'), 'utf8').catch(() => ''))
       log.note(
         'Warning: the archive comes from a repository with submodules. Archives created by a git host do not include submodules, so their folders may be empty.',

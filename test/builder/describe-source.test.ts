@@ -97,6 +97,16 @@ describe('the source of each detected value', () => {
   })
 })
 
+test('the start command of a build is listed if a service uses it', async () => {
+  const describeCommands = async (worker: string) => {
+    const file = `services:\n  web: { command: node web.js }\n  worker: { build: .${worker} }\n`
+    return list(await describeFiles({ 'package.json': express, 'homeport.yaml': file })).filter((fact) => fact.startsWith('start_command'))
+  }
+  const web = 'start_command: node web.js (homeport.yaml line 2)'
+  expect(await describeCommands('')).toEqual([web, 'start_command: node server.js (package.json scripts.start)'])
+  expect(await describeCommands(', command: node w.js')).toEqual([web, 'start_command: node w.js (homeport.yaml line 3)'])
+})
+
 test('services are listed with their connections, volumes, schedules and missing variables', async () => {
   const plan = await describeFiles(
     {

@@ -38,7 +38,7 @@ export function environmentSuite(runtime: 'process' | 'docker'): void {
     expect(await platform.waitForEnd(slug, id)).toMatchObject({ status: 'ready', error: null })
     return repository
   }
-  const listServices = async (slug: string) => (await platform.api<Services>('GET', `/instance/projects/${slug}/services`)).body
+  const listServices = async (slug: string, query = '') => (await platform.api<Services>('GET', `/instance/projects/${slug}/services${query}`)).body
   const readHome = async (slug: string) => JSON.parse((await platform.fetchEdge(`${slug}.localhost`)).body) as Record<string, string>
 
   test('services are listed with status and address, have separate logs, and are restarted individually', async () => {
@@ -84,7 +84,7 @@ services:
 volumes: { state: {} }
 `,
     })
-    await live(
+    const repository = await live(
       'clock',
       cron(
         `require('node:fs').appendFileSync('state/worker', 'run;'); if (require('node:fs').readFileSync('state/worker', 'utf8').length > 10) process.exit(9)`,
@@ -119,6 +119,13 @@ volumes: { state: {} }
     await platform.api('POST', '/instance/projects/clock/services/job/runs')
     await until(async () => (await statuses())[0]?.[1] !== 'running' || undefined, { what: 'the third run to end' })
     expect((await runs())[0]).toMatchObject({ status: 'failed', exit_code: 9, message: 'It exited with code 9.' })
+
+    // A preview has the service, but does not run it.
+    await platform.api('PATCH', '/instance/projects/clock/watching', { previews: true })
+    await waitForFirstCheck(platform, 'clock')
+    await waitForPreview(platform, 'clock', 'topic', commitToBranch(repository.folder, 'topic', { 'note.txt': 'topic' }))
+    const { services } = await listServices('clock', '?branch=topic')
+    expect(services.find(({ name }) => name === 'job')).toMatchObject({ status: 'stopped', next_run_at: null, last_run: null })
   })
 
   test('a volume is listed with its size, saved, restored and downloaded; a restore saves the current files first', async () => {

@@ -124,10 +124,10 @@ function ServiceAction({ slug, branch, service: { name, kind, is_main, status } 
 }
 
 /** The line below the address. */
-function describe({ kind, image, command, schedule, time_zone, next_run_at, volumes, depends_on, health_check }: Service): string {
+function describe({ kind, status, image, command, schedule, time_zone, next_run_at, volumes, depends_on, health_check }: Service): string {
   const facts = [
     kind === 'cron' && schedule !== null ? `${schedule} (${time_zone ?? 'UTC'})` : null,
-    next_run_at === null ? null : `next ${formatDateTime(next_run_at)}`,
+    kind === 'cron' && status === 'stopped' ? 'only in production' : next_run_at === null ? null : `next ${formatDateTime(next_run_at)}`,
     image ?? command,
     ...volumes.map((volume) => `${volume.name} at ${volume.path}`),
     depends_on.length === 0 ? null : `after ${depends_on.join(', ')}`,
