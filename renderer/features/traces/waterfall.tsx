@@ -3,6 +3,7 @@ import { ChevronDown, ChevronRight } from 'lucide-react'
 import { type CSSProperties, memo, type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { TraceLogLine, TraceSpan } from '../../../server/contract/traces.ts'
 import { formatLatency } from '../../lib/format.ts'
+import { getLogMessage } from '../../lib/log-message.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { listRows, type SpanNode, type WaterfallRow } from './waterfall-rows.ts'
 import styles from './waterfall.module.css'
@@ -174,7 +175,7 @@ function LogRow({ log, duration_ms, style }: { log: TraceLogLine; duration_ms: n
     <div className={`${styles.row} ${styles.log}`} style={style}>
       <span className={styles.toggle} />
       <span className={`mono truncate ${styles.line}`} title={sanitizeForDisplay(log.line)}>
-        {sanitizeForDisplay(log.line)}
+        {sanitizeForDisplay(getLogMessage(log.line))}
       </span>
       <span className={styles.track} aria-hidden>
         <span className={styles.mark} style={{ left: `${percent(log.start_ms, duration_ms)}%` }} />
