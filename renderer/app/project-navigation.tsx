@@ -5,13 +5,8 @@ import styles from './project-navigation.module.css'
 
 /** The tabs of a project, and below them the pages of the open tab if it has several. */
 export function ProjectNavigation({ projectPath, location }: { projectPath: string; location: string }) {
-  const tabs = useRef<HTMLElement>(null)
-  // On a phone the tabs scroll horizontally: the active one scrolls into view without moving the page.
-  useEffect(() => {
-    const open = tabs.current?.querySelector<HTMLElement>('[aria-current]')
-    if (tabs.current && open) tabs.current.scrollLeft = open.offsetLeft - (tabs.current.clientWidth - open.offsetWidth) / 2
-  }, [location])
-
+  const tabs = useScrollToCurrent(location)
+  const pagesOfTab = useScrollToCurrent(location)
   const current = findPage(location.slice(projectPath.length))
   const pages = projectPages.filter(({ tab, label }) => tab === current?.tab && label !== null)
   return (
@@ -29,7 +24,7 @@ export function ProjectNavigation({ projectPath, location }: { projectPath: stri
         ))}
       </nav>
       {pages.length > 1 && (
-        <nav className={styles.pagesOfTab} aria-label={`${current?.tab} pages`}>
+        <nav className={styles.pagesOfTab} ref={pagesOfTab} aria-label={`${current?.tab} pages`}>
           {pages.map((page) => (
             <Link key={page.path} href={`${projectPath}${page.path}`} aria-current={page === current ? 'page' : undefined}>
               {page.label}
@@ -39,6 +34,18 @@ export function ProjectNavigation({ projectPath, location }: { projectPath: stri
       )}
     </>
   )
+}
+
+/** On a phone the links scroll horizontally: the current one scrolls into view without moving the page. */
+function useScrollToCurrent(location: string) {
+  const list = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const current = list.current?.querySelector('[aria-current]')
+    if (!list.current || !current) return
+    const [outer, inner] = [list.current.getBoundingClientRect(), current.getBoundingClientRect()]
+    list.current.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2
+  }, [location])
+  return list
 }
 
 /** The page at a path below the project, or the one that lists what is at that path. */

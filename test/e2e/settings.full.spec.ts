@@ -78,3 +78,11 @@ test('a variable is made write-only and a build secret, and its value is never s
   await expect(row).toContainText('Write-only')
   expect(await dashboard.content()).not.toContain('HPSENT')
 })
+
+test('on a phone the current tab and page are in view', async ({ dashboard, platform }) => {
+  await platform.createProject({ slug: 'narrow', name: 'Narrow' })
+  await dashboard.setViewportSize({ width: 390, height: 844 })
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/narrow/cache`)
+  await expect(dashboard.getByRole('link', { name: 'Settings', exact: true })).toBeInViewport({ ratio: 1 })
+  await expect(dashboard.getByRole('link', { name: 'Cache', exact: true })).toBeInViewport({ ratio: 1 })
+})
