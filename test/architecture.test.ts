@@ -197,6 +197,15 @@ describe('who may import whom', () => {
     expect(rendererImports.filter((one) => layer(one.from) > layer(one.to)).map((one) => `${one.from} -> ${one.to}`)).toEqual([])
   })
 
+  test('renderer: nothing that it runs imports zod, which is large and tries eval, against the policy of the page', () => {
+    // The build replaces routes.ts by its routes.
+    const values = imports.filter((one) => !one.is_type_only && one.to !== 'server/contract/routes.ts')
+    const reached = new Map(codeFiles.filter((file) => file.startsWith('renderer/')).map((file) => [file, file]))
+    for (const [file, path] of reached)
+      for (const { from, to, is_own } of values) if (is_own && from === file && !reached.has(to)) reached.set(to, `${path} -> ${to}`)
+    expect(values.filter(({ from, to }) => to === 'zod' && reached.has(from)).map(({ from }) => reached.get(from))).toEqual([])
+  })
+
   test('renderer: a feature imports another feature only through its index.ts', () => {
     expect(rendererImports.filter((one) => isForeignFeature(one) && !one.to.endsWith('/index.ts')).map((one) => `${one.from} -> ${one.to}`)).toEqual(
       [],

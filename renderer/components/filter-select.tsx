@@ -1,5 +1,3 @@
-import { useProjects } from '../api/projects.ts'
-
 interface FilterSelectProps {
   label: string
   /** The text of the choice that filters nothing. Its value is empty. */
@@ -20,20 +18,5 @@ export function FilterSelect({ label, all, value, choices, onChange }: FilterSel
         </option>
       ))}
     </select>
-  )
-}
-
-/** A filter by the slug of a project. */
-export function ProjectFilterSelect({ value, onChange }: Pick<FilterSelectProps, 'value' | 'onChange'>) {
-  const { data } = useProjects()
-  const names = Object.fromEntries((data?.pages.flatMap((page) => page.projects) ?? []).map(({ slug, name }) => [slug, name]))
-  return (
-    <FilterSelect
-      label="Project"
-      all="All projects"
-      value={value}
-      choices={value === '' ? names : { [value]: value, ...names }}
-      onChange={onChange}
-    />
   )
 }

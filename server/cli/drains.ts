@@ -1,5 +1,6 @@
 import { logDrainEnvironmentLabels, logDrainKindLabels, logDrainSourceLabels, logDrainStatusLabels } from '../contract/labels.ts'
-import { type LogDrain, logDrainEnvironments, logDrainKinds, logDrainSources } from '../contract/log-drains.ts'
+import { logDrainEnvironments, logDrainKinds, logDrainSources } from '../contract/log-drain-kinds.ts'
+import type { LogDrain } from '../contract/log-drains.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, unknownSubcommand, UsageError } from './command.ts'
 import { formatTable } from './terminal.ts'
 

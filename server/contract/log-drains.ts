@@ -1,12 +1,8 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
+import { logDrainEnvironments, logDrainFormats, logDrainKinds, logDrainSources } from './log-drain-kinds.ts'
 import { operation } from './operation.ts'
 import { dateTime, empty, okResponse, projectIdParams, projectParams } from './shared.ts'
-
-export const logDrainKinds = ['http', 'syslog', 'file'] as const
-export const logDrainSources = ['app', 'build', 'request'] as const
-export const logDrainEnvironments = ['all', 'production', 'previews'] as const
-export const logDrainFormats = ['ndjson', 'json'] as const
 
 /** Headers that belong to the connection or to Homeport. */
 const reservedHeader =

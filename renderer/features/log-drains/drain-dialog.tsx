@@ -1,6 +1,7 @@
 import { limits } from '../../../server/contract/limits.ts'
 import { logDrainEnvironmentLabels, logDrainKindLabels, logDrainSourceLabels } from '../../../server/contract/labels.ts'
-import { type LogDrain, logDrainEnvironments, logDrainKinds, logDrainSources } from '../../../server/contract/log-drains.ts'
+import { logDrainEnvironments, logDrainKinds, logDrainSources } from '../../../server/contract/log-drain-kinds.ts'
+import type { LogDrain } from '../../../server/contract/log-drains.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import { useCreateLogDrain, useUpdateLogDrain } from '../../api/log-drains.ts'
 import { Button } from '../../components/button.tsx'

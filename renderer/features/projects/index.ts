@@ -1,0 +1,1 @@
+export { ProjectFilterSelect } from './project-filter-select.tsx'
