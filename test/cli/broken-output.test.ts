@@ -9,7 +9,8 @@ import { createLineWriter } from '../../server/cli/line-writer.ts'
 import { createServeLog } from '../../server/cli/serve-log.ts'
 import { readInstanceFile } from '../../server/lib/instance-file.ts'
 import { newSecret } from '../../server/lib/token.ts'
-import { fetchFromEdge, runHomeport, createTempFolder, root } from '../support/instance-process.ts'
+import { fetchFromEdge, runHomeport, createTempFolder } from '../support/instance-process.ts'
+import { buildProgram } from '../support/programs.ts'
 import { until } from '../support/until.ts'
 
 describe('a log line', () => {
@@ -108,7 +109,7 @@ describe('homeport serve', () => {
     const data = join(folder.path, 'data')
     const full = openSync('/dev/full', 'w')
     const args = ['serve', '--data', data, '--no-open', '--port', '0', '--edge-port', '0', '--runtime', 'process']
-    const child = spawn(process.execPath, [join(root, 'server/cli/homeport.ts'), ...args], { stdio: stdioOf({ full }) })
+    const child = spawn(process.execPath, [await buildProgram('homeport'), ...args], { stdio: stdioOf({ full }) })
     const exit = once(child, 'exit')
     try {
       const instance = await until(() => readInstanceFile(data), { what: 'the platform to be ready' })

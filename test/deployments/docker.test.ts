@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { newId } from '../../server/lib/id.ts'
+import { fullTest } from '../support/full-test.ts'
 import { createDockerFaultProxy } from '../support/docker-fault-proxy.ts'
 import { tinyServer } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
@@ -10,7 +11,7 @@ describe.skipIf(!requires('docker').ok)('deployments on Docker', () => {
   const context = useDeploymentContext('docker', [dockerProxy.address])
   afterAll(() => dockerProxy.remove())
 
-  test('without an engine deployments wait, and run in order once it is available', async () => {
+  fullTest('without an engine deployments wait, and run in order once it is available', async () => {
     const slugs = ['one', 'two']
     await context.platform.api('PATCH', '/instance/settings', { build_concurrency: 1 })
     const ids: string[] = []

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Volume } from '../../server/contract/volumes.ts'
+import { fullTest } from '../support/full-test.ts'
 import { createTarGz, createZip } from '../support/archives.ts'
 import { createHelpers, guestbook } from './added-volumes-suite.ts'
 import type { DeploymentContext } from './deployment-suite.ts'
@@ -50,7 +51,7 @@ export function volumeUploadsSuite(context: DeploymentContext): void {
     expect(leftovers()).toEqual([])
   })
 
-  test('a download is uploaded to a volume of another project with the command line', async () => {
+  fullTest('a download is uploaded to a volume of another project with the command line', async () => {
     const file = join(folder, 'gallery.tar.gz')
     expect(await homeport('volumes', 'download', 'gallery', 'uploads', file)).toMatchObject({ code: 0 })
     await context.projectWith('copy', guestbook('one'))
@@ -91,7 +92,7 @@ export function volumeUploadsSuite(context: DeploymentContext): void {
     expect(existsSync(join(context.platform.data_dir, 'canary'))).toBe(false)
   })
 
-  test('the first version with a volume starts with the files that were uploaded before it', async () => {
+  fullTest('the first version with a volume starts with the files that were uploaded before it', async () => {
     await context.projectWith('early', guestbook('one'))
     expect(await upload('early', 'uploads', archiveOf({ 'a.png': 'a' }))).toMatchObject({ status: 404, body: { error: 'volume_not_found' } })
     await context.platform.api('POST', '/instance/projects/early/volumes', { path: 'public/uploads' })
