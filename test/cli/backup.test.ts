@@ -5,6 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync,
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { type CommandLine, commandLine } from '../support/command.ts'
 import { runHomeport, createTempFolder } from '../support/instance-process.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
@@ -107,7 +108,7 @@ describe('restore', () => {
   })
 })
 
-test('a platform killed during a backup leaves a draft, which its next start removes', async () => {
+fullTest('a platform killed during a backup leaves a draft, which its next start removes', async () => {
   const data_dir = join(folder.path, 'killed')
   const kept = join(data_dir, 'backups')
   mkdirSync(join(data_dir, 'screenshots'), { recursive: true })

@@ -168,7 +168,7 @@ client.connect().then(() => client.query("CREATE TABLE guests (name text); INSER
       }
     })
 
-    test('DELETE removes the role, and redeploys the app without it; a DATABASE_URL set by its owner takes effect again', async () => {
+    fullTest('DELETE removes the role, and redeploys the app without it; a DATABASE_URL set by its owner takes effect again', async () => {
       await project('short')
       const own = { key: 'DATABASE_URL', value: 'postgresql://elsewhere/db' }
       expect((await platform.api('POST', '/v1/projects/short/env-vars', own)).status).toBe(201)

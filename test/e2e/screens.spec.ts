@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from '@playwright/test'
 import { waitUntilIdle, takeLayoutShifts } from '../support/page-performance.ts'
-import { expect, expectNoHorizontalScroll, expectAccessible, colorContrastRules, test as base } from './fixtures.ts'
+import { addAxe, colorContrastRules } from './accessibility.ts'
+import { expect, expectNoHorizontalScroll, expectAccessible, test as base } from './fixtures.ts'
 import type { Screen } from './screen.ts'
 import { screens } from './screens.ts'
 import { type DashboardTarget, toDashboardTarget, leaveScreen, openScreen, createWindow, fetchSeededPlatform } from './screen-navigation.ts'
@@ -33,7 +34,10 @@ const test = base.extend<object, WorkerFixtures>({
     async ({ browser }, use) => {
       const windows = new Map<Width, BrowserContext>()
       await use(async (width) => {
-        const window = windows.get(width) ?? (await createWindow(browser, { viewport: { width, height: 844 }, hasTouch: width < 500 }))
+        const open = windows.get(width)
+        if (open) return open
+        const window = await createWindow(browser, { viewport: { width, height: 844 }, hasTouch: width < 500 })
+        await addAxe(window)
         windows.set(width, window)
         return window
       })

@@ -108,7 +108,7 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
     await expect(camera.take()).rejects.toThrow('did not load within 1.5 s')
   })
 
-  test('that is killed fails the screenshot at once; the next one works', async () => {
+  fullTest('that is killed fails the screenshot at once; the next one works', async () => {
     camera = await startTestScreenshotter(() => {
       camera.serve(htmlHandler('<h1>x</h1>'))
       // Some exit by themselves when the first one does.
