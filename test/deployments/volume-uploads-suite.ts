@@ -76,18 +76,18 @@ export function volumeUploadsSuite(context: DeploymentContext): void {
   })
 
   test('a refused archive leaves the volume and the running app unchanged', async () => {
-    const before = await read('copy')
+    const before = await read('gallery')
     const hostile = createTarGz([
       { name: 'a.png', data: 'a' },
       { name: '../../canary', data: 'x' },
     ])
-    expect(await upload('copy', 'uploads', hostile)).toMatchObject({ status: 400, body: { error: 'invalid_archive' } })
-    expect(await upload('copy', 'uploads', createTarGz([{ name: 'l', type: '2', link: '/etc' }]))).toMatchObject({ status: 400 })
-    expect(await upload('copy', 'uploads', Buffer.from('no archive'))).toMatchObject({ status: 400, body: { error: 'invalid_archive' } })
-    expect(await upload('copy', 'uploads', archiveOf({ a: 'a' }).subarray(0, 40))).toMatchObject({ status: 400 })
+    expect(await upload('gallery', 'uploads', hostile)).toMatchObject({ status: 400, body: { error: 'invalid_archive' } })
+    expect(await upload('gallery', 'uploads', createTarGz([{ name: 'l', type: '2', link: '/etc' }]))).toMatchObject({ status: 400 })
+    expect(await upload('gallery', 'uploads', Buffer.from('no archive'))).toMatchObject({ status: 400, body: { error: 'invalid_archive' } })
+    expect(await upload('gallery', 'uploads', archiveOf({ a: 'a' }).subarray(0, 40))).toMatchObject({ status: 400 })
     for (const name of ['...', '-x', 'a%2F..%2Fb', 'a%00b', 'x'.repeat(300)])
-      expect((await upload('copy', name, archiveOf({ a: 'a' }), '?create=true')).status, name).toBeGreaterThanOrEqual(400)
-    expect(await read('copy')).toEqual(before)
+      expect((await upload('gallery', name, archiveOf({ a: 'a' }), '?create=true')).status, name).toBeGreaterThanOrEqual(400)
+    expect(await read('gallery')).toEqual(before)
     expect(leftovers()).toEqual([])
     expect(existsSync(join(context.platform.data_dir, 'canary'))).toBe(false)
   })
