@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
+import { fullTest } from '../support/full-test.ts'
 import { commandLine, type CommandLine } from '../support/command.ts'
 import { tinyServer } from '../support/repository.ts'
 import { until } from '../support/until.ts'
@@ -52,7 +53,7 @@ test('400 when there is nothing to build', async () => {
   expect(issuePaths(await create({ no_cache: 'yes' }))).toEqual(['no_cache'])
 })
 
-test('the command line builds without cache from a repository, a folder and an upload', async () => {
+fullTest('the command line builds without cache from a repository, a folder and an upload', async () => {
   for (const words of [
     ['deploy', '--git'],
     ['deploy', '.'],

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CacheInspectionResult } from '../../server/contract/network.ts'
 import type { Project } from '../../server/contract/projects.ts'
+import { fullTest } from '../support/full-test.ts'
 import { readEventStream } from '../support/event-stream.ts'
 import { makeRepository } from '../support/repository.ts'
 import { signalFileIn, startTestPlatform } from '../support/platform.ts'
@@ -137,36 +138,34 @@ describe('after DELETE', () => {
   })
 })
 
-describe('across a restart', () => {
-  test('purged responses stay purged, a project with caching off stays off, and the token still works', async () => {
-    const first = await startTestPlatform({ runtime: 'process' })
-    const { data_dir } = first
-    const put = async (slug: string) => {
-      await first.createProject({ slug, repo_url: context.repository.url })
-      await first.waitForEnd(slug, (await first.deploy(slug)).id)
-    }
-    await put('kept')
-    await put('bare')
-    await first.api('PATCH', '/v1/projects/bare', { caching_enabled: false })
-    const { token } = (await first.api<{ token: string }>('POST', '/v1/projects/kept/cache/token')).body
-    for (const path of ['/kept', '/purged?tags=t']) await first.fetchEdge('kept.localhost', path)
-    expect((await first.api('POST', '/v1/projects/kept/cache/purge-tags', { tags: ['t'] })).body).toEqual({ ok: true, purged: 1 })
-    await first.handle.stop()
+fullTest('across a restart purged responses stay purged, a project with caching off stays off, and the token still works', async () => {
+  const first = await startTestPlatform({ runtime: 'process' })
+  const { data_dir } = first
+  const put = async (slug: string) => {
+    await first.createProject({ slug, repo_url: context.repository.url })
+    await first.waitForEnd(slug, (await first.deploy(slug)).id)
+  }
+  await put('kept')
+  await put('bare')
+  await first.api('PATCH', '/v1/projects/bare', { caching_enabled: false })
+  const { token } = (await first.api<{ token: string }>('POST', '/v1/projects/kept/cache/token')).body
+  for (const path of ['/kept', '/purged?tags=t']) await first.fetchEdge('kept.localhost', path)
+  expect((await first.api('POST', '/v1/projects/kept/cache/purge-tags', { tags: ['t'] })).body).toEqual({ ok: true, purged: 1 })
+  await first.handle.stop()
 
-    const second = await startTestPlatform({ runtime: 'process', data_dir })
-    try {
-      await until(async () => ((await second.fetchEdge('bare.localhost', '/')).status === 200 ? true : undefined), { what: 'the apps to be back' })
-      await until(async () => ((await second.fetchEdge('kept.localhost', '/?cc=no-store')).status === 200 ? true : undefined), {
-        what: 'the apps to be back',
-      })
-      expect((await second.fetchEdge('kept.localhost', '/purged?tags=t')).headers['x-cache']).toBe('MISS')
-      expect((await second.fetchEdge('bare.localhost', '/')).headers['x-cache']).toBe('BYPASS')
-      const { body } = await second.api<{ project: Project }>('GET', '/v1/projects/kept')
-      expect(body.project.has_purge_token).toBe(true)
-      expect((await context.hook(`${second.handle.api_url}/hooks/cache/kept`, token)).status).toBe(200)
-    } finally {
-      await second.remove()
-    }
-    expect(existsSync(data_dir)).toBe(false)
-  })
+  const second = await startTestPlatform({ runtime: 'process', data_dir })
+  try {
+    await until(async () => ((await second.fetchEdge('bare.localhost', '/')).status === 200 ? true : undefined), { what: 'the apps to be back' })
+    await until(async () => ((await second.fetchEdge('kept.localhost', '/?cc=no-store')).status === 200 ? true : undefined), {
+      what: 'the apps to be back',
+    })
+    expect((await second.fetchEdge('kept.localhost', '/purged?tags=t')).headers['x-cache']).toBe('MISS')
+    expect((await second.fetchEdge('bare.localhost', '/')).headers['x-cache']).toBe('BYPASS')
+    const { body } = await second.api<{ project: Project }>('GET', '/v1/projects/kept')
+    expect(body.project.has_purge_token).toBe(true)
+    expect((await context.hook(`${second.handle.api_url}/hooks/cache/kept`, token)).status).toBe(200)
+  } finally {
+    await second.remove()
+  }
+  expect(existsSync(data_dir)).toBe(false)
 })

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
@@ -43,7 +44,7 @@ test('a repeated creation makes one project; ten concurrent deploy requests make
   expect(body.deployments.map(({ id }) => id)).toEqual([(JSON.parse(answers[0]?.text ?? '{}') as { deployment_id: string }).deployment_id])
 })
 
-test('keys survive a restart', async () => {
+fullTest('keys survive a restart', async () => {
   const first = await post('before', '/v1/tokens', { name: 'kept' })
   expect(first.status).toBe(201)
   await platform.handle.stop()

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { createTransport } from 'nodemailer'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { MailCatcherStatus, MailMessage, MailMessageDetails } from '../../server/contract/mail.ts'
+import { fullTest } from '../support/full-test.ts'
 import { runCommand } from '../support/command.ts'
 import { createApiContext, expectError, type ApiContext } from './api-context.ts'
 
@@ -174,7 +175,7 @@ test('a message over 25 MB is refused by its declared size and by its actual siz
   expect((await read()).messages.length).toBe(count)
 })
 
-test('keeps the last 500 messages', async () => {
+fullTest('keeps the last 500 messages', async () => {
   const transport = createTransport({
     host: account.host,
     port: account.port,

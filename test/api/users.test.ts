@@ -11,7 +11,7 @@ const secrets: string[] = []
 
 beforeAll(async () => {
   mail = await startMailServer()
-  const host_module = new URL('./fast-password-host.ts', import.meta.url).href
+  const host_module = new URL('../support/fast-password-host.ts', import.meta.url).href
   platform = await startTestPlatform({ runtime: 'process', smtp_url: mail.url, host_module })
 })
 afterAll(async () => {

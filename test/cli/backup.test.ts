@@ -5,9 +5,11 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync,
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { type CommandLine, commandLine } from '../support/command.ts'
-import { runHomeport, createTempFolder, root } from '../support/instance-process.ts'
+import { runHomeport, createTempFolder } from '../support/instance-process.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { buildProgram } from '../support/programs.ts'
 import { until } from '../support/until.ts'
 
 const folder = createTempFolder('backup')
@@ -77,7 +79,7 @@ describe('restore', () => {
     // A key file that can be read once: at the end, where it is read again, the restore blocks until it is killed.
     const onceOnly = join(folder.path, 'once.key')
     execFileSync('mkfifo', [onceOnly])
-    const child = spawn(process.execPath, [join(root, 'server/cli/homeport.ts'), ...args, onceOnly], { stdio: 'ignore' })
+    const child = spawn(process.execPath, [await buildProgram('homeport'), ...args, onceOnly], { stdio: 'ignore' })
     const ended = once(child, 'exit')
     await writeFile(onceOnly, readFileSync(keyFile))
     await until(async () => existsSync(join(into, '.restoring', 'homeport.db')) || undefined, { what: 'the restore to be under way' })
@@ -106,7 +108,7 @@ describe('restore', () => {
   })
 })
 
-test('a platform killed during a backup leaves a draft, which its next start removes', async () => {
+fullTest('a platform killed during a backup leaves a draft, which its next start removes', async () => {
   const data_dir = join(folder.path, 'killed')
   const kept = join(data_dir, 'backups')
   mkdirSync(join(data_dir, 'screenshots'), { recursive: true })

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest'
 import type { DevSession } from '../../server/contract/dev.ts'
+import { fullTest } from '../support/full-test.ts'
 import { type CommandLine, commandLine } from '../support/command.ts'
 import { openSecureSocket } from '../support/dev-socket.ts'
 import { createTempFolder, root, type RunningCommand, startHomeport } from '../support/instance-process.ts'
@@ -91,7 +92,7 @@ test('an edit arrives over a WebSocket through HTTPS, and SIGKILL switches back 
   )
 })
 
-test('a linked worktree has its own address, and --stop switches both back', async () => {
+fullTest('a linked worktree has its own address, and --stop switches both back', async () => {
   const [main, roses] = await Promise.all([startDev(app), startDev(branch)])
   expect([main.session.host, roses.session.host]).toEqual(['garden.localhost', 'feature-roses--garden.localhost'])
   expect(await page('feature-roses--garden.localhost', '/main.js')).toContain("'one'")

@@ -2,9 +2,11 @@ import { once } from 'node:events'
 import { createServer, request as forward, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '../../server/contract/databases.ts'
 import type { EnvVar } from '../../server/contract/env-vars.ts'
 import type { PromotionReportLine } from '../../server/client/promotion/report.ts'
 import type { Volume } from '../../server/contract/volumes.ts'
+import { queryDatabase } from '../database/guest-book-app.ts'
 import { guestbook } from '../deployments/added-volumes-suite.ts'
 import { runCommand } from '../support/command.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
@@ -103,6 +105,25 @@ test('a terminal asks about each volume, with its size; pull brings the project 
   const back = JSON.parse((await platform.fetchEdge('back.localhost')).body) as { guests: string[]; uploads: string[] }
   expect(back).toMatchObject({ guests: [], uploads: ['lantern.png', 'rope.png'] })
   expect(out).toContain('Files of the volume guests.db: Not selected.')
+})
+
+test('the data of PostgreSQL arrives with the project, and its sequences continue', async () => {
+  const ledger = makeRepository({ 'index.html': '<h1>Ledger</h1>' })
+  await platform.createProject({ slug: 'ledger', repo_url: ledger.url, previews: false })
+  const { body } = await platform.api<{ database: Database }>('POST', '/v1/projects/ledger/database')
+  await queryDatabase(body.database.connection_string, 'CREATE TABLE entries (id serial PRIMARY KEY, amount numeric(30, 10))')
+  await queryDatabase(body.database.connection_string, 'INSERT INTO entries (amount) VALUES (12345678901234567890.0123456789)')
+  expect((await platform.waitForEnd('ledger', (await platform.deploy('ledger')).id)).error).toBeNull()
+
+  const { code, out, err } = await run(['promote', 'ledger', 'Berth', '--databases', 'all'])
+  expect([code, out], err).toEqual([0, expect.stringMatching(/Data of the PostgreSQL database: Copied\.\n/)])
+  const { connection_string } = (await away.api<{ database: Database }>('GET', '/v1/projects/ledger/database')).body.database
+  await queryDatabase(connection_string, 'INSERT INTO entries (amount) VALUES (1)')
+  expect(await queryDatabase(connection_string, 'SELECT id::text, amount::text FROM entries ORDER BY id')).toEqual([
+    ['1', '12345678901234567890.0123456789'],
+    ['2', '1.0000000000'],
+  ])
+  ledger.remove()
 })
 
 test('an unlisted instance and uncopyable names are refused before anything is sent', async () => {

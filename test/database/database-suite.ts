@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../server/contract/databases.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
+import { fullTest } from '../support/full-test.ts'
 import { checkRepository, commitToBranch, createGit, waitForPreview, listPreviews, waitForFirstCheck } from '../support/git-branches.ts'
 import { type TestPlatform, until } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -167,7 +168,7 @@ client.connect().then(() => client.query("CREATE TABLE guests (name text); INSER
       }
     })
 
-    test('DELETE removes the role, and redeploys the app without it; a DATABASE_URL set by its owner takes effect again', async () => {
+    fullTest('DELETE removes the role, and redeploys the app without it; a DATABASE_URL set by its owner takes effect again', async () => {
       await project('short')
       const own = { key: 'DATABASE_URL', value: 'postgresql://elsewhere/db' }
       expect((await platform.api('POST', '/v1/projects/short/env-vars', own)).status).toBe(201)
@@ -181,38 +182,41 @@ client.connect().then(() => client.query("CREATE TABLE guests (name text); INSER
       expect(await queryError(database.connection_string, 'SELECT 1')).toMatch(/password authentication failed|does not exist|pg_hba/)
     })
 
-    test('a preview has none by default; on request it gets its own copy of the project’s database with its own role, which is dropped with it', async () => {
-      await platform.createProject({ slug: 'views', repo_url: branched.url, pushes: true })
-      await waitForFirstCheck(platform, 'views')
-      const { database } = await make('views')
-      await queryDatabase(database.connection_string, "CREATE TABLE guests (name text); INSERT INTO guests VALUES ('ada')")
-      const names = () => queryDatabase(database.connection_string, 'TABLE guests')
-      const preview = async (branch: string, files: Record<string, string>) => {
-        const sha = commitToBranch(branched.folder, branch, files)
+    fullTest(
+      'a preview has none by default; on request it gets its own copy of the project’s database with its own role, which is dropped with it',
+      async () => {
+        await platform.createProject({ slug: 'views', repo_url: branched.url, pushes: true })
+        await waitForFirstCheck(platform, 'views')
+        const { database } = await make('views')
+        await queryDatabase(database.connection_string, "CREATE TABLE guests (name text); INSERT INTO guests VALUES ('ada')")
+        const names = () => queryDatabase(database.connection_string, 'TABLE guests')
+        const preview = async (branch: string, files: Record<string, string>) => {
+          const sha = commitToBranch(branched.folder, branch, files)
+          await checkRepository(platform, 'views')
+          const { hostname } = new URL((await waitForPreview(platform, 'views', branch, sha)).url ?? '')
+          return async (at: string) => (await platform.fetchEdge(hostname, at)).body
+        }
+        expect(await (await preview('plain', { 'a.txt': 'a' }))('/url')).toBe('none')
+
+        await platform.api('PATCH', '/instance/projects/views/watching', { preview_databases: true })
+        const own = await preview('own', { 'b.txt': 'b' })
+        expect(await own('/all')).toBe('ada')
+        expect(await own('/sign?name=bea')).toBe('ada,bea')
+        expect(await names()).toEqual([['ada']])
+        const url = new URL(await own('/url'))
+        expect([url.username === database.db_user, url.password === database.password]).toEqual([false, false])
+
+        // The next commit finds the rows that the previous one left.
+        expect(await (await preview('own', { 'b.txt': 'c' }))('/all')).toBe('ada,bea')
+
+        createGit(branched.folder)('branch', '--delete', '--force', 'own')
         await checkRepository(platform, 'views')
-        const { hostname } = new URL((await waitForPreview(platform, 'views', branch, sha)).url ?? '')
-        return async (at: string) => (await platform.fetchEdge(hostname, at)).body
-      }
-      expect(await (await preview('plain', { 'a.txt': 'a' }))('/url')).toBe('none')
-
-      await platform.api('PATCH', '/instance/projects/views/watching', { preview_databases: true })
-      const own = await preview('own', { 'b.txt': 'b' })
-      expect(await own('/all')).toBe('ada')
-      expect(await own('/sign?name=bea')).toBe('ada,bea')
-      expect(await names()).toEqual([['ada']])
-      const url = new URL(await own('/url'))
-      expect([url.username === database.db_user, url.password === database.password]).toEqual([false, false])
-
-      // The next commit finds the rows that the previous one left.
-      expect(await (await preview('own', { 'b.txt': 'c' }))('/all')).toBe('ada,bea')
-
-      createGit(branched.folder)('branch', '--delete', '--force', 'own')
-      await checkRepository(platform, 'views')
-      await until(async () => ((await listPreviews(platform, 'views')).every(({ branch }) => branch !== 'own') ? true : undefined), {
-        what: 'the preview to close',
-      })
-      await isGone(url.username)
-      expect(await names()).toEqual([['ada']])
-    })
+        await until(async () => ((await listPreviews(platform, 'views')).every(({ branch }) => branch !== 'own') ? true : undefined), {
+          what: 'the preview to close',
+        })
+        await isGone(url.username)
+        expect(await names()).toEqual([['ada']])
+      },
+    )
   })
 }

@@ -6,6 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { Client } from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Database, DatabaseDump } from '../../server/contract/databases.ts'
+import { fullTest } from '../support/full-test.ts'
 import { type TestPlatform, until } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
 import { queryDatabase } from './guest-book-app.ts'
@@ -187,7 +188,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       expect(await queryDatabase(small.connection_string, "SELECT to_regclass('slow'), (SELECT a FROM kept)")).toEqual([[null, 2]])
     })
 
-    test('a restore ends the sessions of the app, and is never visible in part', async () => {
+    fullTest('a restore ends the sessions of the app, and is never visible in part', async () => {
       const app = new Client({ connectionString: rich.connection_string })
       const ended = new Promise<void>((resolve) => app.once('end', resolve))
       app.on('error', () => {})

@@ -77,7 +77,7 @@ export function addedVolumesSuite(context: DeploymentContext): void {
     ])
   })
 
-  test('rolling back to a version from before a volume was added mounts it, and its build stays usable', async () => {
+  fullTest('rolling back to a version from before a volume was added mounts it, and its build stays usable', async () => {
     const { body } = await context.platform.api<{ deployments: { id: string; can_rollback: boolean }[] }>('GET', '/v1/projects/kept/deployments')
     const oldest = body.deployments.findLast(({ can_rollback }) => can_rollback)
     const { status, body: answer } = await context.platform.api<{ deployment: { id: string } }>(
@@ -89,7 +89,7 @@ export function addedVolumesSuite(context: DeploymentContext): void {
     expect(await read('kept')).toEqual({ version: 'one', guests: ['Bob', 'Cleo'], uploads: ['after.png', 'before.png'] })
   })
 
-  test('a detached volume keeps its files, which return when it is attached again', async () => {
+  fullTest('a detached volume keeps its files, which return when it is attached again', async () => {
     const detached = await homeport('volumes', 'detach', 'kept', 'uploads', '--json')
     expect(detached).toMatchObject({ code: 0, err: '' })
     await context.platform.waitForEnd('kept', (JSON.parse(detached.out) as { deployment_id: string }).deployment_id)

@@ -2,6 +2,7 @@ import { createTransport } from 'nodemailer'
 import { describe, expect, test } from 'vitest'
 import type { MailMessage } from '../../server/contract/mail.ts'
 import type { PlannedSource } from '../../server/contract/source-plans.ts'
+import { fullTest } from '../support/full-test.ts'
 import { checkRepository, commitToBranch, createGit, waitForPreview } from '../support/git-branches.ts'
 import { useDeploymentContext } from './deployment-suite.ts'
 import { printsVariables } from './declared-services-suite.ts'
@@ -73,7 +74,7 @@ describe('managed services of homeport.yaml', () => {
     expect([await hasMail('branched'), await hasDatabase('branched')]).toEqual([false, false])
   })
 
-  test('what is removed stays away until the next deployment of the source', async () => {
+  fullTest('what is removed stays away until the next deployment of the source', async () => {
     await context.projectWith('removed', { ...printsVariables, 'homeport.yaml': 'managed: [mail]\n' })
     await context.deployReady('removed')
     const { deployment_id } = (await api<{ deployment_id: string }>('PATCH', '/instance/projects/removed/mail', { is_enabled: false })).body
@@ -114,7 +115,7 @@ describe('managed services of homeport.yaml', () => {
     expect([await hasMail('pulled'), await hasDatabase('pulled')]).toEqual([false, false])
   })
 
-  test('a database that the account’s plan does not include is refused with the sentence of the API', async () => {
+  fullTest('a database that the account’s plan does not include is refused with the sentence of the API', async () => {
     await context.projectWith('unpaid', { ...printsVariables, 'homeport.yaml': 'managed: [postgres]\n' })
     await api('PATCH', '/instance/settings', { plan: 'starter', payment_method: false })
     const { message } = (await api<{ message: string }>('POST', '/v1/projects/unpaid/database')).body

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Settings } from '../../server/contract/instance.ts'
 import type { Backup } from '../../server/contract/maintenance.ts'
 import type { CronRun, Service } from '../../server/contract/services.ts'
 import type { Volume, VolumeEntry, VolumeSnapshot } from '../../server/contract/volumes.ts'
@@ -60,6 +61,9 @@ export function environmentSuite(runtime: 'process' | 'docker'): void {
   test('the environment sleeps as a whole, and a request to any of its addresses wakes it', async () => {
     await live('tired', shop('one'))
     await readHome('tired')
+    const setSleepAfter = (sleep_after_s: number) => platform.api('PATCH', '/instance/settings', { sleep_after_s })
+    const { settings } = (await platform.api<{ settings: Settings }>('GET', '/instance/settings')).body
+    await setSleepAfter(60)
     await until(
       async () => {
         await platform.advanceInSteps(60_000)
@@ -67,6 +71,7 @@ export function environmentSuite(runtime: 'process' | 'docker'): void {
       },
       { what: 'the environment to sleep' },
     )
+    await setSleepAfter(settings.sleep_after_s)
     expect((await listServices('tired')).services.map(({ status }) => status)).toEqual(['asleep', 'asleep', 'asleep'])
     expect(await platform.fetchEdge('api--tired.localhost')).toMatchObject({ status: 200, body: 'api one' })
     expect((await platform.getProject('tired')).is_cold).toBe(false)
@@ -177,7 +182,7 @@ volumes: { state: {} }
     for (const name of ['..', '%2e%2e%2fstate', 'other']) expect((await platform.api('GET', `${base}/${name}/files`)).status, name).toBe(404)
   })
 
-  test('a volume that the live version no longer uses is deleted after a snapshot, which can be restored', async () => {
+  fullTest('a volume that the live version no longer uses is deleted after a snapshot, which can be restored', async () => {
     const repository = await live('former', shop('one'))
     await until(async () => (await readHome('former')).worker === 'hello one;' || undefined, { what: 'the worker' })
     const base = '/instance/projects/former/volumes'
@@ -225,7 +230,7 @@ volumes: { state: {} }
     expect((await readHome('origin')).worker).toBe('hello one;')
   })
 
-  test('a backup has every volume, and a restored instance starts with its files', async () => {
+  fullTest('a backup has every volume, and a restored instance starts with its files', async () => {
     await live('saved', shop('one'))
     await until(async () => (await readHome('saved')).worker === 'hello one;' || undefined, { what: 'the worker' })
     const { status, body } = await platform.api<{ backup: Backup; left_out: string[] }>('POST', '/instance/backups')

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../server/contract/databases.ts'
 import type { Fork, ForkSource } from '../../server/contract/forks.ts'
 import { queryDatabase } from '../database/guest-book-app.ts'
+import { fullTest } from '../support/full-test.ts'
 import { runCommand } from '../support/command.ts'
 import { commitToBranch, createGit, waitForFirstCheck, waitForPreview } from '../support/git-branches.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
@@ -102,7 +103,7 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
     expect([(await read('notebook')).text, await guestsOf(database.connection_string)]).toEqual(['production;', ['ada']])
   })
 
-  test('a second copy replaces the first and keeps a snapshot and a dump of it; the preview keeps its address', async () => {
+  fullTest('a second copy replaces the first and keeps a snapshot and a dump of it; the preview keeps its address', async () => {
     const before = await read('trial--notebook')
     const { fork, replaced, dump_id } = await copyTo('trial')
     expect(fork.url).toMatch(/^http:\/\/trial--notebook\.localhost:\d+$/)
@@ -118,7 +119,7 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
     expect((await read('trial--notebook')).text).toBe('production;trial;')
   })
 
-  test('a branch gets the data of another branch; a live preview without a database is redeployed with it', async () => {
+  fullTest('a branch gets the data of another branch; a live preview without a database is redeployed with it', async () => {
     await push('second', 'one')
     expect(await read('second--notebook')).toMatchObject({ text: '', url: null })
     const { fork, deployment_id } = await copyTo('second', 'trial')
@@ -130,14 +131,19 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
   })
 
   test('removing a copy leaves the preview without data; closing the preview removes its copy', async () => {
+    const listBranches = async () => (await list()).forks.map(({ branch }) => branch)
+    const others = (await listBranches()).filter((branch) => branch !== 'trial')
     const { status, body } = await platform.api<{ deployment_id: string }>('DELETE', `${forks}?branch=trial`)
     expect(status).toBe(200)
     expect(await platform.waitForEnd('notebook', body.deployment_id)).toMatchObject({ status: 'ready', error: null })
     expect(await read('trial--notebook')).toMatchObject({ text: '', url: null })
-    expect((await list()).forks.map(({ branch }) => branch)).toEqual(['second'])
+    expect(await listBranches()).toEqual(others)
     expect((await platform.api<{ error: string }>('DELETE', `${forks}?branch=trial`)).body.error).toBe('fork_not_found')
 
-    createGit(repository.folder)('branch', '--delete', '--force', 'second')
+    const { deployment_id } = await copyTo('trial')
+    expect(await platform.waitForEnd('notebook', deployment_id ?? '')).toMatchObject({ status: 'ready', error: null })
+    expect((await read('trial--notebook')).text).toBe('production;')
+    createGit(repository.folder)('branch', '--delete', '--force', 'trial', ...others)
     await platform.api('POST', '/instance/projects/notebook/watching/check')
     await until(async () => ((await list()).forks.length === 0 ? true : undefined), { what: 'the copy to go with its preview' })
   })

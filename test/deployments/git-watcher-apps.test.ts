@@ -98,7 +98,7 @@ describe('an app of a preview', () => {
     })
   })
 
-  test('has its own log, separate from production’s', async () => {
+  fullTest('has its own log, separate from production’s', async () => {
     const preview = await waitForPreview(platform, slug, 'spoken', push('spoken', 'a voice of its own'))
     expect(preview.status).toBe('ready')
     const [own, production] = [follow('&branch=spoken'), follow('')]
@@ -109,7 +109,7 @@ describe('an app of a preview', () => {
     production.close()
   })
 
-  test('sleeps and wakes independently; requests to a preview do not count for production', async () => {
+  fullTest('sleeps and wakes independently; requests to a preview do not count for production', async () => {
     const preview = await waitForPreview(platform, slug, 'sleepy', push('sleepy', 'sleepy'))
     await platform.api('PATCH', '/instance/settings', { sleep_after_s: 60 })
     await platform.advanceInSteps(61_000)
@@ -150,7 +150,7 @@ describe('a project', () => {
     await version(`told--${slug}.localhost`, 'preview 1')
   })
 
-  test('a killed platform restores its previews, and notices branches pushed and deleted meanwhile', async () => {
+  fullTest('a killed platform restores its previews, and notices branches pushed and deleted meanwhile', async () => {
     const stays = await waitForPreview(platform, slug, 'stays', push('stays', 'stays'))
     const leaves = await waitForPreview(platform, slug, 'leaves', push('leaves', 'leaves'))
     await platform.kill()

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Watching } from '../../server/contract/previews.ts'
+import { fullTest } from '../support/full-test.ts'
 import { checkRepository, commitToBranch, createGit, waitForPreview, listPreviews, waitForFirstCheck } from '../support/git-branches.ts'
 import { signalFileIn, startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -103,7 +104,7 @@ describe('a branch', () => {
     await waitForPreview(platform, slug, 'older', next)
   })
 
-  test('with the same label as another gets a different name', async () => {
+  fullTest('with the same label as another gets a different name', async () => {
     const { slug, repository } = await linked()
     const one = await waitForPreview(platform, slug, 'a/b', commitToBranch(repository.folder, 'a/b', page('slash')))
     const other = await waitForPreview(platform, slug, 'a-b', commitToBranch(repository.folder, 'a-b', page('hyphen')))
@@ -113,7 +114,7 @@ describe('a branch', () => {
     expect((await platform.fetchEdge(other.host)).body).toContain('hyphen')
   })
 
-  test('pushed repeatedly during a build is deployed once more, for its last commit', async () => {
+  fullTest('pushed repeatedly during a build is deployed once more, for its last commit', async () => {
     const { slug, repository } = await linked()
     const { files, open } = gated()
     commitToBranch(repository.folder, 'busy', { ...page('commit 0'), ...files })
@@ -173,7 +174,7 @@ describe('the production branch', () => {
     await shows(slug, 'newest')
   })
 
-  test('changing it closes the preview of the new one, whose next push deploys production', async () => {
+  fullTest('changing it closes the preview of the new one, whose next push deploys production', async () => {
     const { slug, repository } = await linked()
     const preview = await waitForPreview(platform, slug, 'next', commitToBranch(repository.folder, 'next', page('next one')))
     await platform.api('PATCH', `/v1/projects/${slug}`, { repo_branch: 'next' })
@@ -200,7 +201,7 @@ describe('the effect of a push', () => {
     await shows(slug, 'deployed')
   })
 
-  test('turning previews off closes them; once on again, they return with the next commit', async () => {
+  fullTest('turning previews off closes them; once on again, they return with the next commit', async () => {
     const { slug, repository } = await linked()
     const preview = await waitForPreview(platform, slug, 'side', commitToBranch(repository.folder, 'side', page('side')))
     await change(slug, { previews: false })
@@ -226,53 +227,49 @@ describe('the effect of a push', () => {
   })
 })
 
-describe('many branches at once', () => {
-  test('are queued, a few build at a time, and production goes first', async () => {
-    const { slug, repository } = await linked()
-    await platform.api('PATCH', '/instance/settings', { build_concurrency: 2 })
-    const git = createGit(repository.folder)
-    const branches = Array.from({ length: 5 }, (_, n) => `many-${n}`)
-    const { files, open } = gated()
-    const sha = commitToBranch(repository.folder, branches[0] ?? '', { ...page('many'), ...files })
-    for (const branch of branches.slice(1)) git('branch', branch, sha)
-    await checkRepository(platform, slug)
-    await building(slug, 2)
-    expect(await listPreviews(platform, slug)).toHaveLength(branches.length)
-    const production = await platform.deploy(slug)
-    expect(await platform.getDeployment(slug, production.id)).toMatchObject({ status: 'queued' })
-    expect(await deploymentsOf(slug, '?status=building')).toHaveLength(2)
-    open()
-    const ended = await until(
-      async () => {
-        const all = await deploymentsOf(slug)
-        const busy = all.filter((one) => ['building', 'deploying'].includes(one.status))
-        expect(busy.length).toBeLessThanOrEqual(2)
-        return all.every((one) => one.status === 'ready') ? all : undefined
-      },
-      { what: 'all of them' },
-    )
-    expect(ended).toHaveLength(branches.length + 1)
-    const order = ended.toSorted((a, b) => (a.started_at ?? '').localeCompare(b.started_at ?? '')).map((one) => one.id)
-    expect(order.indexOf(production.id)).toBe(2)
-    for (const branch of branches) git('branch', '-D', branch)
-    await until(async () => ((await listPreviews(platform, slug)).length === 0 ? true : undefined), { what: 'no preview' })
-  })
+fullTest('many branches at once are queued, a few build at a time, and production goes first', async () => {
+  const { slug, repository } = await linked()
+  await platform.api('PATCH', '/instance/settings', { build_concurrency: 2 })
+  const git = createGit(repository.folder)
+  const branches = Array.from({ length: 5 }, (_, n) => `many-${n}`)
+  const { files, open } = gated()
+  const sha = commitToBranch(repository.folder, branches[0] ?? '', { ...page('many'), ...files })
+  for (const branch of branches.slice(1)) git('branch', branch, sha)
+  await checkRepository(platform, slug)
+  await building(slug, 2)
+  expect(await listPreviews(platform, slug)).toHaveLength(branches.length)
+  const production = await platform.deploy(slug)
+  expect(await platform.getDeployment(slug, production.id)).toMatchObject({ status: 'queued' })
+  expect(await deploymentsOf(slug, '?status=building')).toHaveLength(2)
+  open()
+  const ended = await until(
+    async () => {
+      const all = await deploymentsOf(slug)
+      const busy = all.filter((one) => ['building', 'deploying'].includes(one.status))
+      expect(busy.length).toBeLessThanOrEqual(2)
+      return all.every((one) => one.status === 'ready') ? all : undefined
+    },
+    { what: 'all of them' },
+  )
+  expect(ended).toHaveLength(branches.length + 1)
+  const order = ended.toSorted((a, b) => (a.started_at ?? '').localeCompare(b.started_at ?? '')).map((one) => one.id)
+  expect(order.indexOf(production.id)).toBe(2)
+  for (const branch of branches) git('branch', '-D', branch)
+  await until(async () => ((await listPreviews(platform, slug)).length === 0 ? true : undefined), { what: 'no preview' })
 })
 
-describe('linking another repository', () => {
-  test('closes the previews of the old one, and takes the branches of the new one as known', async () => {
-    const { slug, repository } = await linked()
-    await waitForPreview(platform, slug, 'side', commitToBranch(repository.folder, 'side', page('old side')))
-    const other = made()
-    commitToBranch(other.folder, 'side', page('new side'))
-    await platform.api('PATCH', `/v1/projects/${slug}`, { repo_url: other.url })
-    await checkRepository(platform, slug)
-    expect(await listPreviews(platform, slug)).toEqual([])
-    const preview = await waitForPreview(platform, slug, 'side', commitToBranch(other.folder, 'side', page('newer side')))
-    expect((await platform.fetchEdge(preview.host)).body).toContain('newer side')
-    commitToBranch(repository.folder, 'side', page('nobody looks here'))
-    await platform.api('PATCH', `/v1/projects/${slug}`, { repo_url: null })
-    await gone(slug, 'side')
-    expect((await platform.api('POST', `/instance/projects/${slug}/watching/check`)).status).toBe(400)
-  })
+fullTest('linking another repository closes the previews of the old one, and takes the branches of the new one as known', async () => {
+  const { slug, repository } = await linked()
+  await waitForPreview(platform, slug, 'side', commitToBranch(repository.folder, 'side', page('old side')))
+  const other = made()
+  commitToBranch(other.folder, 'side', page('new side'))
+  await platform.api('PATCH', `/v1/projects/${slug}`, { repo_url: other.url })
+  await checkRepository(platform, slug)
+  expect(await listPreviews(platform, slug)).toEqual([])
+  const preview = await waitForPreview(platform, slug, 'side', commitToBranch(other.folder, 'side', page('newer side')))
+  expect((await platform.fetchEdge(preview.host)).body).toContain('newer side')
+  commitToBranch(repository.folder, 'side', page('nobody looks here'))
+  await platform.api('PATCH', `/v1/projects/${slug}`, { repo_url: null })
+  await gone(slug, 'side')
+  expect((await platform.api('POST', `/instance/projects/${slug}/watching/check`)).status).toBe(400)
 })

@@ -200,14 +200,14 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
     expect(await inContainer('s3', 'cat /proc/[0-9]*/cmdline | tr "\\0" " "')).not.toContain(env.S3_SECRET_ACCESS_KEY)
   })
 
-  test('a container sends mail to the catcher', async () => {
+  fullTest('a container sends mail to the catcher', async () => {
     await change('plain', 'PATCH', 'mail', { is_enabled: true })
     expect(await read('plain', '/mail')).toContain('250 Stored')
     const { messages } = (await context.platform.api<{ messages: MailMessage[] }>('GET', '/instance/projects/plain/mail')).body
     expect(messages.map(({ subject, to }) => [subject, ...to])).toEqual([['Hello from a container', 'ada@example.com']])
   })
 
-  test('a service with the name of one in the file is refused, and the error says what to do', async () => {
+  fullTest('a service with the name of one in the file is refused, and the error says what to do', async () => {
     const repository = await context.projectWith('twice', {
       ...files,
       'homeport.yaml': 'services:\n  web: { build: ., command: node server.js, port: 3000 }\n  redis: { image: "redis:7-bookworm" }\n',

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Service } from '../../server/contract/services.ts'
 import { commitToBranch, waitForFirstCheck, waitForPreview } from '../support/git-branches.ts'
+import { fullTest } from '../support/full-test.ts'
+import type { Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 import type { DeploymentContext } from './deployment-suite.ts'
 
@@ -62,6 +64,7 @@ export function portsSuite(context: DeploymentContext): void {
     expect(await read('web-9091--ported')).toBe('branch main')
     expect(await listServices('ported')).toMatchObject([{ ports: [{}, { port: 9091, url: null }] }])
 
+    await platform.api('PATCH', '/instance/settings', { sleep_after_s: 60 })
     await until(
       async () => {
         await platform.advanceInSteps(60_000)
@@ -78,15 +81,17 @@ export function portsSuite(context: DeploymentContext): void {
     expect(await listServices('ported')).toEqual([])
   })
 
-  test('services of homeport.yaml can have additional ports, and a health check with its own timeout', async () => {
-    const file = (timeout: string) => `
+  const file = (timeout: string) => `
 services:
   web: { build: ., command: node server.js, port: 3000, ports: [9090] }
   api: { build: ., command: node api.js, port: 4000, ports: [9090], healthcheck: { path: /ready, timeout: ${timeout}, interval: 1s } }
 `
-    const api = (status: number) =>
-      `require('node:http').createServer((q, r) => { if (q.url === '/ready') console.log('asked'); r.statusCode = ${status}; r.end('api ready') }).listen(process.env.PORT, process.env.HOST)\n`
-    const repository = await context.projectWith('ported-services', {
+  const api = (status: number) =>
+    `require('node:http').createServer((q, r) => { if (q.url === '/ready') console.log('asked'); r.statusCode = ${status}; r.end('api ready') }).listen(process.env.PORT, process.env.HOST)\n`
+  let repository: Repository
+
+  test('services of homeport.yaml can have additional ports, and a health check with its own timeout', async () => {
+    repository = await context.projectWith('ported-services', {
       'package.json': manifest,
       'server.js': server('web', 9090),
       'api.js': api(200) + server('api', 9090).split('\n')[1]!,
@@ -100,6 +105,9 @@ services:
       { name: 'web', ports: [{ port: 9090 }], health_check: { path: '/', timeout_s: 60 } },
       { name: 'api', url: null, ports: [{ port: 9090 }], health_check: { path: '/ready', timeout_s: 7 } },
     ])
+  })
+
+  fullTest('a service fails by its own health check and timeout, and the live version stays', async () => {
     repository.commit({ 'api.js': api(503) })
     const failed = await context.deployAndWait('ported-services')
     expect(failed.error).toMatchObject({

@@ -94,7 +94,7 @@ describe('a pull request', () => {
     expect(await openBranches(slug)).toEqual([])
   })
 
-  test('gets none while the setting is off; one that existed before gets its preview with its next commit', async () => {
+  fullTest('gets none while the setting is off; one that existed before gets its preview with its next commit', async () => {
     const forge = createForge()
     forge.push(1, page('old'))
     const slug = await linked(forge, {})
@@ -116,7 +116,7 @@ describe('a pull request', () => {
     expect(await openBranches(slug)).toEqual([])
   })
 
-  test('is closed by a merge commit, although its ref remains', async () => {
+  fullTest('is closed by a merge commit, although its ref remains', async () => {
     const forge = createForge()
     const slug = await linked(forge, { pull_requests: true, deploys_pushes: false })
     const sha = forge.push(3, page('merged'))
@@ -131,7 +131,7 @@ describe('a pull request', () => {
     expect(await deploymentsOf(slug)).toHaveLength(1)
   })
 
-  test('that was squashed is closed when GitHub stops publishing its merge ref', async () => {
+  fullTest('that was squashed is closed when GitHub stops publishing its merge ref', async () => {
     const forge = createForge()
     const slug = await linked(forge, { pull_requests: true, deploys_pushes: false })
     const sha = forge.push(4, page('squashed'))

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { until } from '../support/platform.ts'
 import type { DeploymentContext } from './deployment-suite.ts'
 
@@ -89,7 +90,7 @@ export function servicesSuite(context: DeploymentContext): void {
     )
   })
 
-  test('the error of an app that exits during startup quotes its own output, not that of its services', async () => {
+  fullTest('the error of an app that exits during startup quotes its own output, not that of its services', async () => {
     await context.projectWith('loud-shop', {
       ...shop('one'),
       'server.js': `setTimeout(() => { console.log('no licence'); process.exit(3) }, 300)`,

@@ -197,7 +197,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     log.close()
   })
 
-  test('over the budget of frozen memory the app that has slept longest is stopped', async () => {
+  fullTest('over the budget of frozen memory the app that has slept longest is stopped', async () => {
     const heavy = sleepingAppFiles('heavy', 'globalThis.kept = Buffer.alloc(80e6, 1)')
     const first = await live('first-heavy', heavy)
     const second = await live('second-heavy', heavy)
@@ -216,7 +216,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     await set(defaultSettings)
   })
 
-  test('a deployment of a sleeping app starts awake, and the old version is removed', async () => {
+  fullTest('a deployment of a sleeping app starts awake, and the old version is removed', async () => {
     const old = await live('renewed', sleepingAppFiles('old'))
     await idle('renewed')
     await sleepProbe.waitForState(old, 'frozen')
@@ -266,7 +266,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     await sleepProbe.waitForState(id, 'none')
   })
 
-  test('an app that exits while frozen is started by the next request', async () => {
+  fullTest('an app that exits while frozen is started by the next request', async () => {
     const id = await live('crowd')
     const before = await ask('crowd')
     await idle('crowd')
@@ -303,7 +303,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     if (runtime === 'docker') expect(await sleepProbe.findContainer(id)).toBe(container)
   })
 
-  test('an orderly stop sends a frozen app SIGTERM; it is asleep after the restart', async () => {
+  fullTest('an orderly stop sends a frozen app SIGTERM; it is asleep after the restart', async () => {
     const id = await live('orderly')
     const before = await ask('orderly')
     await idle('orderly')

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { UnsavedFiles } from '../../server/contract/unsaved-files.ts'
+import { fullTest } from '../support/full-test.ts'
 import { until } from '../support/platform.ts'
 import { createHelpers, guestbook } from './added-volumes-suite.ts'
 import type { DeploymentContext } from './deployment-suite.ts'
@@ -40,7 +41,7 @@ export function unsavedFilesSuite(context: DeploymentContext): void {
     expect(await countLines('guests', 'at /app/guests.db, which is outside of a volume')).toBe(1)
   })
 
-  test('reported paths are kept with their files, and the next version has them', async () => {
+  fullTest('reported paths are kept with their files, and the next version has them', async () => {
     const added = await homeport('volumes', 'add', 'guests', '/app/guests.db', '--with-unsaved', '--json')
     const { deployment_id } = JSON.parse(added.out) as { deployment_id: string }
     expect(await context.platform.waitForEnd('guests', deployment_id)).toMatchObject({ status: 'ready', error: null })
@@ -76,7 +77,7 @@ export function unsavedFilesSuite(context: DeploymentContext): void {
     expect((await listVolumes('late')).map(({ name, snapshots }) => [name, snapshots.length])).toEqual([['guests.db', 1]])
   })
 
-  test('a dismissed finding does not return', async () => {
+  fullTest('a dismissed finding does not return', async () => {
     await context.projectWith('dismissed', guestbook('one'))
     await context.deployReady('dismissed')
     await read('dismissed', '/sign/Ada')
@@ -91,7 +92,7 @@ export function unsavedFilesSuite(context: DeploymentContext): void {
     expect((await context.platform.api('POST', '/instance/projects/dismissed/unsaved-files/uns_none/dismiss')).status).toBe(404)
   })
 
-  test('an app that writes caches, logs, symlinks and names with line breaks is reported only for its data', async () => {
+  fullTest('an app that writes caches, logs, symlinks and names with line breaks is reported only for its data', async () => {
     const hostile = `
 fs.mkdirSync('cache/data', { recursive: true }); fs.writeFileSync('cache/data/a.db', 'x')
 fs.mkdirSync('logs'); fs.writeFileSync('logs/uploads', 'x')

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Volume } from '../../server/contract/volumes.ts'
+import { fullTest } from '../support/full-test.ts'
 import { createTarGz, createZip } from '../support/archives.ts'
 import { createHelpers, guestbook } from './added-volumes-suite.ts'
 import type { DeploymentContext } from './deployment-suite.ts'
@@ -50,7 +51,7 @@ export function volumeUploadsSuite(context: DeploymentContext): void {
     expect(leftovers()).toEqual([])
   })
 
-  test('a download is uploaded to a volume of another project with the command line', async () => {
+  fullTest('a download is uploaded to a volume of another project with the command line', async () => {
     const file = join(folder, 'gallery.tar.gz')
     expect(await homeport('volumes', 'download', 'gallery', 'uploads', file)).toMatchObject({ code: 0 })
     await context.projectWith('copy', guestbook('one'))
@@ -75,23 +76,23 @@ export function volumeUploadsSuite(context: DeploymentContext): void {
   })
 
   test('a refused archive leaves the volume and the running app unchanged', async () => {
-    const before = await read('copy')
+    const before = await read('gallery')
     const hostile = createTarGz([
       { name: 'a.png', data: 'a' },
       { name: '../../canary', data: 'x' },
     ])
-    expect(await upload('copy', 'uploads', hostile)).toMatchObject({ status: 400, body: { error: 'invalid_archive' } })
-    expect(await upload('copy', 'uploads', createTarGz([{ name: 'l', type: '2', link: '/etc' }]))).toMatchObject({ status: 400 })
-    expect(await upload('copy', 'uploads', Buffer.from('no archive'))).toMatchObject({ status: 400, body: { error: 'invalid_archive' } })
-    expect(await upload('copy', 'uploads', archiveOf({ a: 'a' }).subarray(0, 40))).toMatchObject({ status: 400 })
+    expect(await upload('gallery', 'uploads', hostile)).toMatchObject({ status: 400, body: { error: 'invalid_archive' } })
+    expect(await upload('gallery', 'uploads', createTarGz([{ name: 'l', type: '2', link: '/etc' }]))).toMatchObject({ status: 400 })
+    expect(await upload('gallery', 'uploads', Buffer.from('no archive'))).toMatchObject({ status: 400, body: { error: 'invalid_archive' } })
+    expect(await upload('gallery', 'uploads', archiveOf({ a: 'a' }).subarray(0, 40))).toMatchObject({ status: 400 })
     for (const name of ['...', '-x', 'a%2F..%2Fb', 'a%00b', 'x'.repeat(300)])
-      expect((await upload('copy', name, archiveOf({ a: 'a' }), '?create=true')).status, name).toBeGreaterThanOrEqual(400)
-    expect(await read('copy')).toEqual(before)
+      expect((await upload('gallery', name, archiveOf({ a: 'a' }), '?create=true')).status, name).toBeGreaterThanOrEqual(400)
+    expect(await read('gallery')).toEqual(before)
     expect(leftovers()).toEqual([])
     expect(existsSync(join(context.platform.data_dir, 'canary'))).toBe(false)
   })
 
-  test('the first version with a volume starts with the files that were uploaded before it', async () => {
+  fullTest('the first version with a volume starts with the files that were uploaded before it', async () => {
     await context.projectWith('early', guestbook('one'))
     expect(await upload('early', 'uploads', archiveOf({ 'a.png': 'a' }))).toMatchObject({ status: 404, body: { error: 'volume_not_found' } })
     await context.platform.api('POST', '/instance/projects/early/volumes', { path: 'public/uploads' })

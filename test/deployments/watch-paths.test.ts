@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Watching } from '../../server/contract/previews.ts'
 import { createWatchPathMatcher } from '../../server/lib/watch-paths.ts'
+import { fullTest } from '../support/full-test.ts'
 import { checkRepository, commitToBranch, createGit, listPreviews, waitForFirstCheck, waitForPreview } from '../support/git-branches.ts'
 import { signalFileIn, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -105,7 +106,7 @@ test('a skipped push can be deployed, and a manual deployment ignores watch path
   expect(await listSkipped(slug)).toEqual([])
 })
 
-test('merges, renamed and deleted files count by their files', async () => {
+fullTest('merges, renamed and deleted files count by their files', async () => {
   const { slug, repository, git, check } = await createSite()
   commitToBranch(repository.folder, 'docs', { 'site/more.md': 'x' })
   git('-c', 'merge.ff=false', 'merge', '--quiet', '--no-edit', 'docs')
@@ -123,7 +124,7 @@ test('merges, renamed and deleted files count by their files', async () => {
   expect((await check()).deployed[0]).toBe(deleted)
 })
 
-test('a force push is compared with the deployed commit, and deployed if that commit is gone', async () => {
+fullTest('a force push is compared with the deployed commit, and deployed if that commit is gone', async () => {
   const { slug, repository, git, check } = await createSite()
   const [first] = await listCommits(slug)
   git('commit', '--quiet', '--amend', '--message', 'Another message')
@@ -172,7 +173,7 @@ test('a branch gets a preview with the first push that differs from production i
   expect((await check()).skipped).toEqual([])
 })
 
-test('a push skipped because of a build that then fails is compared again, with the deployed version', async () => {
+fullTest('a push skipped because of a build that then fails is compared again, with the deployed version', async () => {
   const { slug, repository, check } = await createSite()
   const signalFile = signalFileIn(platform.data_dir, `gate-${slug}`)
   const wait = `until [ -e ${signalFile} ]; do sleep 0.05; done; exit 3`

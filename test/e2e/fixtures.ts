@@ -1,7 +1,7 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import { type Page, test as base, expect } from '@playwright/test'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { type Repository, makeRepository } from '../support/repository.ts'
+import { findViolations } from './accessibility.ts'
 import { waitForAnimations, signIn } from './screen-navigation.ts'
 
 interface WorkerFixtures {
@@ -100,29 +100,12 @@ async function removeTestData({ api }: TestPlatform): Promise<void> {
 
 export { expect } from '@playwright/test'
 
-const axeTags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-
-/** The rules about colors, the only ones that depend on the theme. */
-export const colorContrastRules = ['color-contrast', 'link-in-text-block']
-
 /** No axe finding of any severity, and nothing wider than the window. `only`: a subset of the rules, when the others were checked before. */
 export async function expectAccessible(page: Page, name: string, { only }: { only?: string[] } = {}): Promise<void> {
   // Before its script has loaded, a page is a frame without content.
   await expect(page.locator('h1').first(), `${name} has its heading`).toBeVisible()
   await waitForAnimations(page)
-  // There are no iframes, so axe may report from the page itself; otherwise it opens a second page for each report.
-  // Passed rules are not reported, because naming each element takes axe longer than checking it.
-  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] })
-  const { violations } = await (only ? axe.withRules(only) : axe.withTags(axeTags)).analyze()
-  expect
-    .soft(
-      violations.map(
-        ({ id, impact, nodes }) =>
-          `${id} (${impact}): ${nodes.map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary}`).join('; ')}`,
-      ),
-      name,
-    )
-    .toEqual([])
+  expect.soft(await findViolations(page, only), name).toEqual([])
   await expectNoHorizontalScroll(page, name)
 }
 

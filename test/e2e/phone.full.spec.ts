@@ -1,7 +1,7 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import type { LanStatus } from '../../server/contract/network.ts'
 import { readLanAddresses } from '../../server/network/lan-addresses.ts'
 import { startTestPlatform } from '../support/platform.ts'
+import { findViolations } from './accessibility.ts'
 import { greetingAppFiles, expect, test } from './fixtures.ts'
 
 /** A real network address if there is one: over plain HTTP a browser trusts it less than loopback, and sends less about a form's origin. */
@@ -28,7 +28,7 @@ test('a phone on the network signs in with the password and opens an app', async
       await page.keyboard.press('Enter')
       await expect(page.getByRole('alert')).toContainText('wrong')
       await expect(page.getByLabel('Email')).toHaveValue('owner@homeport.localhost')
-      expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])
+      expect(await findViolations(page)).toEqual([])
 
       await page.getByLabel('Password').fill(password)
       await page.getByRole('button', { name: 'Sign in' }).click()

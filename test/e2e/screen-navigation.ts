@@ -36,10 +36,13 @@ export async function fetchSeededPlatform(): Promise<{ target: DashboardTarget; 
   return { target: { dashboard_url, signInUrl }, ids }
 }
 
-/** A window whose pages record layout shifts. */
-export async function createWindow(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
+/** `records`: its pages record layout shifts and frames, for which they never stop painting. */
+export async function createWindow(
+  browser: Browser,
+  { records = true, ...options }: BrowserContextOptions & { records?: boolean },
+): Promise<BrowserContext> {
   const context = await browser.newContext({ locale: 'en-GB', ...options })
-  await recordPerformance(context)
+  if (records) await recordPerformance(context)
   // An unfinished promotion of another screen would be offered here.
   await context.addInitScript((key) => self === top && localStorage.removeItem(key), promotionsStorageKey)
   return context
@@ -76,11 +79,12 @@ export async function openScreen(
   await waitForAnimations(page)
 }
 
-/** Undoes a screen's routes and network conditions; `alters_page` means that it changed more than that. */
+/** Undoes a screen's routes and network conditions; `alters_page` means that it changed more than that. A page that nobody looks at does no work. */
 export async function leaveScreen(page: Page, { alters_page = false }: Screen): Promise<void> {
   await page.context().setOffline(false)
-  if (alters_page) await page.close()
-  else await page.unrouteAll({ behavior: 'ignoreErrors' })
+  if (alters_page) return page.close()
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.goto('about:blank')
 }
 
 /** All entrance animations have ended, except endless ones. */

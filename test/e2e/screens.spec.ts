@@ -1,6 +1,7 @@
-import type { BrowserContext, Page } from '@playwright/test'
+import type { Browser, BrowserContext, Page } from '@playwright/test'
 import { waitUntilIdle, takeLayoutShifts } from '../support/page-performance.ts'
-import { expect, expectNoHorizontalScroll, expectAccessible, colorContrastRules, test as base } from './fixtures.ts'
+import { addAxe, colorContrastRules } from './accessibility.ts'
+import { expect, expectNoHorizontalScroll, expectAccessible, test as base } from './fixtures.ts'
 import type { Screen } from './screen.ts'
 import { screens } from './screens.ts'
 import { type DashboardTarget, toDashboardTarget, leaveScreen, openScreen, createWindow, fetchSeededPlatform } from './screen-navigation.ts'
@@ -20,6 +21,12 @@ interface WorkerFixtures {
   openPageOf: (width: Width) => Promise<Page>
 }
 
+async function openWindow(browser: Browser, width: Width, { records }: { records: boolean }): Promise<BrowserContext> {
+  const window = await createWindow(browser, { viewport: { width, height: 844 }, hasTouch: width < 500, records })
+  await addAxe(window)
+  return window
+}
+
 const test = base.extend<object, WorkerFixtures>({
   seededPlatform: [
     // oxlint-disable-next-line no-empty-pattern -- Playwright requires the braces
@@ -33,7 +40,7 @@ const test = base.extend<object, WorkerFixtures>({
     async ({ browser }, use) => {
       const windows = new Map<Width, BrowserContext>()
       await use(async (width) => {
-        const window = windows.get(width) ?? (await createWindow(browser, { viewport: { width, height: 844 }, hasTouch: width < 500 }))
+        const window = windows.get(width) ?? (await openWindow(browser, width, { records: true }))
         windows.set(width, window)
         return window
       })
@@ -42,9 +49,11 @@ const test = base.extend<object, WorkerFixtures>({
     { scope: 'worker' },
   ],
   openPageOf: [
-    async ({ openWindowOf }, use) => {
+    async ({ browser }, use) => {
+      const windows = new Map<Width, BrowserContext>()
       await use(async (width) => {
-        const window = await openWindowOf(width)
+        const window = windows.get(width) ?? (await openWindow(browser, width, { records: false }))
+        windows.set(width, window)
         const [open] = window.pages()
         if (open) return open
         const page = await window.newPage()
@@ -52,6 +61,7 @@ const test = base.extend<object, WorkerFixtures>({
         await page.addInitScript(() => Object.defineProperty(navigator, 'connection', { value: { saveData: true } }))
         return page
       })
+      for (const window of windows.values()) await window.close()
     },
     { scope: 'worker' },
   ],

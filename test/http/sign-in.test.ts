@@ -5,11 +5,12 @@ import { hashPassword } from '../../server/lib/password.ts'
 import { setPassword } from '../../server/store/passwords.ts'
 import { sendRequest } from '../support/http-request.ts'
 import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
+import { host as fastPasswordHost } from '../support/fast-password-host.ts'
 
 let server: ApiServer
 beforeAll(async () => {
   server = await startApiServer()
-  const hash = await hashPassword(good.password)
+  const hash = await hashPassword(good.password, fastPasswordHost.password_cost)
   await server.store.db.write((tx) => setPassword(tx, { user_id: server.owner.user_id, hash, created_at: '2026-01-31T12:00:00.000Z' }, ''))
   await asOwner('PATCH', '/instance/settings', { sign_up: 'open' })
 })

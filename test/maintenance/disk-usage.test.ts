@@ -1,6 +1,7 @@
 /** Retention, disk usage and clean-up of a whole platform without Docker. Sizes are compared with the folder itself. */
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { signalFileIn, until } from '../support/platform.ts'
 import { tinyServer } from '../support/repository.ts'
 import { useDiskPlatform } from './disk-platform.ts'
@@ -118,7 +119,7 @@ test('build caches are removed, but not during a build', async () => {
   expect((await platform().fetchEdge('builds.localhost')).body).toBe('built')
 })
 
-test('the space of deleted logs is returned to the disk', async () => {
+fullTest('the space of deleted logs is returned to the disk', async () => {
   await connect('talks', tinyServer('talks', "for (let i = 0; i < 6000; i++) console.log('x'.repeat(1000))"))
   await live('talks')
   await until(async () => ((await use('logs')).bytes > 5 * mebibyte ? true : undefined), { what: 'the log to grow' })

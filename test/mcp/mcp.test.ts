@@ -11,6 +11,7 @@ import type { Deployment, DeploymentFailure } from '../../server/contract/deploy
 import type { TraceSpan } from '../../server/contract/traces.ts'
 import type { LoggedRequest } from '../../server/contract/requests.ts'
 import { root } from '../runner/command.ts'
+import { buildProgram } from '../support/programs.ts'
 import { makeRepository, type Repository, tinyServer } from '../support/repository.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 import { until } from '../support/until.ts'
@@ -45,11 +46,11 @@ async function connect(transport: Transport): Promise<Client> {
 const connectByHttp = (token: string) =>
   connect(new StreamableHTTPClientTransport(new URL(`${apiUrl()}/mcp`), { requestInit: { headers: { authorization: `Bearer ${token}` } } }))
 
-const connectByStdio = (token: string) =>
+const connectByStdio = async (token: string) =>
   connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [join(root, 'server/cli/homeport.ts'), 'mcp'],
+      args: [await buildProgram('homeport'), 'mcp'],
       env: { HOMEPORT_URL: apiUrl(), HOMEPORT_TOKEN: token, PATH: process.env.PATH ?? '' },
     }),
   )

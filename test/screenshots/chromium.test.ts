@@ -2,6 +2,7 @@ import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { killProcess } from '../../server/runtime/process/process-group.ts'
+import { fullTest } from '../support/full-test.ts'
 import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 import {
@@ -102,12 +103,12 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
     expect(Buffer.from(pictures[0]!.png).equals(Buffer.from(pictures[1]!.png))).toBe(false)
   })
 
-  test('is killed when the page does not load in time', async () => {
+  fullTest('is killed when the page does not load in time', async () => {
     camera = await startTestScreenshotter(() => {}, { limits: { picture_ms: 1500 } })
     await expect(camera.take()).rejects.toThrow('did not load within 1.5 s')
   })
 
-  test('that is killed fails the screenshot at once; the next one works', async () => {
+  fullTest('that is killed fails the screenshot at once; the next one works', async () => {
     camera = await startTestScreenshotter(() => {
       camera.serve(htmlHandler('<h1>x</h1>'))
       // Some exit by themselves when the first one does.
@@ -117,7 +118,7 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
     expect(await camera.take()).toHaveLength(1)
   })
 
-  test('is killed at once when canceled', async () => {
+  fullTest('is killed at once when canceled', async () => {
     const controller = new AbortController()
     camera = await startTestScreenshotter(() => controller.abort())
     await expect(camera.take({ signal: controller.signal })).rejects.toThrow('canceled')

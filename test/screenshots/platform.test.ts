@@ -88,7 +88,7 @@ test('after a deployment is ready, and the dashboard is notified', async () => {
   )
 })
 
-test('a sleeping app is captured once a visitor has woken it', async () => {
+fullTest('a sleeping app is captured once a visitor has woken it', async () => {
   const release = camera.hold()
   await platform.deploy('site')
   await until(() => camera.open === 1 || undefined, { what: 'a picture of another project' })

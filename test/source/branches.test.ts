@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSourceFetcher, watchRepository, type RepositoryWatcher } from '../../server/source/index.ts'
+import { fullTest } from '../support/full-test.ts'
 import { listBranches, commitToBranch, createGit } from '../support/git-branches.ts'
 import { startGitServer } from '../support/git-server.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -116,7 +117,7 @@ describe.skipIf(!requires('git').ok)('events of a repository', () => {
     await hears('a commit after that', () => commitToBranch(repository.folder, 'a/b/c', { x: '3' }))
   })
 
-  test('report pushes to a bare repository, and commits of other worktrees', async () => {
+  fullTest('report pushes to a bare repository, and commits of other worktrees', async () => {
     const git = createGit(repository.folder)
     git('clone', '--quiet', '--bare', repository.folder, join(folder, 'bare.git'))
     await follow(join(folder, 'bare.git'))
@@ -128,7 +129,7 @@ describe.skipIf(!requires('git').ok)('events of a repository', () => {
     await hears('a commit in this tree', () => createGit(join(folder, 'tree'))('commit', '--quiet', '--allow-empty', '--message', 'here'))
   })
 
-  test('resume when the repository is created again, or appears late', async () => {
+  fullTest('resume when the repository is created again, or appears late', async () => {
     const path = join(folder, 'late')
     await follow(path)
     renameSync(repository.folder, path)

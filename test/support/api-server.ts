@@ -22,6 +22,7 @@ import { createUsageStore } from '../../server/store/usage-store.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { logMigrations, metricsMigrations, migrations, requestMigrations, traceMigrations } from '../../server/store/migrations/index.ts'
 import type { Store } from '../../server/store/store.ts'
+import { host as fastPasswordHost } from './fast-password-host.ts'
 import { createTestClock, type TestClock } from './test-clock.ts'
 
 /** A user with an account, a token and the secret of a browser session. */
@@ -92,6 +93,7 @@ export async function startApiServer(settings: ApiServerSettings = {}): Promise<
       dashboard_dir: settings.dashboard_dir ?? null,
     },
     {
+      ...fastPasswordHost,
       store,
       clock,
       log: createLog((line) => log.push(JSON.parse(line) as Record<string, unknown>)),

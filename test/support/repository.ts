@@ -24,7 +24,10 @@ export function makeRepository(files: Record<string, string>): Repository {
   const dotGit = join(folder, '.git')
   for (const path of ['hooks', 'info', 'objects', 'refs/heads', 'refs/tags']) mkdirSync(join(dotGit, path), { recursive: true })
   writeFileSync(join(dotGit, 'HEAD'), 'ref: refs/heads/main\n')
-  writeFileSync(join(dotGit, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = false\n[uploadpack]\n\tallowAnySHA1InWant = true\n')
+  writeFileSync(
+    join(dotGit, 'config'),
+    '[core]\n\trepositoryformatversion = 0\n\tbare = false\n[uploadpack]\n\tallowAnySHA1InWant = true\n[maintenance]\n\tauto = false\n',
+  )
   const repository: Repository = {
     folder,
     url: pathToFileURL(folder).href,

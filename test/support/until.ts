@@ -10,14 +10,16 @@ export function startDeadline(timeout_ms = testTimeout_ms): void {
   deadline = performance.now() + timeout_ms - reporting_ms
 }
 
-/** The first pauses are short, because most states are reached immediately. */
+/** The first pauses are short, because most states are reached immediately. Later ones grow with the wait, because every look costs the platform time. */
 const firstPause_ms = 5
+const growingPause_ms = (waited_ms: number) => Math.min(Math.max(50, waited_ms / 10), 250)
 
 /**
  * Retries until there is a result. `check` returns undefined or throws while the state is not reached. On timeout the error says what was waited for
  * and what was last observed.
  */
 export async function until<T>(check: () => Promise<T | undefined> | T | undefined, options: { what: string; every_ms?: number }): Promise<T> {
+  const startedAt = performance.now()
   const giveUpAt = deadline === Infinity ? performance.now() + testTimeout_ms - reporting_ms : deadline
   for (let pause_ms = firstPause_ms; ; pause_ms *= 2) {
     let lastError = 'nothing'
@@ -28,6 +30,6 @@ export async function until<T>(check: () => Promise<T | undefined> | T | undefin
       lastError = String(error)
     }
     if (performance.now() > giveUpAt) throw new Error(`waited in vain for ${options.what}; last seen: ${lastError}`)
-    await delay(Math.min(pause_ms, options.every_ms ?? 50))
+    await delay(Math.min(pause_ms, options.every_ms ?? growingPause_ms(performance.now() - startedAt)))
   }
 }

@@ -10,6 +10,7 @@ import { createAuthorityCertificate, createLeafCertificate, readCertificate } fr
 import { createCertificateAuthorityStore } from '../../server/store/certificate-authority.ts'
 import { openStore } from '../../server/store/store.ts'
 import { createSealer } from '../../server/store/sealer.ts'
+import { fullTest } from '../support/full-test.ts'
 import { fixedClock } from '../support/test-clock.ts'
 
 const run = promisify(execFile)
@@ -136,7 +137,7 @@ describe('the certificate authority', () => {
     expect((await certificateAuthority.ensure()).id).not.toBe(authority.id)
   })
 
-  test('memory is bounded however many hostnames are requested', async () => {
+  fullTest('memory is bounded however many hostnames are requested', async () => {
     const { certificateAuthority } = createContext()
     const first = await certificateAuthority.identityFor('n-0.localhost')
     for (let i = 1; i <= 1000; i++) await certificateAuthority.identityFor(`n-${i}.localhost`)

@@ -7,6 +7,7 @@ import { createProjectRoutes } from '../../server/deployments/project-routes.ts'
 import { newId } from '../../server/lib/id.ts'
 import { openStore, type Store } from '../../server/store/store.ts'
 import { insertProject } from '../../server/store/projects.ts'
+import { fullTest } from '../support/full-test.ts'
 import { get, startApp, startEdge, upstreamRoute } from '../support/edge.ts'
 import { projectRow } from '../support/database-rows.ts'
 import { startTestPlatform } from '../support/platform.ts'
@@ -69,7 +70,7 @@ test('after a restart only verified custom domains are routed, have certificates
   }
 })
 
-test('ten thousand projects with a custom domain each: all are routed, and a change reaches the edge at once', async () => {
+fullTest('ten thousand projects with a custom domain each: all are routed, and a change reaches the edge at once', async () => {
   const data_dir = mkdtempSync(join(tmpdir(), 'homeport-hostnames-'))
   const store = await openStore({ data_dir, after_crash: false })
   const edge = await startEdge()

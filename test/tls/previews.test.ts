@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { checkRepository, commitToBranch, createGit, waitForPreview, waitForFirstCheck } from '../support/git-branches.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
@@ -39,7 +40,7 @@ test('are in the hosts file while they are open, and answer over HTTPS', async (
   await until(() => (lists(preview.host) ? undefined : true), { what: 'the end of the name' })
 })
 
-test('so are additional public services, while their version is live', async () => {
+fullTest('so are additional public services, while their version is live', async () => {
   const file = join(platform.data_dir, 'hosts')
   const lists = (name: string) => readFileSync(file, 'utf8').includes(`127.0.0.1 ${name}\n`)
   const app = makeRepository({

@@ -19,6 +19,7 @@ import { normalizeCronExpression, validateCronExpression } from '../../../server
 import { homeportService, homeportYaml } from '../../../server/contract/homeport-yaml.ts'
 import type { ProjectConfig } from '../../../server/contract/project-config.ts'
 import { memorySource } from './memory-source.ts'
+import { isFullTier } from '../../support/tier.ts'
 
 const source = memorySource({ 'app.conf': 'x', 'web/Dockerfile': 'FROM scratch', '.env': 'A=1\nB=${A}', 'a.env': 'C=2' })
 const readers = {
@@ -250,7 +251,7 @@ test.each<[name: string, text: (size: number) => string]>([
       `services: {${Array.from({ length: Math.min(size / 60, 300) }, (_, index) => `s${index}: { build: ., depends_on: [s${index + 1}] }`).join(', ')}}`,
   ],
 ])('%s without end are read, or refused', async (_name, text) => {
-  for (const kind of ['compose.yaml', 'homeport.yaml', 'fly.toml', 'Procfile'] as const) await readAny(kind, text(199_000))
+  for (const kind of ['compose.yaml', 'homeport.yaml', 'fly.toml', 'Procfile'] as const) await readAny(kind, text(isFullTier ? 199_000 : 50_000))
 })
 
 test('the scheduler accepts every schedule that the parser accepts', () => {
