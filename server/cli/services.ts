@@ -40,7 +40,7 @@ async function list(context: CommandContext, slug: string): Promise<number> {
 }
 
 const describeStatus = ({ status, restarts, last_exit_code }: Service): string =>
-  `${serviceStatusLabels[status]}${restarts > 0 ? `, ${restarts} ${restarts === 1 ? "restart" : "restarts"} (exit code ${last_exit_code ?? 'unknown'})` : ''}`
+  `${serviceStatusLabels[status]}${restarts > 0 ? `, ${restarts} ${restarts === 1 ? 'restart' : 'restarts'} (exit code ${last_exit_code ?? 'unknown'})` : ''}`
 
 function describeDetail({ schedule, status, next_run_at, last_run, image, volumes, health_check }: Service, now: number): string {
   if (schedule !== null) {

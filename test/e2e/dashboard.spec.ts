@@ -20,7 +20,10 @@ test('the page contains no token, and its policy is enforced', async ({ dashboar
   const response = await dashboard.goto(platform.handle.dashboard_url)
   expect(response?.headers()['content-security-policy']).toContain("default-src 'self'")
   const complaints: string[] = []
-  dashboard.on('console', (message) => /Content Security Policy|Refused|'(script|style|default)-src'/.test(message.text()) && complaints.push(message.text()))
+  dashboard.on(
+    'console',
+    (message) => /Content Security Policy|Refused|'(script|style|default)-src'/.test(message.text()) && complaints.push(message.text()),
+  )
   await expect(dashboard.getByRole('main')).toBeVisible()
   await dashboard.keyboard.press('ControlOrMeta+k')
   await expect(dashboard.getByRole('dialog')).toBeVisible()
