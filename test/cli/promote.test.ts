@@ -108,22 +108,22 @@ test('a terminal asks about each volume, with its size; pull brings the project 
 })
 
 test('the data of PostgreSQL arrives with the project, and its sequences continue', async () => {
-  const ledger = makeRepository({ 'index.html': '<h1>Ledger</h1>' })
-  await platform.createProject({ slug: 'ledger', repo_url: ledger.url, previews: false })
-  const { body } = await platform.api<{ database: Database }>('POST', '/v1/projects/ledger/database')
+  const register = makeRepository({ 'index.html': '<h1>Register</h1>' })
+  await platform.createProject({ slug: 'register', repo_url: register.url, previews: false })
+  const { body } = await platform.api<{ database: Database }>('POST', '/v1/projects/register/database')
   await queryDatabase(body.database.connection_string, 'CREATE TABLE entries (id serial PRIMARY KEY, amount numeric(30, 10))')
   await queryDatabase(body.database.connection_string, 'INSERT INTO entries (amount) VALUES (12345678901234567890.0123456789)')
-  expect((await platform.waitForEnd('ledger', (await platform.deploy('ledger')).id)).error).toBeNull()
+  expect((await platform.waitForEnd('register', (await platform.deploy('register')).id)).error).toBeNull()
 
-  const { code, out, err } = await run(['promote', 'ledger', 'Berth', '--databases', 'all'])
+  const { code, out, err } = await run(['promote', 'register', 'Berth', '--databases', 'all'])
   expect([code, out], err).toEqual([0, expect.stringMatching(/Data of the PostgreSQL database: Copied\.\n/)])
-  const { connection_string } = (await away.api<{ database: Database }>('GET', '/v1/projects/ledger/database')).body.database
+  const { connection_string } = (await away.api<{ database: Database }>('GET', '/v1/projects/register/database')).body.database
   await queryDatabase(connection_string, 'INSERT INTO entries (amount) VALUES (1)')
   expect(await queryDatabase(connection_string, 'SELECT id::text, amount::text FROM entries ORDER BY id')).toEqual([
     ['1', '12345678901234567890.0123456789'],
     ['2', '1.0000000000'],
   ])
-  ledger.remove()
+  register.remove()
 })
 
 test('an unlisted instance and uncopyable names are refused before anything is sent', async () => {

@@ -1,5 +1,9 @@
 import type { BrowserContext, Page } from '@playwright/test'
-import axe from 'axe-core'
+import axe, { type AxeResults, type RunOptions } from 'axe-core'
+
+interface AxeWindow {
+  axe: { run(context: Document, options: RunOptions): Promise<AxeResults> }
+}
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
@@ -15,7 +19,7 @@ export async function findViolations(page: Page, only?: string[]): Promise<strin
   return page.evaluate(
     async (runOnly) => {
       // Passed rules are not reported, because naming each element takes axe longer than checking it.
-      const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document, { runOnly, resultTypes: ['violations'] })
+      const { violations } = await (window as unknown as AxeWindow).axe.run(document, { runOnly, resultTypes: ['violations'] })
       return violations.map(
         ({ id, impact, nodes }) =>
           `${id} (${impact}): ${nodes.map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary}`).join('; ')}`,

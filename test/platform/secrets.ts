@@ -18,6 +18,7 @@ import { until } from '../support/until.ts'
 import { encodingsOf } from './secret-encodings.ts'
 import { captureSecrets } from './secrets-capture.ts'
 import { readAsAgent } from './secrets-agent.ts'
+import { watchProcesses } from './secrets-processes.ts'
 import { plainReads } from './secrets-reads.ts'
 import { readSecretSpan } from './secrets-traces.ts'
 import { tellingApp } from './secrets-app.ts'
@@ -38,7 +39,6 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
     const folder = createTempFolder(`secrets-${runtime}`)
     const dataFolder = join(folder.path, 'data')
     const tempFolder = join(folder.path, 'tmp')
-    const seen = { processes: new Set<string>(), surroundings: new Set<string>() }
     const streams = new AbortController()
     let instance: RunningInstance
     let host: GitServer
@@ -106,33 +106,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
     /** The part of each secret that no encoding changes, and that is unique, because other suites use secrets at the same time. */
     const secretMarks = (): string[] => [...secrets.values(), ...ownTokens].map((secret) => /evt_\w+/.exec(secret)?.[0] ?? secret)
 
-    /** How often a process was looked at, by its ID. */
-    const sightings = new Map<string, number>()
-    /**
-     * Command lines of all processes, and the environment of those that are neither the app nor its build. A process is read whenever it may be new
-     * or have started another program, later once a second; reading all of them each time would keep a core busy.
-     */
-    const scanProcesses = () => {
-      const pids = new Set(readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid))
-      for (const pid of sightings.keys()) if (!pids.has(pid)) sightings.delete(pid)
-      for (const pid of pids) {
-        const count = sightings.get(pid) ?? 0
-        sightings.set(pid, count + 1)
-        if (count > 10 && count % 20 !== 0) continue
-        try {
-          const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-          const name = readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
-          if (secretMarks().some((mark) => words.includes(mark))) seen.processes.add(words)
-          if (/chrom|postgres|initdb|pg_ctl|psql|pg_dump/.test(name)) {
-            const given = readFileSync(`/proc/${pid}/environ`, 'utf8')
-            if (secretMarks().some((mark) => given.includes(mark))) seen.surroundings.add(`${name}: ${given}`)
-          }
-        } catch {
-          // The process has exited.
-        }
-      }
-    }
-    let watch: NodeJS.Timeout
+    let seen: ReturnType<typeof watchProcesses>
 
     const repositoryUrl = () => {
       const address = new URL(host.url(`${basename(repository.folder)}/.git`))
@@ -142,7 +116,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
     }
 
     beforeAll(async () => {
-      watch = setInterval(scanProcesses, 50)
+      seen = watchProcesses(secretMarks)
       mkdirSync(tempFolder)
       instance = await start()
       repository = makeRepository({ ...tellingApp, 'fail-build': 'x' })
@@ -272,7 +246,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
     })
 
     afterAll(async () => {
-      clearInterval(watch)
+      seen.stop()
       streams.abort()
       await ask('DELETE', '/v1/projects/teller')
       await until(async () => (await instance.fetch('/instance/dumps')).ok || undefined, { what: 'an answer' })

@@ -13,7 +13,6 @@ const knownSlowFiles = [
   'deployments/sleep',
   'platform/kill',
   'api/request-captures',
-  'tracing/sdk',
   'maintenance/backup',
   'api/fuzz',
   'deployments/pull-requests',
