@@ -64,7 +64,7 @@ class DevelopmentResponse implements ResponseHandler {
     this.#handler.onHead({ ...head, lines })
   }
 
-  onRequestSent = (): void => this.#handler.onRequestSent()
+  onRequestSent = (replica: number | null): void => this.#handler.onRequestSent(replica)
   onDrain = (): void => this.#handler.onDrain()
   onContinue = (): void => this.#handler.onContinue()
   onInterim = (head: ResponseHead): void => this.#handler.onInterim(head)

@@ -24,7 +24,7 @@ class StickyResponse implements ResponseHandler {
     this.#handler.onHead({ ...head, lines: `${head.lines}Set-Cookie: ${cookieName}=${this.#value}; Path=/; HttpOnly; SameSite=Lax\r\n` })
   }
 
-  onRequestSent = (): void => this.#handler.onRequestSent()
+  onRequestSent = (replica: number | null): void => this.#handler.onRequestSent(replica)
   onDrain = (): void => this.#handler.onDrain()
   onContinue = (): void => this.#handler.onContinue()
   onInterim = (head: ResponseHead): void => this.#handler.onInterim(head)
