@@ -2,7 +2,7 @@ import { limits } from '../contract/limits.ts'
 import { findProject } from '../store/projects.ts'
 import { type createAppRoutes, exitedDrain_ms } from './app-routes.ts'
 import type { DeploymentContext } from './context.ts'
-import { countReplicas, singleApp } from './service-spec.ts'
+import { decideReplicas, singleApp } from './service-spec.ts'
 import type { ServiceSupervisor } from './service-supervisor.ts'
 import { checkFixedPort } from './replica-specs.ts'
 import type { OutputListener } from './runtime-logs.ts'
@@ -47,10 +47,14 @@ export function createAppScaler(
     const project = context.store.db.readSync((tx) => findProject(tx, app.spec.project_id))
     if (!project || !app.spec.artifact || app.spec.artifact.kind === 'static') return
     const hasFixedPort = app.candidate?.replica?.is_on_host === true && app.spec.listen_port !== null
-    const replicas = hasFixedPort ? 1 : countReplicas(app.spec.main_config ?? singleApp, app.spec.target, project.replicas)
+    const { max_replicas } = context.store.db.readSync((tx) => context.getPlanLimits(tx, project.account_id))
+    const { replicas, autoscaling } = hasFixedPort
+      ? { replicas: 1, autoscaling: null }
+      : decideReplicas(app.spec.main_config ?? singleApp, app.spec.target, project, max_replicas)
     const sticky_sessions = project.sticky_sessions === 1
-    if (replicas === app.spec.replicas && sticky_sessions === app.spec.sticky_sessions) return
-    app.spec = { ...app.spec, replicas, sticky_sessions }
+    const isChanged = replicas !== app.spec.replicas || sticky_sessions !== app.spec.sticky_sessions
+    app.spec = { ...app.spec, replicas, autoscaling, sticky_sessions }
+    if (!isChanged) return
     if (!app.sleep) updateRoute(app)
     scale(app)
   }

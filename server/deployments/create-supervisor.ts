@@ -12,6 +12,7 @@ import { createAppRoutes } from './app-routes.ts'
 import type { DeploymentContext } from './context.ts'
 import { createColdStateWriter } from './cold-state.ts'
 import { createAppScaler } from './app-scaler.ts'
+import { createAutoscaler } from './autoscaler.ts'
 import { createServiceSupervisor } from './service-supervisor.ts'
 import { createServiceCrashRecorder } from './service-crashes.ts'
 import { createEnvironments } from './environments.ts'
@@ -203,6 +204,8 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     services,
   })
 
+  const autoscaler = createAutoscaler(context, () => apps.values())
+
   /** Stops the replica of an app that stays in its slot; its requests wait. */
   const haltApp = async (app: SupervisedApp): Promise<void> => {
     await app.sleep?.transition
@@ -390,6 +393,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     resync: () => idle.resync(),
     detach() {
       idle.close()
+      autoscaler.close()
       services.detach()
       for (const app of apps.values()) app.stopController.abort()
       runtimeLogs.flush()

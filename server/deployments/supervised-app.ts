@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Autoscaling } from '../contract/autoscaling.ts'
 import type { DeploymentTarget } from '../contract/deployments.ts'
 import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
@@ -48,6 +49,8 @@ export interface AppSpec {
   always_warm: boolean
   /** How many replicas of the main service run. */
   replicas: number
+  /** The range within which autoscaling changes that number; null: off. */
+  autoscaling: Autoscaling | null
   /** Whether a cookie keeps a browser at its replica. */
   sticky_sessions: boolean
   variables: Record<string, string>

@@ -20,6 +20,7 @@ import type {
   NotificationTargetTable,
 } from './notification-tables.ts'
 import type { RequestCaptureRow } from './request-tables.ts'
+import type { ScalingDecisionRow } from './scaling-decisions.ts'
 import type { ProjectVolumeRow, UnsavedFilesRow } from './volume-tables.ts'
 
 /** The rows. Names are those of the API; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
@@ -72,6 +73,7 @@ export interface Tables {
   notification_incidents: NotificationIncidentRow
   deploy_hooks: DeployHookTable
   log_drains: LogDrainTable
+  scaling_decisions: Omit<ScalingDecisionRow, 'seq'> & { seq: Generated<number> }
 }
 
 interface CronRunTable extends Omit<CronRunRow, 'seq'> {
@@ -283,6 +285,7 @@ interface ProjectDefaults {
   apps: Generated<string>
   tracing: Generated<0 | 1>
   replicas: Generated<number>
+  autoscaling: Generated<string | null>
   sticky_sessions: Generated<0 | 1>
 }
 
@@ -317,8 +320,10 @@ export interface ProjectRow {
   /** Folders as a JSON list. */
   apps: string
   tracing: 0 | 1
-  /** Of the service with the project's address. */
+  /** Of the service with the project's address. Autoscaling changes it. */
   replicas: number
+  /** JSON; null: off. */
+  autoscaling: string | null
   sticky_sessions: 0 | 1
   port: number | null
   status: ProjectStatus

@@ -93,6 +93,7 @@ async function restoreDump(page: Page): Promise<void> {
 const listed = (change: Partial<Service> & Pick<Service, 'name' | 'kind'>): Service => ({
   status: 'running',
   replicas: [],
+  autoscaling: null,
   is_main: false,
   url: null,
   ports: [],

@@ -34,7 +34,7 @@ export default function SettingsPage({ slug }: { slug: string }) {
 // An empty field means automatic detection; the value “auto” is never typed.
 const autoDetect = 'auto'
 // These take effect when they are saved.
-const immediateSettings = ['name', 'caching_enabled', 'always_warm', 'watch_paths', 'replicas', 'sticky_sessions']
+const immediateSettings = ['name', 'caching_enabled', 'always_warm', 'watch_paths', 'replicas', 'autoscaling', 'sticky_sessions']
 const detectable = ['node_version', 'install_command', 'build_command'] as const
 
 function ProjectSettingsForm({ project, more }: { project: Project; more: CallOutput<'getProjectSettings'> | null }) {
@@ -55,6 +55,7 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
       preview_volumes,
       tracing,
       replicas,
+      autoscaling,
       sticky_sessions,
       ...body
     } = form.changes
@@ -66,6 +67,7 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
       preview_volumes,
       tracing,
       replicas,
+      autoscaling,
       sticky_sessions,
       watch_paths: watchPaths,
       public_ports: public_ports === undefined ? undefined : toNumbers(public_ports),
@@ -168,9 +170,8 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
           )}
           {more && (
             <ReplicasFields
-              replicas={values.replicas}
-              onChange={(replicas) => form.set({ replicas })}
-              error={form.error('replicas')}
+              replicas={{ value: values.replicas, onChange: (replicas) => form.set({ replicas }), error: form.error('replicas') }}
+              autoscaling={{ value: values.autoscaling, onChange: (autoscaling) => form.set({ autoscaling }), error: form.error('autoscaling') }}
               sticky={form.toggle('sticky_sessions')}
             />
           )}
@@ -259,6 +260,7 @@ const noMoreSettings: ProjectSettings = {
   apps: [],
   tracing: true,
   replicas: limits.replicas.default,
+  autoscaling: null,
   sticky_sessions: false,
 }
 

@@ -23,12 +23,23 @@ export async function start(run: DeploymentRun, log: StepLog): Promise<void | 's
   run.output = createAppOutput(log)
   const version = resultOf(run, 'version')
   run.spec = createAppSpec(run, version)
+  noteReplicasOfPlan(run, version, log)
   if (!(await run.context.store.db.read((tx) => isRestricted(tx, run.deployment))))
     await copyVolumesToPreview(run, { ...run.project, ...toProjectColumns(version.settings) }, run.spec, log)
   await fillNewVolumes(run, run.spec, log)
   if (version.release) await release(run, run.spec, version.release, log)
   run.candidate = await supervisor.launch(run.spec, signal, run.output.listener)
   if (!run.candidate.replica && run.spec.services.length === 0) return 'skipped'
+}
+
+/** The configuration file may ask for more replicas than the plan allows. */
+function noteReplicasOfPlan({ context, project }: DeploymentRun, { main, services }: Version, log: StepLog): void {
+  const { max_replicas } = context.store.db.readSync((tx) => context.getPlanLimits(tx, project.account_id))
+  for (const { config } of [...(main ? [main] : []), ...services]) {
+    const wanted = config?.autoscaling?.max ?? config?.replicas ?? 1
+    if (config && wanted > max_replicas)
+      log.note(`Warning: ${config.name} runs at most ${max_replicas} replicas and not ${wanted}, because the plan of this account allows no more.`)
+  }
 }
 
 /** Runs the release command in the new version, with its variables and database, while the previous version serves. */

@@ -84,6 +84,35 @@ export const serviceTopics: HelpArticle[] = [
         ],
       },
       { run: 'npx homeport logs my-app --service web --replica 2', note: 'the log of one replica' },
+      'A plan limits the memory of each replica and their number ([[plans]]). How the number follows the load: [[autoscaling]].',
+    ],
+  },
+  {
+    id: 'autoscaling',
+    title: 'Autoscaling',
+    summary: 'Change the number of replicas with the load, between a minimum and a maximum.',
+    keywords: 'autoscaling autoscale automatic scaling load concurrency concurrent requests target minimum maximum scale out in up down decision',
+    body: [
+      'With autoscaling, the number of replicas follows the open requests. Each replica should have as many as the target; WebSockets count while they are open, and responses from the edge cache do not count.',
+      { run: 'npx homeport scale my-app --min 1 --max 5 --target 20' },
+      { run: 'npx homeport scale my-app', note: 'the range, and the latest changes with their reasons' },
+      { run: 'npx homeport scale my-app 2', note: 'turns autoscaling off: two replicas run all the time' },
+      'You can also set it under Settings, as `autoscaling` at the top level of `homeport.yaml`, or for the service that answers at the address of the project:',
+      {
+        file: 'homeport.yaml',
+        text: ['services:', '  web: { build: ., autoscaling: { min: 1, max: 5, target_concurrency: 20 } }'].join('\n'),
+      },
+      {
+        list: [
+          'The load is measured once a second and averaged over 6 s. 61 open requests with a target of 20 need 4 replicas.',
+          'More replicas start at once. Fewer run when the load has needed no more during the last 60 s; those that leave finish their requests first.',
+          'A load within 10 % of the target changes nothing.',
+          'The number never leaves the range, also when the range changes. A smaller plan bounds it too.',
+          'A new version starts with the present number. An app that sleeps keeps its number and wakes with it.',
+          'The Services page lists the last 50 changes with their reasons, such as “Scaled from 2 to 4: 61 concurrent requests for 2 replicas, target 20.”',
+        ],
+      },
+      'A service with volumes, an app on a fixed port and previews run once, so they are not scaled.',
     ],
   },
   {
