@@ -14,6 +14,8 @@ const cachedDrain_ms = 3_600_000
 /** An endpoint with the number of its replica. */
 type Numbered<Value> = Value & { replica: number }
 
+type RoutedApp = Pick<SupervisedApp, 'spec' | 'candidate'> & Partial<Pick<SupervisedApp, 'replacement'>>
+
 type RouteOwner = ReturnType<ProjectRoutes['getRouteMetadata']>
 
 /** The edge's routes to apps and their services. */
@@ -26,12 +28,12 @@ export function createAppRoutes(context: DeploymentContext, services: ServiceSup
       .flatMap(({ spec: own, replica, endpoint }) => (replica ? [{ ...replica, ...endpoint, replica: own.replica }] : [])),
   ]
 
-  const createRoute = (spec: AppSpec, candidate: Candidate | null): Route => {
+  const createRoute = ({ spec, candidate, replacement }: RoutedApp): Route => {
     const owner = context.routes.getRouteMetadata(spec)
     const { artifact } = spec
     if (!artifact) return { ...owner, kind: 'page', page: 'no_web_service' }
     if (artifact.kind === 'static') return { ...owner, kind: 'static', directory: artifact.directory, spa_fallback: artifact.spa_fallback }
-    const [first, ...others] = listMain(spec, candidate)
+    const [first, ...others] = [...listMain(spec, candidate), ...(replacement?.added ?? [])]
     if (!first) throw new Error('An app without a replica cannot be routed.')
     return toUpstream(owner, [first, ...others], spec.replicas, spec)
   }
@@ -102,13 +104,14 @@ export function createAppRoutes(context: DeploymentContext, services: ServiceSup
   }
 
   /** How many replicas of the main service run. */
-  const countServing = (app: SupervisedApp): number => listMain(app.spec, app.candidate).length
+  const countServing = ({ spec, candidate, replacement }: SupervisedApp): number =>
+    listMain(spec, candidate).length + (replacement?.added.length ?? 0)
 
   /** Sets the route for the app's current state, unless another app has its traffic. */
   const updateRoute = (app: SupervisedApp): void => {
     if (app.isSuperseded) return
     if (app.sleep) void context.routes.setRoute(app.spec, { ...context.routes.getRouteMetadata(app.spec), kind: 'asleep' })
-    else if (app.candidate || countServing(app) > 0) void context.routes.setRoute(app.spec, createRoute(app.spec, app.candidate), cachedDrain_ms)
+    else if (app.candidate || countServing(app) > 0) void context.routes.setRoute(app.spec, createRoute(app), cachedDrain_ms)
     else showStartingPage(app)
     updateServiceRoutes(app)
   }
@@ -117,7 +120,7 @@ export function createAppRoutes(context: DeploymentContext, services: ServiceSup
     if (!app.isSuperseded) context.routes.showPage(app.spec, 'starting', app.sleep ? cachedDrain_ms : exitedDrain_ms)
   }
 
-  return { createRoute, updateServiceRoutes, countServing, updateRoute, showStartingPage }
+  return { createRoute, listMain, updateServiceRoutes, countServing, updateRoute, showStartingPage }
 }
 
 const findAdditionalPort = (replica: Replica | null | undefined, port: number): Endpoint | undefined =>

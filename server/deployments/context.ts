@@ -48,6 +48,8 @@ export interface DeploymentServiceOptions {
   /** The URL of a host at the edge, and of a dashboard page; only these functions know ports. */
   urlOf(host: string): string
   dashboardUrlOf(slug: string): string
+  /** The memory that more replicas could use on the machine of a runtime, in MB; null: unknown. */
+  readAvailableMemory(runtime: RuntimeName): Promise<number | null>
   cpus: number
 }
 

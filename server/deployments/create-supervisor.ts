@@ -52,7 +52,12 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
 
   const appRoutes = createAppRoutes(context, services)
   const { createRoute, updateServiceRoutes, countServing, updateRoute, showStartingPage } = appRoutes
-  const { onReplicasChanged, settleCrash, scale, applyReplicas, startOthers } = createAppScaler(context, services, appRoutes)
+  const { onReplicasChanged, settleCrash, scale, applyReplicas, startOthers, detachCandidate, restoreReplicas } = createAppScaler(
+    context,
+    services,
+    appRoutes,
+    (spec) => apps.get(getSlotKey(spec)),
+  )
 
   const runtimeOf = (spec: AppSpec): Runtime => context.runtime(spec.runtime)
 
@@ -179,6 +184,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       thawed_at: -Infinity,
       busy_at: -Infinity,
       isSuperseded: false,
+      replacement: null,
       has_unsaved_files: false,
     }
     apps.set(getSlotKey(spec), app)
@@ -273,18 +279,27 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     async waitUntilServing(candidate, signal, onNote, onOutput) {
       const ready = await waitUntilServing(candidate, signal, onNote, onOutput)
       await startOthers(ready, signal, onNote, onOutput).catch(async (error: unknown) => {
+        await detachCandidate(ready)
         if (ready.replica?.id !== candidate.replica?.id) await stopReplica(ready).catch(() => {})
         throw error
       })
       return ready
     },
-    stopCandidate: (candidate) => stopReplica(candidate),
+    async stopCandidate(candidate) {
+      await detachCandidate(candidate)
+      await stopReplica(candidate)
+    },
     ...environments,
+    async revertServices(spec) {
+      await environments.revertServices(spec)
+      restoreReplicas(spec)
+    },
     promote(candidate) {
       const slotKey = getSlotKey(candidate.spec)
       const old = apps.get(slotKey)
       if (old) old.isSuperseded = true
-      const drained = context.routes.setRoute(candidate.spec, createRoute(candidate.spec, candidate), limits.drain_ms)
+      if (old?.replacement) old.replacement.added = []
+      const drained = context.routes.setRoute(candidate.spec, createRoute({ spec: candidate.spec, candidate }), limits.drain_ms)
       const app = registerApp(candidate.spec, candidate)
       updateServiceRoutes(app)
       return {

@@ -3,7 +3,7 @@ import type { Autoscaling } from '../contract/autoscaling.ts'
 import type { DeploymentTarget } from '../contract/deployments.ts'
 import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
-import type { Artifact, ReplicaExit, Replica, ServiceRequest } from '../runtime/runtime.ts'
+import type { Artifact, Endpoint, ReplicaExit, Replica, ServiceRequest } from '../runtime/runtime.ts'
 import type { HealthRequest } from './health-request.ts'
 import type { ServiceSpec } from './service-spec.ts'
 import type { SecretMask } from './secret-mask.ts'
@@ -108,6 +108,8 @@ export interface SupervisedApp {
   thawed_at: number
   /** Another app has the traffic, temporarily or permanently; this app must not change routes. */
   isSuperseded: boolean
+  /** The version that replaces its replicas one by one, with the new replicas in the route of this one. */
+  replacement: { deployment_id: string; added: (Endpoint & { replica: number })[] } | null
   /** Files outside of volumes were reported and are neither kept nor dismissed. */
   has_unsaved_files: boolean
 }
