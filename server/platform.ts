@@ -24,6 +24,8 @@ export interface PlatformHost {
   docker_candidates?: string[]
   /** Another hosts file, and other system folders to keep certificates in. */
   names?: { hosts_path?: string; root?: string; home?: string }
+  /** The memory that is available for more replicas, instead of that of the machine or the Docker engine. */
+  available_memory_mb?: () => number
   /** Addresses of this machine on the local network, instead of those of its network interfaces. */
   lan_addresses?: () => string[]
   /** The cost of a password hash, instead of the standard. Tests lower it because they create many passwords. */

@@ -57,6 +57,7 @@ export const queryKeys = {
   backups: ['backups'],
   previews: (slug: string) => ['previews', slug],
   forks: (slug: string) => ['forks', slug],
+  scalingDecisions: (slug: string) => ['scaling-decisions', slug],
   /** The services of production, or of the preview of a branch. */
   services: (slug: string, branch: string | null) => ['services', slug, branch],
   /** The services that a project has or can have. */

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { CallInput } from '../../server/client/operation-types.ts'
 import { useCapabilities } from './capabilities.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
-import { pollInterval_ms, useClient, usePagedApiQuery } from './query.ts'
+import { pollInterval_ms, useApiQuery, useClient, usePagedApiQuery } from './query.ts'
 import { queryKeys } from './query-keys.ts'
 
 /** The services of an environment; null on an instance that does not support them (a hosted account). */
@@ -18,6 +18,13 @@ export function useServices(slug: string, branch: string | null) {
     refetchInterval: pollInterval_ms,
   })
 }
+
+/** The changes that autoscaling made to the number of replicas, newest first. */
+export const useScalingDecisions = (slug: string) =>
+  useApiQuery((client, signal) => client.call('listScalingDecisions', { params: { slug }, signal }), {
+    queryKey: queryKeys.scalingDecisions(slug),
+    refetchInterval: pollInterval_ms,
+  })
 
 /** The runs of a cron service, newest first. */
 export const useCronRuns = (slug: string, name: string) =>

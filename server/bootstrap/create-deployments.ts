@@ -32,7 +32,7 @@ export function createDeployments(
   context: PlatformContext,
   { runtimes, edge, databases, mailCatcher, traces, source, screenshots, purge }: DeploymentParts,
 ) {
-  const { options, data_dir, store, sealer, events, settings, urls, clock, log, onClose } = context
+  const { options, host, data_dir, store, sealer, events, settings, urls, clock, log, onClose } = context
   const deployments = createDeploymentService({
     store,
     edge: edge.edge,
@@ -63,6 +63,7 @@ export function createDeployments(
     urlOf: edge.getAppUrl,
     deleteScreenshots: screenshots.remove,
     dashboardUrlOf: (slug) => `${urls.dashboard}projects/${slug}`,
+    readAvailableMemory: async (name) => (host.available_memory_mb ? host.available_memory_mb() : runtimes.runtimes[name].readAvailableMemory()),
     cpus: options.cpus,
   })
   edge.connect(deployments)

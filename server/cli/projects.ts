@@ -2,7 +2,7 @@ import { ApiError } from '../client/api-error.ts'
 import { type Watching, watchOperations } from '../contract/previews.ts'
 import { type Project, projectOperations } from '../contract/projects.ts'
 import { type ProjectSettings, projectSettingsOperations } from '../contract/project-settings.ts'
-import { asleepLabel, projectStatusLabels } from '../contract/labels.ts'
+import { asleepLabel, describeAutoscaling, projectStatusLabels } from '../contract/labels.ts'
 import { slugify } from '../lib/slug.ts'
 import type { ApiClient } from './client.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals, unknownSubcommand } from './command.ts'
@@ -117,8 +117,10 @@ function parseSetting(pair: string): { operation: SettingsOperation; key: string
     if (value !== 'true' && value !== 'false') throw new UsageError(`${key} must be true or false.`)
     return { operation, key, value: value === 'true' }
   }
-  // Every number among the settings may be 100.
-  if (!accepts(100)) return { operation, key, value }
+  if (accepts({ min: 1, max: 2, target_concurrency: 20 }))
+    throw new UsageError(`${key} is a range: homeport scale SLUG --min 1 --max 5 --target 20. ${key}=none turns it off.`)
+  // Every number among the settings may be 10 or 100.
+  if (!accepts(10) && !accepts(100)) return { operation, key, value }
   if (!/^\d+(\.\d+)?$/.test(value)) throw new UsageError(`${key} must be a number.`)
   return { operation, key, value: Number(value) }
 }
@@ -173,6 +175,7 @@ const formatMoreSettings = ({ settings, watching }: MoreSettings): [string, stri
   ['cpu', settings.cpu_limit === null ? 'default' : `${settings.cpu_limit} ${settings.cpu_limit === 1 ? 'core' : 'cores'}`],
   ['health check', `${settings.health_path}, up to ${settings.health_timeout_s} s`],
   ['replicas', `${settings.replicas}${settings.sticky_sessions ? ', sticky sessions' : ''}`],
+  ['autoscaling', settings.autoscaling && describeAutoscaling(settings.autoscaling)],
   ['additional ports', settings.public_ports.length === 0 ? null : settings.public_ports.join(', ')],
   ['pushes', watching.deploys_pushes ? 'deployed' : 'not deployed'],
   ['watch paths', settings.watch_paths.length === 0 ? null : settings.watch_paths.join(', ')],

@@ -27,6 +27,7 @@ export const requests: CliCommand = {
     path: '=GLOB the start of the path, or a pattern with * such as "*.png"',
     host: '=NAME a hostname of the project, such as that of a preview',
     deployment: '=ID requests that this deployment answered',
+    replica: '=N requests that this replica answered',
     cache: '=R hit, stale, miss or bypass',
     slow: '=MS requests that took at least this many milliseconds',
     since: '=T only newer ones: 30s, 15m, 2h, 1d or a time such as 2026-05-01T12:00:00Z',
@@ -63,12 +64,15 @@ function readFilters({ flags, clock }: CommandContext): RequestFilters {
   const status = stringFlag(flags, 'status')
   if (status !== undefined && !/^[1-5](?:xx|\d\d)$/i.test(status))
     throw new UsageError('--status must be a status such as 404, or a class such as 5xx.')
+  const replica = stringFlag(flags, 'replica')
+  if (replica !== undefined && !/^\d{1,2}$/.test(replica)) throw new UsageError('--replica must be the number of a replica, such as 2.')
   return {
     status,
     method: stringFlag(flags, 'method'),
     path: stringFlag(flags, 'path'),
     host: stringFlag(flags, 'host'),
     deployment: stringFlag(flags, 'deployment'),
+    replica: replica === undefined ? undefined : Number(replica),
     cache,
     min_duration_ms: slow === undefined ? undefined : Number(slow),
     since: readTimeFlag('since', stringFlag(flags, 'since'), clock.now()),
@@ -78,8 +82,9 @@ function readFilters({ flags, clock }: CommandContext): RequestFilters {
 
 const isCacheResult = (text: string): text is NonNullable<RequestFilters['cache']> => /^(?:hit|stale|miss|bypass)$/.test(text)
 
-const toQuery = <Filters extends RequestFilters>({ min_duration_ms, ...filters }: Filters) => ({
+const toQuery = <Filters extends RequestFilters>({ min_duration_ms, replica, ...filters }: Filters) => ({
   ...filters,
+  ...(replica !== undefined && { replica: String(replica) }),
   ...(min_duration_ms !== undefined && { min_duration_ms: String(min_duration_ms) }),
 })
 
@@ -176,6 +181,7 @@ function describe({ terminal }: CommandContext, { request, project }: { request:
     ['body', formatBytes(request.bytes)],
     ['cache', request.cache === null ? '-' : `${request.cache} (${request.cache_status ?? '-'})`],
     ['deployment', request.deployment_id ?? '-'],
+    ...(request.replica === null ? [] : [['replica', String(request.replica)] as [string, string]]),
     ['client', request.client_ip],
     ['user agent', request.user_agent ?? '-'],
     ['protocol', protocol],

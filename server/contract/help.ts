@@ -19,6 +19,7 @@ export const helpTopics = [
   'builds',
   'project-settings',
   'replicas',
+  'autoscaling',
   'configuration',
   'offline',
   'memory',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { normalizeCronExpression, validateCronExpression } from './cron-expression.ts'
 import { isReservedKey, keyPattern, keyPatternMessage, reservedKeyMessage, validateValue } from './env-var-rules.ts'
+import { autoscaling } from './autoscaling.ts'
 import { limits } from './limits.ts'
 import { type ManagedName, managedNames } from './managed-names.ts'
 import { projectSettings } from './project-settings.ts'
@@ -198,6 +199,7 @@ export const homeportService = z.strictObject({
     .max(maxReplicas)
     .optional()
     .describe(`How many replicas of a web service or worker run, up to ${maxReplicas}. One with volumes runs once.`),
+  autoscaling: autoscaling.optional(),
 })
 
 /** Other words for managed services. */

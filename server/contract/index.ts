@@ -28,6 +28,7 @@ import { traceOperations } from './traces.ts'
 import { teamOperations } from './teams.ts'
 import { previewOperations, screenshotOperations, watchOperations } from './previews.ts'
 import { projectOperations, projectSearchOperations } from './projects.ts'
+import { autoscalingOperations } from './autoscaling.ts'
 import { projectSettingsOperations } from './project-settings.ts'
 import { serviceOperations } from './services.ts'
 import { sourcePlanOperations } from './source-plans.ts'
@@ -75,6 +76,7 @@ export const allOperations = {
   ...sparklineOperations,
   ...projectSearchOperations,
   ...projectSettingsOperations,
+  ...autoscalingOperations,
   ...buildCacheOperations,
   ...logDownloadOperations,
   ...logSearchOperations,

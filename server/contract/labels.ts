@@ -1,3 +1,4 @@
+import type { Autoscaling } from './autoscaling.ts'
 import type { RollbackPlan } from './rollbacks.ts'
 import type { PlanFact } from './build-plan.ts'
 import type { DeploymentStatus, DeploymentTrigger, StepName, StepStatus } from './deployments.ts'
@@ -184,3 +185,6 @@ export function describeRollback({ is_instant, rebuild_reason, changed_variables
   if (rebuild_reason === 'variables') return `Rebuilds, because variables changed: ${changed_variables.join(', ')}.`
   return 'Rebuilds, because settings or variables changed.'
 }
+
+export const describeAutoscaling = ({ min, max, target_concurrency }: Autoscaling): string =>
+  `${min} to ${max} replicas, target ${target_concurrency} concurrent ${target_concurrency === 1 ? 'request' : 'requests'} each`

@@ -49,6 +49,18 @@ export const limits = {
   public_ports: 10,
   /** Of one service. */
   replicas: { min: 1, max: 20, default: 1 },
+  /**
+   * `tolerance`: the relative difference from the target that changes nothing. The load is averaged over `averaging_window_ms`. Fewer replicas run once
+   * the load has asked for no more during `stabilization_window_ms`. `decisions`: kept per project.
+   */
+  autoscaling: {
+    target_concurrency: { min: 1, max: 1000, default: 20 },
+    tolerance: 0.1,
+    sample_interval_ms: 1_000,
+    averaging_window_ms: 6_000,
+    stabilization_window_ms: 60_000,
+    decisions: 50,
+  },
   registry_host: 300,
   registry_username: 200,
   registry_password: 10_000,

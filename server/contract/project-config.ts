@@ -1,3 +1,4 @@
+import type { Autoscaling } from './autoscaling.ts'
 import type { TemplatePart } from './environment-template.ts'
 import type { ManagedName } from './managed-names.ts'
 
@@ -27,7 +28,7 @@ export interface ProjectConfig {
 }
 
 /** The value of a project setting in a file. */
-export type SettingValue = string | number | boolean | string[] | number[]
+export type SettingValue = string | number | boolean | string[] | number[] | Autoscaling
 
 /**
  * - `web` answers HTTP requests and has an address if it is public.
@@ -87,6 +88,8 @@ export interface ServiceConfig {
   cpus: number | null
   /** The number of replicas; null when the file does not say. Only for `web` and `worker`. */
   replicas: number | null
+  /** Only of the main service, and absent or null when the file does not say. */
+  autoscaling?: Autoscaling | null
 }
 
 export interface ServiceVolume {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { autoscaling } from './autoscaling.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { projectOperations } from './projects.ts'
@@ -66,7 +67,7 @@ const replicas = z
   .min(limits.replicas.min)
   .max(limits.replicas.max)
   .describe(
-    `How many replicas of the app run, 1 to ${limits.replicas.max}; requests are distributed over them. Applies to the live version at once, unless its configuration file has its own number. Previews run one.`,
+    `How many replicas of the app run, 1 to ${limits.replicas.max}; requests are distributed over them. Applies to the live version at once, unless its configuration file has its own number. While autoscaling is on, this is the current number, which autoscaling changes. Previews run one.`,
   )
 
 const stickySessions = z.boolean().describe('Whether a cookie keeps a browser at the same replica while that one is healthy (default false).')
@@ -82,6 +83,7 @@ export const projectSettings = z.object({
   apps,
   tracing,
   replicas,
+  autoscaling: autoscaling.nullable().describe('Null: off, so that `replicas` run all the time (default). Applies at once.'),
   sticky_sessions: stickySessions,
 })
 export type ProjectSettings = z.output<typeof projectSettings>
@@ -111,12 +113,12 @@ export const projectSettingsOperations = {
     group: 'Instance',
     summary: 'Change the settings of a project beyond those of the /v1 API',
     description:
-      'A changed setting takes effect with the next deployment; `replicas` and `sticky_sessions` take effect at once. `cpu_limit` is limited to the cores of this machine.',
+      'A changed setting takes effect with the next deployment; `replicas`, `autoscaling` and `sticky_sessions` take effect at once. `cpu_limit` is limited to the cores of this machine, and `replicas` and the maximum of `autoscaling` to those of the plan.',
     access: 'caller',
     params: projectParams,
     query: empty,
     body: projectSettings.partial().strict(),
     success: settingsResponse,
-    errors: ['invalid_input', 'project_not_found'],
+    errors: ['invalid_input', 'plan_limit_reached', 'project_not_found'],
   }),
 }

@@ -35,7 +35,7 @@ export const loggedRequest = z.object({
     .nullable()
     .describe('The parameters of the response header `Cache-Status`, such as `fwd=uri-miss; fwd-status=200; stored`.'),
   deployment_id: z.string().nullable(),
-  replica: z.number().int().nullable(),
+  replica: z.number().int().nullable().describe('The replica that the request was sent to. Null if the app has one, and if it was not sent.'),
   client_ip: z.string().describe('Shortened to the network: /24 of IPv4, /48 of IPv6.'),
   user_agent: z.string().nullable(),
   trace_id: z.string().describe('The W3C trace ID that the app received in `traceparent`.'),
@@ -65,6 +65,11 @@ const requestFilters = z.object({
   route: z.string().max(200).optional().describe('A route as `listRoutes` names it, such as `/users/:id`.'),
   host: z.string().max(253).optional(),
   deployment: z.string().max(100).optional().describe('The ID of a deployment.'),
+  replica: z
+    .string()
+    .regex(/^\d{1,2}$/, 'Use the number of a replica, such as 2.')
+    .transform(Number)
+    .optional(),
   cache: requestCacheResult.optional(),
   client_ip: z.string().max(50).optional().describe('Any address of the network.'),
   min_duration_ms: numberQuery.optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { autoscaling } from './autoscaling.ts'
 import { lastEventId, runtimeEvents } from './deployments.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
@@ -68,6 +69,7 @@ export const service = z.object({
   restarts: z.number().int().describe('Restarts after an unexpected exit since the service was started.'),
   last_exit_code: z.number().int().nullable(),
   replicas: z.array(serviceReplica).describe('The replicas of a service that has several; empty otherwise.'),
+  autoscaling: autoscaling.nullable().describe('The range of autoscaling, by the settings or the configuration file; null: off.'),
 })
 export type Service = z.output<typeof service>
 

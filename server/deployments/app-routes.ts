@@ -11,49 +11,83 @@ export const exitedDrain_ms = 1_000
 /** A cached response may be on its way to a slow client for a long time; waking the app must not end it. */
 const cachedDrain_ms = 3_600_000
 
+/** An endpoint with the number of its replica. */
+type Numbered<Value> = Value & { replica: number }
+
+type RoutedApp = Pick<SupervisedApp, 'spec' | 'candidate'> & Partial<Pick<SupervisedApp, 'replacement'>>
+
 type RouteOwner = ReturnType<ProjectRoutes['getRouteMetadata']>
 
 /** The edge's routes to apps and their services. */
 export function createAppRoutes(context: DeploymentContext, services: ServiceSupervisor) {
   /** The running replicas of the main service, in order. */
-  const listMain = (spec: AppSpec, candidate: Candidate | null): Replica[] => [
-    ...(candidate?.replica ? [candidate.replica] : []),
-    ...services.listReplicas(spec, spec.main_service).flatMap(({ replica, endpoint }) => (replica ? [{ ...replica, ...endpoint }] : [])),
+  const listMain = (spec: AppSpec, candidate: Candidate | null): Numbered<Replica>[] => [
+    ...(candidate?.replica ? [{ ...candidate.replica, replica: 1 }] : []),
+    ...services
+      .listReplicas(spec, spec.main_service)
+      .flatMap(({ spec: own, replica, endpoint }) => (replica ? [{ ...replica, ...endpoint, replica: own.replica }] : [])),
   ]
 
-  const createRoute = (spec: AppSpec, candidate: Candidate | null): Route => {
+  const createRoute = ({ spec, candidate, replacement }: RoutedApp): Route => {
     const owner = context.routes.getRouteMetadata(spec)
     const { artifact } = spec
     if (!artifact) return { ...owner, kind: 'page', page: 'no_web_service' }
     if (artifact.kind === 'static') return { ...owner, kind: 'static', directory: artifact.directory, spa_fallback: artifact.spa_fallback }
-    const [first, ...others] = listMain(spec, candidate)
+    const [first, ...others] = [...listMain(spec, candidate), ...(replacement?.added ?? [])]
     if (!first) throw new Error('An app without a replica cannot be routed.')
-    return toUpstream(owner, [first, ...others], spec)
+    return toUpstream(owner, [first, ...others], spec.replicas, spec)
   }
 
-  const toUpstream = (owner: RouteOwner, [first, ...others]: [Endpoint, ...Endpoint[]], spec: AppSpec): Route => ({
-    ...owner,
-    kind: 'upstream',
-    host: first.host,
-    port: first.port,
-    ...(others.length > 0 && { others: others.map(({ host, port }) => ({ host, port })) }),
-    ...(spec.sticky_sessions && { is_sticky: true }),
-  })
+  const toUpstream = (
+    owner: RouteOwner,
+    [first, ...others]: [Numbered<Endpoint>, ...Numbered<Endpoint>[]],
+    wanted: number,
+    { sticky_sessions }: AppSpec,
+  ): Route => {
+    const toAddress = ({ host, port, replica }: Numbered<Endpoint>) => ({ host, port, ...(wanted > 1 && { replica }) })
+    return {
+      ...owner,
+      kind: 'upstream',
+      ...toAddress(first),
+      ...(others.length > 0 && { others: others.map(toAddress) }),
+      ...(sticky_sessions && { is_sticky: true }),
+    }
+  }
 
   /** The addresses of services other than the main one: while the environment sleeps, a request to any of them wakes it. */
   const updateServiceRoutes = (app: SupervisedApp): void => {
     if (app.isSuperseded) return
     const metadata = context.routes.getRouteMetadata(app.spec)
-    const toRoute = (endpoints: (Endpoint | null | undefined)[]): Route => {
+    const toRoute = (wanted: number, endpoints: { replica: number; endpoint: Endpoint | null | undefined }[]): Route => {
       if (app.sleep) return { ...metadata, kind: 'asleep' }
-      const [first, ...others] = endpoints.filter((one) => one !== null && one !== undefined)
-      return first ? toUpstream(metadata, [first, ...others], app.spec) : { ...metadata, kind: 'page', page: 'starting' }
+      const [first, ...others] = endpoints.flatMap(({ replica, endpoint }) => (endpoint ? [{ ...endpoint, replica }] : []))
+      return first ? toUpstream(metadata, [first, ...others], wanted, app.spec) : { ...metadata, kind: 'page', page: 'starting' }
     }
-    const routes = app.spec.services.flatMap(({ config: { name, is_public, ports = [] } }): ServiceRoute[] => {
-      const replicas = services.listReplicas(app.spec, name)
+    const routes = app.spec.services.flatMap(({ config: { name, is_public, ports = [] }, replicas: wanted }): ServiceRoute[] => {
+      const replicas = services
+        .listReplicas(app.spec, name)
+        .map(({ spec, replica, endpoint }) => ({ running: replica, endpoint, replica: spec.replica }))
       return [
-        ...(is_public ? [{ service: name, port: null, route: toRoute(replicas.map(({ replica, endpoint }) => (replica ? endpoint : null))) }] : []),
-        ...ports.map((port) => ({ service: name, port, route: toRoute(replicas.map(({ replica }) => findAdditionalPort(replica, port))) })),
+        ...(is_public
+          ? [
+              {
+                service: name,
+                port: null,
+                route: toRoute(
+                  wanted,
+                  replicas.map((one) => ({ ...one, endpoint: one.running && one.endpoint })),
+                ),
+              },
+            ]
+          : []),
+        ...ports.map((port) => ({
+          service: name,
+          port,
+          route: toRoute(
+            wanted,
+            replicas.map((one) => ({ ...one, endpoint: findAdditionalPort(one.running, port) })),
+          ),
+        })),
       ]
     })
     const main = app.spec.artifact?.kind === 'static' ? [] : app.spec.ports
@@ -61,19 +95,23 @@ export function createAppRoutes(context: DeploymentContext, services: ServiceSup
       routes.push({
         service: app.spec.main_service ?? singleAppName,
         port,
-        route: toRoute(listMain(app.spec, app.candidate).map((replica) => findAdditionalPort(replica, port))),
+        route: toRoute(
+          app.spec.replicas,
+          listMain(app.spec, app.candidate).map((one) => ({ ...one, endpoint: findAdditionalPort(one, port) })),
+        ),
       })
     context.routes.setServiceRoutes(app.spec, routes)
   }
 
   /** How many replicas of the main service run. */
-  const countServing = (app: SupervisedApp): number => listMain(app.spec, app.candidate).length
+  const countServing = ({ spec, candidate, replacement }: SupervisedApp): number =>
+    listMain(spec, candidate).length + (replacement?.added.length ?? 0)
 
   /** Sets the route for the app's current state, unless another app has its traffic. */
   const updateRoute = (app: SupervisedApp): void => {
     if (app.isSuperseded) return
     if (app.sleep) void context.routes.setRoute(app.spec, { ...context.routes.getRouteMetadata(app.spec), kind: 'asleep' })
-    else if (app.candidate || countServing(app) > 0) void context.routes.setRoute(app.spec, createRoute(app.spec, app.candidate), cachedDrain_ms)
+    else if (app.candidate || countServing(app) > 0) void context.routes.setRoute(app.spec, createRoute(app), cachedDrain_ms)
     else showStartingPage(app)
     updateServiceRoutes(app)
   }
@@ -82,7 +120,7 @@ export function createAppRoutes(context: DeploymentContext, services: ServiceSup
     if (!app.isSuperseded) context.routes.showPage(app.spec, 'starting', app.sleep ? cachedDrain_ms : exitedDrain_ms)
   }
 
-  return { createRoute, updateServiceRoutes, countServing, updateRoute, showStartingPage }
+  return { createRoute, listMain, updateServiceRoutes, countServing, updateRoute, showStartingPage }
 }
 
 const findAdditionalPort = (replica: Replica | null | undefined, port: number): Endpoint | undefined =>

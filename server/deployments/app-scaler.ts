@@ -2,18 +2,23 @@ import { limits } from '../contract/limits.ts'
 import { findProject } from '../store/projects.ts'
 import { type createAppRoutes, exitedDrain_ms } from './app-routes.ts'
 import type { DeploymentContext } from './context.ts'
-import { countReplicas, singleApp } from './service-spec.ts'
+import { decideReplicas, singleApp } from './service-spec.ts'
 import type { ServiceSupervisor } from './service-supervisor.ts'
 import { checkFixedPort } from './replica-specs.ts'
 import type { OutputListener } from './runtime-logs.ts'
-import type { Candidate, SupervisedApp } from './supervised-app.ts'
+import { createRollingReplacement } from './rolling-replacement.ts'
+import type { AppSpec, Candidate, SupervisedApp } from './supervised-app.ts'
 
 /** The replicas of live apps beyond the first: their number, and what their exits mean for the app. */
 export function createAppScaler(
   context: DeploymentContext,
   services: ServiceSupervisor,
-  { createRoute, updateServiceRoutes, countServing, updateRoute }: ReturnType<typeof createAppRoutes>,
+  appRoutes: ReturnType<typeof createAppRoutes>,
+  findLive: (spec: AppSpec) => SupervisedApp | undefined,
 ) {
+  const { createRoute, updateServiceRoutes, countServing, updateRoute } = appRoutes
+  const rolling = createRollingReplacement(context, services, appRoutes)
+
   /** A replica beyond the first, or another service, has started or ended. */
   const onReplicasChanged = (app: SupervisedApp): void => {
     if (app.spec.replicas > 1 && app.spec.artifact && (app.candidate || countServing(app) > 0)) return updateRoute(app)
@@ -34,9 +39,9 @@ export function createAppScaler(
 
   /** Starts missing replicas of a live app and removes surplus ones, once their requests have ended. */
   const scaleApp = async (app: SupervisedApp): Promise<void> => {
-    if (app.sleep || app.stopController.signal.aborted || !app.candidate?.replica) return
+    if (app.replacement || app.sleep || app.stopController.signal.aborted || !app.candidate?.replica) return
     const { spec } = app
-    await services.removeReplicas(spec, spec.replicas, () => context.routes.setRoute(spec, createRoute(spec, app.candidate), limits.drain_ms))
+    await services.removeReplicas(spec, spec.replicas, () => context.routes.setRoute(spec, createRoute(app), limits.drain_ms))
     await services.reviveReplicas(spec, app.stopController.signal)
   }
 
@@ -44,29 +49,52 @@ export function createAppScaler(
 
   /** Applies the project's number of replicas, unless the configuration file of the version has its own. */
   const applyReplicas = (app: SupervisedApp): void => {
+    if (app.replacement) return
     const project = context.store.db.readSync((tx) => findProject(tx, app.spec.project_id))
     if (!project || !app.spec.artifact || app.spec.artifact.kind === 'static') return
     const hasFixedPort = app.candidate?.replica?.is_on_host === true && app.spec.listen_port !== null
-    const replicas = hasFixedPort ? 1 : countReplicas(app.spec.main_config ?? singleApp, app.spec.target, project.replicas)
+    const { max_replicas } = context.store.db.readSync((tx) => context.getPlanLimits(tx, project.account_id))
+    const { replicas, autoscaling } = hasFixedPort
+      ? { replicas: 1, autoscaling: null }
+      : decideReplicas(app.spec.main_config ?? singleApp, app.spec.target, project, max_replicas)
     const sticky_sessions = project.sticky_sessions === 1
-    if (replicas === app.spec.replicas && sticky_sessions === app.spec.sticky_sessions) return
-    app.spec = { ...app.spec, replicas, sticky_sessions }
+    const isChanged = replicas !== app.spec.replicas || sticky_sessions !== app.spec.sticky_sessions
+    app.spec = { ...app.spec, replicas, autoscaling, sticky_sessions }
+    if (!isChanged) return
     if (!app.sleep) updateRoute(app)
     scale(app)
   }
 
   /** Starts the other replicas of a version whose first one is ready, and waits until they are healthy. Throws `StartFailure`. */
-  const startOthers = async (
-    { spec, replica }: Candidate,
-    signal: AbortSignal,
-    onNote: (line: string) => void,
-    onOutput?: OutputListener,
-  ): Promise<void> => {
+  const startOthers = async (candidate: Candidate, signal: AbortSignal, onNote: (line: string) => void, onOutput?: OutputListener): Promise<void> => {
+    const { spec, replica } = candidate
     if (spec.replicas <= 1 || !replica) return
     checkFixedPort(spec, replica.is_on_host === true)
+    const live = findLive(spec)
+    const reason = await rolling.findReason(live, candidate)
+    if (live && reason !== undefined) {
+      onNote(`The replicas are replaced one by one. ${reason}`)
+      await rolling.replaceInSteps(live, candidate, { signal, onNote, onOutput }).catch(async (error: unknown) => {
+        onNote('The live version keeps the traffic, and its stopped replicas are started again.')
+        await rolling.detach(live, spec.deployment_id)
+        throw error
+      })
+      return
+    }
     onNote(`Starting ${spec.replicas - 1} more ${spec.replicas === 2 ? 'replica' : 'replicas'}.`)
     await services.startReplicas(spec, signal, onOutput)
   }
 
-  return { onReplicasChanged, settleCrash, scale, applyReplicas, startOthers }
+  /** Takes the replicas of a failed candidate out of the traffic. */
+  const detachCandidate = ({ spec }: Candidate): Promise<void> => rolling.detach(findLive(spec), spec.deployment_id)
+
+  /** Starts the replicas of the live version that a failed one has replaced, once its own are stopped. */
+  const restoreReplicas = (failed: AppSpec): void => {
+    const live = findLive(failed)
+    if (!rolling.finish(live, failed.deployment_id)) return
+    applyReplicas(live)
+    scale(live)
+  }
+
+  return { detachCandidate, restoreReplicas, onReplicasChanged, settleCrash, scale, applyReplicas, startOthers }
 }

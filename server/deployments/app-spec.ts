@@ -4,7 +4,7 @@ import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentRun } from './deployment-run.ts'
 import { createHealthRequest } from './health-request.ts'
 import { updateManagedServices } from './managed-services.ts'
-import { countReplicas, createServiceSpecs, singleApp } from './service-spec.ts'
+import { clampReplicas, createServiceSpecs, decideReplicas, singleApp } from './service-spec.ts'
 import { type AppSpec, getEnvironmentId } from './supervised-app.ts'
 import { addTraceVariables, describeResource } from './trace-variables.ts'
 import { createAppVariables } from './variables.ts'
@@ -13,7 +13,9 @@ import type { Version } from './version.ts'
 export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' | 'secrets' | 'context'>, built: Version): AppSpec {
   const version = updateManagedServices(built)
   const { deployment, secrets, context } = run
-  const project = { ...run.project, ...toProjectColumns(version.settings) }
+  // The row of a project has the settings of its live version, and what was changed since.
+  const isLive = deployment.is_current === 1 && deployment.target === 'production'
+  const project = { ...run.project, ...(isLive ? {} : toProjectColumns(version.settings)) }
   const plan = context.store.db.readSync((tx) => context.getPlanLimits(tx, project.account_id))
   const environment_id = getEnvironmentId(deployment)
   // The plan may have been downgraded since the project's limit was set.
@@ -30,6 +32,7 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
     memory_mb,
     cpus,
     health_timeout_s: project.health_timeout_s,
+    max_replicas: plan.max_replicas,
     withTracing,
   })
   const isStarted = version.main !== null && version.main.artifact.kind !== 'static'
@@ -51,7 +54,9 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
     memory_mb,
     cpus,
     health: createHealthRequest(version.main?.config?.health_check ?? null, project),
-    replicas: isStarted ? countReplicas(version.main?.config ?? singleApp, deployment.target, project.replicas) : 1,
+    ...(isStarted
+      ? clampReplicas(decideReplicas(version.main?.config ?? singleApp, deployment.target, project, plan.max_replicas))
+      : { replicas: 1, autoscaling: null }),
     sticky_sessions: project.sticky_sessions === 1,
     always_warm: project.always_warm === 1 && plan.always_warm && deployment.target === 'production',
     variables: withTracing({ ...variables, ...main?.variables }, version.main?.config?.name ?? project.slug),
@@ -61,15 +66,18 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
 
 /** The settings of a file that are columns of a project's row and apply at run time. The file overrides the project's own. */
 export function toProjectColumns(settings: Version['settings']): Partial<Pick<ProjectRow, SettingColumn>> {
-  const entries = settingColumns.flatMap((name) => {
+  const entries = settingColumns.flatMap((name): [string, unknown][] => {
     const value = settings[name]
-    return value === undefined ? [] : [[name, typeof value === 'boolean' ? Number(value) : Array.isArray(value) ? JSON.stringify(value) : value]]
+    return value === undefined ? [] : [[name, typeof value === 'boolean' ? Number(value) : typeof value === 'object' ? JSON.stringify(value) : value]]
   })
+  // A number in the file turns off autoscaling.
+  if (settings.replicas !== undefined) entries.push(['autoscaling', null])
   return Object.fromEntries(entries) as Partial<Pick<ProjectRow, SettingColumn>>
 }
 
 const settingColumns = [
   'replicas',
+  'autoscaling',
   'sticky_sessions',
   'memory_limit_mb',
   'cpu_limit',

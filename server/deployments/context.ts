@@ -42,12 +42,14 @@ export interface DeploymentServiceOptions {
   /** Deletes the screenshots of a deployment, or all of a project. */
   deleteScreenshots(of: { project_id: string; deployment_id?: string }): Promise<void>
   /** The current limits of an account's plan. */
-  getPlanLimits(tx: Tx, accountId: string): { concurrent_builds: number; memory_mb: number; always_warm: boolean }
+  getPlanLimits(tx: Tx, accountId: string): { concurrent_builds: number; memory_mb: number; max_replicas: number; always_warm: boolean }
   /** Why an account cannot have a database, as a sentence. */
   findDatabaseObstacle(tx: Tx, accountId: string): string | undefined
   /** The URL of a host at the edge, and of a dashboard page; only these functions know ports. */
   urlOf(host: string): string
   dashboardUrlOf(slug: string): string
+  /** The memory that more replicas could use on the machine of a runtime, in MB; null: unknown. */
+  readAvailableMemory(runtime: RuntimeName): Promise<number | null>
   cpus: number
 }
 

@@ -2,7 +2,7 @@ import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
 import { type Runtime, StartFailure } from '../runtime/runtime.ts'
 import { findProject } from '../store/projects.ts'
-import { type AppSpec, type Candidate, getEnvironmentId, type SupervisedApp } from './supervised-app.ts'
+import { type AppSpec, type Candidate, createSupervisedApp, getEnvironmentId, getSlotKey, type SupervisedApp } from './supervised-app.ts'
 import { createRuntimeLogs, type OutputListener } from './runtime-logs.ts'
 import { requireIsolation } from './isolation.ts'
 import { findPublicListeners, waitUntilReady } from './readiness.ts'
@@ -12,6 +12,7 @@ import { createAppRoutes } from './app-routes.ts'
 import type { DeploymentContext } from './context.ts'
 import { createColdStateWriter } from './cold-state.ts'
 import { createAppScaler } from './app-scaler.ts'
+import { createAutoscaler } from './autoscaler.ts'
 import { createServiceSupervisor } from './service-supervisor.ts'
 import { createServiceCrashRecorder } from './service-crashes.ts'
 import { createEnvironments } from './environments.ts'
@@ -45,13 +46,16 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     findReplica: (name) => (name === (app.spec.main_service ?? '') ? candidate?.replica?.id : services.find(app.spec, name)?.replica?.id) ?? null,
   })
 
-  const getSlotKey = (spec: Pick<AppSpec, 'project_id' | 'target' | 'branch'>) =>
-    `${spec.project_id}\0${spec.target}\0${spec.target === 'preview' ? (spec.branch ?? '') : ''}`
   const findProductionApp = (projectId: string) => apps.get(getSlotKey({ project_id: projectId, target: 'production', branch: null }))
 
   const appRoutes = createAppRoutes(context, services)
   const { createRoute, updateServiceRoutes, countServing, updateRoute, showStartingPage } = appRoutes
-  const { onReplicasChanged, settleCrash, scale, applyReplicas, startOthers } = createAppScaler(context, services, appRoutes)
+  const { onReplicasChanged, settleCrash, scale, applyReplicas, startOthers, detachCandidate, restoreReplicas } = createAppScaler(
+    context,
+    services,
+    appRoutes,
+    (spec) => apps.get(getSlotKey(spec)),
+  )
 
   const runtimeOf = (spec: AppSpec): Runtime => context.runtime(spec.runtime)
 
@@ -165,21 +169,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   }
 
   const registerApp = (spec: AppSpec, candidate: Candidate | null): SupervisedApp => {
-    const app: SupervisedApp = {
-      spec,
-      candidate,
-      restarting: null,
-      recentExits: [],
-      exits: 0,
-      last_exit_code: null,
-      stopController: new AbortController(),
-      always_warm: spec.always_warm,
-      sleep: null,
-      thawed_at: -Infinity,
-      busy_at: -Infinity,
-      isSuperseded: false,
-      has_unsaved_files: false,
-    }
+    const app = createSupervisedApp(spec, candidate)
     apps.set(getSlotKey(spec), app)
     watchExit(app)
     return app
@@ -202,6 +192,8 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     saveColdState,
     services,
   })
+
+  const autoscaler = createAutoscaler(context, () => apps.values())
 
   /** Stops the replica of an app that stays in its slot; its requests wait. */
   const haltApp = async (app: SupervisedApp): Promise<void> => {
@@ -275,13 +267,21 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       })
       return ready
     },
-    stopCandidate: (candidate) => stopReplica(candidate),
+    async stopCandidate(candidate) {
+      await detachCandidate(candidate)
+      await stopReplica(candidate)
+    },
     ...environments,
+    async revertServices(spec) {
+      await environments.revertServices(spec)
+      restoreReplicas(spec)
+    },
     promote(candidate) {
       const slotKey = getSlotKey(candidate.spec)
       const old = apps.get(slotKey)
       if (old) old.isSuperseded = true
-      const drained = context.routes.setRoute(candidate.spec, createRoute(candidate.spec, candidate), limits.drain_ms)
+      if (old?.replacement) old.replacement.added = []
+      const drained = context.routes.setRoute(candidate.spec, createRoute({ spec: candidate.spec, candidate }), limits.drain_ms)
       const app = registerApp(candidate.spec, candidate)
       updateServiceRoutes(app)
       return {
@@ -390,6 +390,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     resync: () => idle.resync(),
     detach() {
       idle.close()
+      autoscaler.close()
       services.detach()
       for (const app of apps.values()) app.stopController.abort()
       runtimeLogs.flush()

@@ -56,7 +56,8 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
   let isBusy = false
 
   const isIdle = (app: SupervisedApp): boolean => {
-    if (app.always_warm || app.sleep || app.isSuperseded || app.stopController.signal.aborted || !app.candidate?.replica) return false
+    if (app.always_warm || app.sleep || app.replacement || app.isSuperseded || app.stopController.signal.aborted || !app.candidate?.replica)
+      return false
     if ([...context.environmentsWithCommands.values()].includes(app.spec.environment_id)) return false
     if (app.spec.services.length > 0 && [...context.environmentsInUse.values()].includes(app.spec.environment_id)) return false
     const since = context.routes.idleSince(app.spec)

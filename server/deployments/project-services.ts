@@ -91,7 +91,8 @@ export function createProjectServices(
         })
       })
       // An app without services is listed for its further ports and its replicas.
-      const config = state.main?.config ?? (spec.ports.length > 0 || spec.replicas > 1 ? createSingleAppService() : undefined)
+      const config =
+        state.main?.config ?? (spec.ports.length > 0 || spec.replicas > 1 || spec.autoscaling !== null ? createSingleAppService() : undefined)
       const facts = config && { url: toUrl(context.routes.getHost(spec)), ports: toPorts(config.name, spec.ports), replicas: replicas[0] ?? [] }
       const main = config && facts ? [presentMain(state, config, facts)] : []
       return { services: [...main, ...services], release_command: state.release?.command.join(' ') ?? null, deployment_id: spec.deployment_id }
@@ -181,6 +182,7 @@ function presentService(spec: ServiceSpec, state: EnvironmentState, facts: Facts
     restarts: service?.exits ?? 0,
     last_exit_code: service?.last_exit?.code ?? null,
     replicas: facts.replicas,
+    autoscaling: null,
   }
 }
 
@@ -200,4 +202,5 @@ const presentMain = (state: EnvironmentState, config: ServiceSpec['config'], { u
   restarts: state.main_exits,
   last_exit_code: state.main_last_exit_code,
   replicas,
+  autoscaling: state.spec.autoscaling,
 })

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 import { fillEnvironment } from '../contract/environment-template.ts'
+import type { Autoscaling } from '../contract/autoscaling.ts'
 import type { ServiceConfig } from '../contract/project-config.ts'
 import type { DeploymentTarget } from '../contract/deployments.ts'
 import type { Artifact, ServiceRequest } from '../runtime/runtime.ts'
+import { parseAutoscaling } from '../store/autoscaling.ts'
+import type { ProjectRow } from '../store/tables.ts'
 import type { HealthRequest } from './health-request.ts'
 import type { Version } from './version.ts'
 
@@ -44,6 +47,8 @@ export interface ServiceOptions {
   memory_mb: number
   cpus: number
   health_timeout_s: number
+  /** Of each service, by the plan. */
+  max_replicas: number
   /** Adds the variables of the OpenTelemetry SDKs. */
   withTracing(variables: Record<string, string>, service: string): Record<string, string>
 }
@@ -86,7 +91,7 @@ export function createServiceSpecs(version: Version, options: ServiceOptions): {
         memory_mb: Math.min(config.memory_mb ?? options.memory_mb, options.memory_mb),
         cpus: Math.min(config.cpus ?? options.cpus, options.cpus),
         health_timeout_s: options.health_timeout_s,
-        replicas: countReplicas(config, options.target),
+        replicas: Math.min(countReplicas(config, options.target), options.max_replicas),
         request: createRequest(config, artifact),
       }
     }),
@@ -97,17 +102,37 @@ export function createServiceSpecs(version: Version, options: ServiceOptions): {
  * How many replicas of a service run. A preview has one of each, because it gets few visits. So has a service with a volume: most programs that write
  * files expect to be alone.
  */
-export function countReplicas(
+function countReplicas(
   config: Pick<ServiceConfig, 'kind' | 'replicas'> & { volumes: readonly unknown[] },
   target: DeploymentTarget,
   ofProject = 1,
 ): number {
-  const canRepeat = (config.kind === 'web' || config.kind === 'worker') && config.volumes.length === 0
-  return target === 'production' && canRepeat ? (config.replicas ?? ofProject) : 1
+  return canRepeat(config, target) ? (config.replicas ?? ofProject) : 1
 }
 
+const canRepeat = ({ kind, volumes }: Pick<ServiceConfig, 'kind'> & { volumes: readonly unknown[] }, target: DeploymentTarget): boolean =>
+  target === 'production' && (kind === 'web' || kind === 'worker') && volumes.length === 0
+
+/** How many replicas of the main service run, and the range of autoscaling, which a number in the configuration file turns off. */
+export function decideReplicas(
+  config: Pick<ServiceConfig, 'kind' | 'replicas' | 'autoscaling'> & { volumes: readonly unknown[] },
+  target: DeploymentTarget,
+  project: Pick<ProjectRow, 'replicas' | 'autoscaling'>,
+  allowed: number,
+): { replicas: number; autoscaling: Autoscaling | null } {
+  const replicas = Math.min(countReplicas(config, target, project.replicas), allowed)
+  const range = config.replicas === null && canRepeat(config, target) ? (config.autoscaling ?? parseAutoscaling(project.autoscaling)) : null
+  return { replicas, autoscaling: range && { ...range, min: Math.min(range.min, allowed), max: Math.min(range.max, allowed) } }
+}
+
+/** A new version starts with a number within the range. That of a live version is changed by autoscaling, with a reason. */
+export const clampReplicas = ({ replicas, autoscaling }: ReturnType<typeof decideReplicas>): ReturnType<typeof decideReplicas> => ({
+  replicas: autoscaling ? Math.min(autoscaling.max, Math.max(autoscaling.min, replicas)) : replicas,
+  autoscaling,
+})
+
 /** An app without services. */
-export const singleApp = { kind: 'web', replicas: null, volumes: [] } as const satisfies Partial<ServiceConfig>
+export const singleApp = { kind: 'web', replicas: null, autoscaling: null, volumes: [] } as const satisfies Partial<ServiceConfig>
 
 export interface MainService {
   request: ServiceRequest

@@ -46,8 +46,8 @@ export interface ServiceSupervisor {
   find(spec: AppSpec, name: string): SupervisedService | undefined
   /** The replicas of a service; for the main one, those beyond the first. */
   listReplicas(spec: AppSpec, name: string | null): SupervisedService[]
-  /** Starts the replicas of the main service beyond the first. Throws `StartFailure`; a failed start keeps none. */
-  startReplicas(spec: AppSpec, signal: AbortSignal, onOutput?: OutputListener): Promise<void>
+  /** Starts the replicas of the main service beyond the first, up to a number. Throws `StartFailure`; a failed start keeps none. */
+  startReplicas(spec: AppSpec, signal: AbortSignal, onOutput?: OutputListener, upTo?: number): Promise<void>
   /** Starts missing replicas of a live main service. Never throws, and retries what failed. Resolves after the first attempts. */
   reviveReplicas(spec: AppSpec, signal: AbortSignal): Promise<void>
   /**
@@ -374,8 +374,8 @@ export function createServiceSupervisor(
     find,
     listReplicas,
 
-    async startReplicas(app, signal, onOutput) {
-      await joinAll(listMainReplicas(app).map(async (one) => (await ensure(app, one, false, onOutput)).start(signal)))
+    async startReplicas(app, signal, onOutput, upTo = app.replicas) {
+      await joinAll(listMainReplicas({ ...app, replicas: upTo }).map(async (one) => (await ensure(app, one, false, onOutput)).start(signal)))
     },
 
     async reviveReplicas(app, signal) {

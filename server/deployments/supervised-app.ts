@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
+import type { Autoscaling } from '../contract/autoscaling.ts'
 import type { DeploymentTarget } from '../contract/deployments.ts'
 import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
-import type { Artifact, ReplicaExit, Replica, ServiceRequest } from '../runtime/runtime.ts'
+import type { Artifact, Endpoint, ReplicaExit, Replica, ServiceRequest } from '../runtime/runtime.ts'
 import type { HealthRequest } from './health-request.ts'
 import type { ServiceSpec } from './service-spec.ts'
 import type { SecretMask } from './secret-mask.ts'
@@ -48,6 +49,8 @@ export interface AppSpec {
   always_warm: boolean
   /** How many replicas of the main service run. */
   replicas: number
+  /** The range within which autoscaling changes that number; null: off. */
+  autoscaling: Autoscaling | null
   /** Whether a cookie keeps a browser at its replica. */
   sticky_sessions: boolean
   variables: Record<string, string>
@@ -62,6 +65,10 @@ export function getEnvironmentId({ project_id, target, branch }: Pick<AppSpec, '
     .digest('hex')
     .slice(0, 12)}`
 }
+
+/** Identifies the place that one live app has: the project's production, or the preview of a branch. */
+export const getSlotKey = (spec: Pick<AppSpec, 'project_id' | 'target' | 'branch'>): string =>
+  `${spec.project_id}\0${spec.target}\0${spec.target === 'preview' ? (spec.branch ?? '') : ''}`
 
 /** An environment as requests name it. */
 export interface EnvironmentName {
@@ -105,6 +112,25 @@ export interface SupervisedApp {
   thawed_at: number
   /** Another app has the traffic, temporarily or permanently; this app must not change routes. */
   isSuperseded: boolean
+  /** The version that replaces its replicas one by one, with the new replicas in the route of this one. */
+  replacement: { deployment_id: string; added: (Endpoint & { replica: number })[] } | null
   /** Files outside of volumes were reported and are neither kept nor dismissed. */
   has_unsaved_files: boolean
 }
+
+export const createSupervisedApp = (spec: AppSpec, candidate: Candidate | null): SupervisedApp => ({
+  spec,
+  candidate,
+  restarting: null,
+  recentExits: [],
+  exits: 0,
+  last_exit_code: null,
+  stopController: new AbortController(),
+  always_warm: spec.always_warm,
+  sleep: null,
+  thawed_at: -Infinity,
+  busy_at: -Infinity,
+  isSuperseded: false,
+  replacement: null,
+  has_unsaved_files: false,
+})

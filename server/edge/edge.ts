@@ -1,7 +1,7 @@
 import type { MetricsCollector } from './metrics.ts'
 import type { RequestLog } from './request-log.ts'
 import type { ReplicaLoad } from './upstream/balancer.ts'
-import type { UpstreamAddress } from './upstream/pool.ts'
+import type { UpstreamAddress } from './upstream/connection.ts'
 
 export type { ReplicaLoad } from './upstream/balancer.ts'
 
@@ -67,7 +67,7 @@ export interface Edge {
    */
   idleSince(host: string): number | undefined
 
-  /** The replicas that serve a host name and their open requests. Empty for one replica, and for what is no app. */
+  /** The replicas that serve a host name and their open requests. Empty for what is no running app. */
   listReplicaLoad(host: string): ReplicaLoad[]
 
   /** The cached responses of the apps. */
@@ -85,7 +85,7 @@ export interface Edge {
 export type Route = RouteOwner &
   /** `others`: the further replicas of the app. `is_sticky`: a cookie keeps a browser at its replica. */
   (
-    | { kind: 'upstream'; host: string; port: number; others?: readonly UpstreamAddress[]; is_sticky?: boolean }
+    | ({ kind: 'upstream'; others?: readonly UpstreamAddress[]; is_sticky?: boolean } & UpstreamAddress)
     | { kind: 'static'; directory: string; spa_fallback: boolean }
     /**
      * A sleeping app. Cached responses are served; the first request that needs the app calls `EdgeOptions.wake`, and all such requests wait for the

@@ -184,7 +184,7 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
   abstract fields(name: string): string | undefined
   abstract hasBody(): boolean
   abstract buildUpstreamRequest(): UpstreamRequest
-  abstract onRequestSent(): void
+  abstract onRequestSent(replica: number | null): void
   abstract onDrain(): void
   abstract onContinue(): void
   abstract onInterim(head: ResponseHead): void

@@ -59,6 +59,8 @@ export interface RequestRecord {
   /** The parameters of the header `Cache-Status`. */
   cache_status: string | null
   deployment_id: string | null
+  /** That the request was sent to; null for the only one, and if it was not sent. */
+  replica: number | null
   /** Not yet shortened. */
   client_ip: string
   user_agent: string | undefined

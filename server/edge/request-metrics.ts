@@ -34,6 +34,7 @@ export class RequestMetrics {
   #ready_at = -1
   #sent_at = -1
   #responded_at = -1
+  #replica: number | null = null
   #failure: UpstreamFailure | 'client_closed' | null = null
 
   constructor(collector: MetricsCollector, requestLog: RequestLog) {
@@ -54,7 +55,7 @@ export class RequestMetrics {
     this.#cacheStatus = null
     this.#bytes = 0
     this.#ready_at = this.#sent_at = this.#responded_at = -1
-    this.#failure = null
+    this.#replica = this.#failure = null
   }
 
   /** Sets the route of the request. A request without one is neither counted nor logged. */
@@ -85,9 +86,11 @@ export class RequestMetrics {
     if (this.#isLogged) this.#ready_at = this.#requestLog.now()
   }
 
-  /** The head of the request was sent to the app. */
-  markSent(): void {
-    if (this.#isLogged) this.#sent_at = this.#requestLog.now()
+  /** The head of the request was sent to this replica of the app, null for the only one. */
+  markSent(replica: number | null): void {
+    if (!this.#isLogged) return
+    this.#sent_at = this.#requestLog.now()
+    this.#replica = replica
   }
 
   /** The app failed, or the client left before the response was complete. */
@@ -153,6 +156,7 @@ export class RequestMetrics {
       cache: this.#cacheStatus === null ? null : this.#cache,
       cache_status: this.#cacheStatus,
       deployment_id: this.#deployment_id,
+      replica: this.#replica,
       client_ip: transport.remoteAddress ?? '',
       user_agent: request.header('user-agent'),
       traceparent: request.header('traceparent'),

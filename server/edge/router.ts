@@ -146,7 +146,13 @@ export function createRouter(
     hasDevelopmentRoute: (host) => developmentTargets.has(host),
     listHosts: () => [...new Set([...targets.keys(), ...developmentTargets.keys()])],
     idleSince: (host) => targets.get(host)?.idleSince(),
-    listReplicaLoad: (host) => targets.get(host)?.balanced?.listLoad() ?? [],
+    listReplicaLoad(host) {
+      const target = targets.get(host)
+      if (target?.route.kind !== 'upstream') return []
+      if (target.balanced) return target.balanced.listLoad()
+      const { address, countInFlight } = target.upstream as ReplicaPool
+      return [{ host: address.host, port: address.port, in_flight: countInFlight(), is_ejected: false }]
+    },
     destroy() {
       for (const target of [...targets.values(), ...developmentTargets.values(), ...draining]) void target.drain(0)
       targets.clear()
@@ -207,7 +213,10 @@ const isBalancedAs = (previous: Route, route: UpstreamRoute): boolean =>
   previous.kind === 'upstream' &&
   previous.project_id === route.project_id &&
   previous.deployment_id === route.deployment_id &&
-  (previous.others !== undefined || route.others !== undefined)
+  (hasSeveral(previous) || hasSeveral(route))
+
+/** Also while only one of them runs. */
+const hasSeveral = ({ others, replica }: UpstreamRoute): boolean => others !== undefined || replica !== undefined
 
 /** What counts and logs the requests of a project. */
 interface ProjectRecorders {

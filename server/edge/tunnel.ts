@@ -169,8 +169,8 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
     this.#destroy()
   }
 
-  onRequestSent(): void {
-    this.#metrics.markSent()
+  onRequestSent(replica: number | null): void {
+    this.#metrics.markSent(replica)
   }
 
   onDrain(): void {

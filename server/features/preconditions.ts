@@ -21,6 +21,15 @@ export function requireProjectCapacity(plan: PlanName, count: number): void {
     )
 }
 
+export function requireReplicaCapacity(plan: PlanName, replicas: number): void {
+  const { max_replicas } = plans[plan]
+  if (replicas > max_replicas)
+    throw new Problem(
+      'plan_limit_reached',
+      `The plan ${plan} runs at most ${max_replicas} replicas of a service, and you asked for ${replicas}. Ask for fewer, or switch to a larger plan.`,
+    )
+}
+
 export function requireAvailableSlug(slug: string, isTaken: boolean): void {
   if (reservedSlugs.has(slug) || slug.includes('--') || slug.startsWith('xn--'))
     throw new Problem('slug_reserved', `The slug ${slug} is reserved. Choose another, without two hyphens in a row.`)

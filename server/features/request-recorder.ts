@@ -155,7 +155,6 @@ function toRow({ capture, ...record }: RequestRecord): NewRequestRow {
     queue_ms: queue_ms === null ? null : round(queue_ms),
     app_ms: app_ms === null ? null : round(app_ms),
     transfer_ms: round(transfer_ms),
-    replica: null,
     client_ip: truncateClientIp(client_ip),
     user_agent: user_agent?.slice(0, request_log.user_agent) ?? null,
     trace_id: parseTraceParent(traceparent)?.trace_id ?? null,

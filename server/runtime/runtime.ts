@@ -80,6 +80,9 @@ export interface Runtime extends RuntimeVolumes {
    */
   usage(replicaId: string, options?: { isPassive: boolean }): Promise<ReplicaUsage | null>
 
+  /** The memory that more replicas could use, in MB; null: unknown. */
+  readAvailableMemory(): Promise<number | null>
+
   /**
    * The files that an app created or changed outside of volumes since its build, except those that `written-paths.ts` excludes. The work is bounded,
    * and links are not followed. Undefined when the owner has no files.

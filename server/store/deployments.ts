@@ -340,6 +340,7 @@ export function deleteProjectRows(tx: Tx, projectId: string): string[] {
     'notification_targets',
     'deploy_hooks',
     'log_drains',
+    'scaling_decisions',
   ] as const)
     tx.run(tables.deleteFrom(table).where('project_id', '=', projectId))
   tx.run(tables.deleteFrom('projects').where('id', '=', projectId))

@@ -303,7 +303,10 @@ const statusClasses = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
  * With a status, a path or a route, the index of statuses is read, which has the paths too. Otherwise the rows themselves are read in the order of their
  * numbers, of which those of the range are a range.
  */
-function filterRequests(project: number, { status, method, path, route, host, deployment, cache, client_ip, min_duration_ms, id }: RowFilters) {
+function filterRequests(
+  project: number,
+  { status, method, path, route, host, deployment, replica, cache, client_ip, min_duration_ms, id }: RowFilters,
+) {
   let query = selectRequests()
   if (status !== undefined) {
     query = query.where('project', '=', project).where('status_class', '=', Number(status[0]))
@@ -325,6 +328,7 @@ function filterRequests(project: number, { status, method, path, route, host, de
   if (method !== undefined) query = query.where('method', '=', method.toUpperCase())
   if (host !== undefined) query = query.where('host', '=', host.toLowerCase())
   if (deployment !== undefined) query = query.where('deployment_id', '=', deployment)
+  if (replica !== undefined) query = query.where('replica', '=', replica)
   if (cache !== undefined) query = query.where('cache', '=', cache)
   if (client_ip !== undefined) query = query.where('client_ip', '=', client_ip)
   if (min_duration_ms !== undefined) query = query.where('duration_ms', '>=', min_duration_ms)

@@ -10,6 +10,7 @@ import type { CronRun } from '../contract/services.ts'
 import type { DatabaseDumpTable, DatabaseRow } from './database-tables.ts'
 import type { CleanupTable, ForkRow, MailboxRow, MailMessageTable, ManagedServiceRow, RegistryRow } from './managed-tables.ts'
 import type { EnvVarTable } from './env-var-tables.ts'
+import type { ScalingDecisionTable } from './autoscaling-tables.ts'
 import type { ActivityTable } from './activity-tables.ts'
 import type { LogDrainTable } from './log-drain-tables.ts'
 import type {
@@ -72,6 +73,7 @@ export interface Tables {
   notification_incidents: NotificationIncidentRow
   deploy_hooks: DeployHookTable
   log_drains: LogDrainTable
+  scaling_decisions: ScalingDecisionTable
 }
 
 interface CronRunTable extends Omit<CronRunRow, 'seq'> {
@@ -283,6 +285,7 @@ interface ProjectDefaults {
   apps: Generated<string>
   tracing: Generated<0 | 1>
   replicas: Generated<number>
+  autoscaling: Generated<string | null>
   sticky_sessions: Generated<0 | 1>
 }
 
@@ -317,8 +320,10 @@ export interface ProjectRow {
   /** Folders as a JSON list. */
   apps: string
   tracing: 0 | 1
-  /** Of the service with the project's address. */
+  /** Of the service with the project's address. Autoscaling changes it. */
   replicas: number
+  /** JSON; null: off. */
+  autoscaling: string | null
   sticky_sessions: 0 | 1
   port: number | null
   status: ProjectStatus

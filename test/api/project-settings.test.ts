@@ -33,6 +33,7 @@ test('settings have defaults, and a change applies to its project only', async (
         apps: [],
         tracing: true,
         replicas: 1,
+        autoscaling: null,
         sticky_sessions: false,
       },
       cpus: expect.any(Number),
@@ -49,6 +50,7 @@ test('settings have defaults, and a change applies to its project only', async (
     apps: ['apps/web', 'apps/api', 'apps/web'],
     tracing: false,
     replicas: 3,
+    autoscaling: { min: 2, max: 5, target_concurrency: 50 },
     sticky_sessions: true,
   })
   expect(changed.body.settings).toEqual({
@@ -61,6 +63,7 @@ test('settings have defaults, and a change applies to its project only', async (
     apps: ['apps/web', 'apps/api'],
     tracing: false,
     replicas: 3,
+    autoscaling: { min: 2, max: 5, target_concurrency: 50 },
     sticky_sessions: true,
   })
   expect((await change({ cpu_limit: 256 })).body).toMatchObject({ settings: { cpu_limit: body.cpus } })
@@ -76,6 +79,7 @@ test('settings have defaults, and a change applies to its project only', async (
         apps: [],
         tracing: true,
         replicas: 1,
+        autoscaling: null,
         sticky_sessions: false,
       })
     ).body,
@@ -93,6 +97,30 @@ test('refuses invalid paths, times, CPU counts and patterns', async () => {
     expect(issuePaths(await change({ watch_paths: ['a', pattern] }))).toEqual(['watch_paths.1'])
   expect(issuePaths(await change({ watch_paths: Array.from({ length: 51 }, () => 'a') }))).toEqual(['watch_paths'])
   expect(issuePaths(await change({ memory_limit_mb: 64 }))).toEqual(['memory_limit_mb'])
+  for (const replicas of [0, 21, 1.5, '2', null]) expect(issuePaths(await change({ replicas }))).toEqual(['replicas'])
+  const range = { min: 1, max: 2, target_concurrency: 20 }
+  for (const [autoscaling, ...paths] of [
+    [{ ...range, min: 0, max: 21 }, 'autoscaling.max', 'autoscaling.min'],
+    [{ ...range, min: 3 }, 'autoscaling.max'],
+    [{ ...range, target_concurrency: 1_001 }, 'autoscaling.target_concurrency'],
+    [{ ...range, metric: 'cpu' }, 'autoscaling.metric'],
+    [{ min: 1 }, 'autoscaling.max', 'autoscaling.target_concurrency'],
+    [true, 'autoscaling'],
+  ] as const)
+    expect(issuePaths(await change({ autoscaling }))).toEqual(paths)
+})
+
+test('replicas beyond those of the plan are 402', async () => {
+  const person = await context.addPerson('few-replicas@example.com', { plan: 'starter' })
+  const slug = 'few-replicas'
+  expect((await context.request(person, 'POST', '/v1/projects', { name: slug, slug })).status).toBe(201)
+  const ask = (body: object) => context.request(person, 'PATCH', `/instance/projects/${slug}/settings`, body)
+  expect((await ask({ replicas: 2 })).status).toBe(200)
+  const refused = await ask({ replicas: 3 })
+  expectError(refused, 402, 'plan_limit_reached')
+  expect(refused.text).toContain('The plan starter runs at most 2 replicas of a service, and you asked for 3.')
+  expectError(await ask({ autoscaling: { min: 1, max: 3, target_concurrency: 20 } }), 402, 'plan_limit_reached')
+  expect((await ask({ autoscaling: { min: 1, max: 2, target_concurrency: 20 } })).status).toBe(200)
 })
 
 test('a deployment requests the health check path until its timeout', async () => {

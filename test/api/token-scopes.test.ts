@@ -10,7 +10,7 @@ const words = (text: string): string[] => text.trim().split(/\s+/)
 /** The scope that each operation needs, written by hand: a new operation fails until it is listed here. */
 const expectedScopes: Record<TokenScope, string[]> = {
   read: words(`
-    listProjects getProject findProjects getProjectSettings listGlances listSparklines getInstanceUsage getMetrics getSession listEnvVarKeys
+    listProjects getProject findProjects getProjectSettings listScalingDecisions listGlances listSparklines getInstanceUsage getMetrics getSession listEnvVarKeys
     followInstance listCacheEvents listDeployments getDeployment planRollback streamBuildLog streamRuntimeLog downloadRuntimeLog downloadBuildLog
     getScreenshot listPreviews getWatching listForks listDevSessions planProject getBillingStatus listDomains getDomain
     listProjectDomains searchDomains listDatabaseDumps getDatabaseUpgrade describeDatabase listServices streamServiceLog listCronRuns

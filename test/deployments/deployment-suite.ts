@@ -23,7 +23,7 @@ export interface DeploymentContext {
 }
 
 /** One platform for all tests of a suite. */
-export function useDeploymentContext(runtime: 'process' | 'docker', docker_candidates?: string[]): DeploymentContext {
+export function useDeploymentContext(runtime: 'process' | 'docker', docker_candidates?: string[], host_module?: string): DeploymentContext {
   const repositories: Repository[] = []
   const context: DeploymentContext = {
     platform: undefined as never,
@@ -45,7 +45,7 @@ export function useDeploymentContext(runtime: 'process' | 'docker', docker_candi
     },
   }
   beforeAll(async () => {
-    context.platform = await startTestPlatform({ runtime, ...(docker_candidates && { docker_candidates }) })
+    context.platform = await startTestPlatform({ runtime, ...(docker_candidates && { docker_candidates }), ...(host_module && { host_module }) })
   })
   afterAll(async () => {
     await context.platform.remove()

@@ -97,6 +97,7 @@ describe('the image services of an environment', () => {
       memory_mb: 256,
       cpus: 1,
       health_timeout_s: 60,
+      max_replicas: 20,
       withTracing: (variables: Record<string, string>) => variables,
     }
     return {
@@ -118,6 +119,7 @@ describe('the image services of an environment', () => {
       health: { path: '/', timeout_ms: 1_000 },
       always_warm: false,
       replicas: 1,
+      autoscaling: null,
       sticky_sessions: false,
       variables: {},
       mask: noMask,

@@ -38,12 +38,19 @@ describe.each(edgePaths)('an app with several replicas, $name', ({ fast_path }) 
       kind: 'upstream',
       host: '127.0.0.1',
       port,
-      others: others.map((other) => ({ host: '127.0.0.1', port: other })),
+      replica: 1,
+      others: others.map((other, at) => ({ host: '127.0.0.1', port: other, replica: at + 2 })),
       ...(options.is_sticky && { is_sticky: true }),
     }
     return edge.edge.setRoute(host, route, { drain_ms: options.drain_ms ?? 1000 })
   }
   const ports = () => apps.map(({ port }) => port)
+  /** Starts the edge again, with a cache and the request log. */
+  const startWithCache = async () => {
+    await edge.close()
+    const cache = { directory: null, memory_bytes: () => 1e7, disk_bytes: () => 0 }
+    edge = await startEdge({ fast_path, cache, isRequestLogEnabled: () => true })
+  }
   const replicaOf = async (path = '/', options: Parameters<typeof get>[2] = {}) => (await get(edge.port, path, options)).headers['x-replica']
   const isHeld = (count: number) => until(() => held.length >= count || undefined, { what: `${count} open requests` })
   const loadOf = (port: number) => edge.edge.listReplicaLoad(host).find((one) => one.port === port)
@@ -138,6 +145,20 @@ describe.each(edgePaths)('an app with several replicas, $name', ({ fast_path }) 
     expect(await replicaOf()).toBe('c')
   })
 
+  test('the load of an app that is scaled out includes the requests that were open before', async () => {
+    await edge.edge.setRoute(host, { ...routeOwner, kind: 'upstream', host: '127.0.0.1', port: apps[0]?.port ?? 0 })
+    const open = [get(edge.port, '/held'), get(edge.port, '/held')]
+    await isHeld(2)
+    expect(loadOf(apps[0]?.port ?? 0)?.in_flight).toBe(2)
+    // The second replica is wanted, and does not run yet.
+    await edge.edge.setRoute(host, { ...routeOwner, kind: 'upstream', host: '127.0.0.1', port: apps[0]?.port ?? 0, replica: 1 })
+    expect(loadOf(apps[0]?.port ?? 0)?.in_flight).toBe(2)
+    await routeTo(ports())
+    expect(loadOf(apps[0]?.port ?? 0)?.in_flight).toBe(2)
+    for (const response of held) response.end()
+    expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200])
+  })
+
   test('a WebSocket counts as an open request', async () => {
     const servers = apps.map(({ server }) => new WebSocketServer({ server }))
     await routeTo(ports().slice(0, 2))
@@ -170,5 +191,39 @@ describe.each(edgePaths)('an app with several replicas, $name', ({ fast_path }) 
     const moved = await get(edge.port, '/', { headers: { cookie } })
     expect(moved.headers['set-cookie']).toHaveLength(1)
     expect(moved.headers['x-replica']).not.toBe(first.headers['x-replica'])
+  })
+
+  test('a response that sets the cookie of sticky sessions is never stored, however cacheable', async () => {
+    await startWithCache()
+    for (const app of apps)
+      app.server.removeAllListeners('request').on('request', (_request, response) => {
+        response.setHeader('cache-control', 'public, max-age=600')
+        response.end(String(app.port))
+      })
+    await routeTo(ports(), { is_sticky: true })
+    const cookies = new Set<string>()
+    for (let i = 0; i < 20; i++) {
+      const { headers } = await get(edge.port, '/page')
+      expect(headers['x-cache']).not.toBe('HIT')
+      cookies.add(headers['set-cookie']?.[0] ?? 'none')
+    }
+    expect(cookies).not.toContain('none')
+    expect(edge.edge.cache.stats(routeOwner.project_id).objects).toBe(0)
+    // A browser that has its cookie gets no new one.
+    const [cookie = ''] = [...cookies][0]?.split(';') ?? []
+    expect((await get(edge.port, '/page', { headers: { cookie } })).headers['set-cookie']).toBeUndefined()
+  })
+
+  test('the request log names the replica that a request was sent to', async () => {
+    await startWithCache()
+    const takeRecord = () => until(() => edge.edge.requests.take()[0], { what: 'the record' })
+    await routeTo(ports())
+    for (let i = 0; i < 5; i++) {
+      const answered = await replicaOf(`/${i}`)
+      expect((await takeRecord()).replica).toBe(['a', 'b', 'c'].indexOf(String(answered)) + 1)
+    }
+    await edge.edge.setRoute(host, { ...routeOwner, kind: 'upstream', host: '127.0.0.1', port: apps[0]?.port ?? 0 })
+    await replicaOf('/single')
+    expect((await takeRecord()).replica).toBeNull()
   })
 })

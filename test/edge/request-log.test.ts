@@ -99,6 +99,7 @@ describe.each(edgePaths)('the request log, $name', ({ fast_path }) => {
       cache: 'miss',
       cache_status: 'fwd=uri-miss; fwd-status=200; detail="no lifetime given"',
       deployment_id: 'dpl_test',
+      replica: null,
       client_ip: expect.stringMatching(/127\.0\.0\.1$/),
       user_agent: 'tester/1',
       traceparent: undefined,

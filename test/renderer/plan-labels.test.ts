@@ -18,7 +18,7 @@ const billing: BillingStatus = {
 
 describe('a plan', () => {
   it('is described by its limits', () => {
-    expect(planSummary(plans.starter)).toBe('3 projects, 256 MB each, 1 concurrent build, sleeps when idle')
+    expect(planSummary(plans.starter)).toBe('3 projects, 256 MB each, up to 2 replicas, 1 concurrent build, sleeps when idle')
     expect(planSummary(plans.enterprise)).toContain('Unlimited projects')
   })
 

@@ -163,6 +163,7 @@ describe('the recorder', () => {
     cache: null,
     cache_status: null,
     deployment_id: null,
+    replica: null,
     client_ip: '192.168.7.23',
     user_agent: undefined,
     traceparent: undefined,

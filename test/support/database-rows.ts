@@ -24,6 +24,7 @@ export const projectRow = (
   apps: '[]',
   tracing: 1,
   replicas: 1,
+  autoscaling: null,
   sticky_sessions: 0,
   port: null,
   status: 'created',

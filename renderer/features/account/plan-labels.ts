@@ -7,10 +7,11 @@ export const paidPlans = ['basic', 'pro', 'enterprise'] as const satisfies reado
 export type PaidPlan = (typeof paidPlans)[number]
 
 /** Plan limits in one line. */
-export function planSummary({ projects, memory_mb, always_warm, concurrent_builds }: Plan): string {
+export function planSummary({ projects, memory_mb, max_replicas, always_warm, concurrent_builds }: Plan): string {
   return [
     projects === null ? 'Unlimited projects' : `${projects} projects`,
     `${memory_mb} MB each`,
+    `up to ${max_replicas} replicas`,
     concurrent_builds === 1 ? '1 concurrent build' : `${concurrent_builds} concurrent builds`,
     always_warm ? 'optionally always warm' : 'sleeps when idle',
   ].join(', ')

@@ -1,3 +1,4 @@
+import { describeAutoscaling } from '../../../server/contract/labels.ts'
 import { runtimes } from '../../../server/contract/runtimes.ts'
 import type { SourceProject, TargetProject } from '../../../server/client/promotion/sides.ts'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
@@ -23,6 +24,7 @@ export const settingLabels: Record<SettingName, string> = {
   apps: 'Apps',
   tracing: 'Traces',
   replicas: 'Replicas',
+  autoscaling: 'Autoscaling',
   sticky_sessions: 'Sticky sessions',
   deploys_pushes: 'Deploy pushes',
   previews: 'Previews of branches',
@@ -38,7 +40,9 @@ export function formatSetting({ setting }: SettingComparison, value: SettingComp
   if (setting === 'health_timeout_s') return `${String(value)} s`
   if (setting === 'preview_volumes') return value === 'snapshot' ? 'a snapshot of production' : 'empty'
   if (Array.isArray(value)) return value.join(', ') || (setting === 'watch_paths' ? 'all files' : 'none')
+  if (setting === 'autoscaling' && value === null) return 'off'
   if (value === null) return 'default'
+  if (typeof value === 'object') return describeAutoscaling(value)
   if (value === 'auto') return 'detected'
   return value === '' ? 'none' : String(value)
 }

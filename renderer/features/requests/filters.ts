@@ -27,9 +27,13 @@ export const durationChoices = [
 ] as const
 
 /** Filters without a field of their own on the page. They come with a link and are removed by their button. */
-export const linkedFilters = { route: 'Route', host: 'Host', deployment: 'Deployment', client_ip: 'Client' } as const satisfies Partial<
-  Record<keyof RequestQuery, string>
->
+export const linkedFilters = {
+  route: 'Route',
+  host: 'Host',
+  deployment: 'Deployment',
+  replica: 'Replica',
+  client_ip: 'Client',
+} as const satisfies Partial<Record<keyof RequestQuery, string>>
 
 const patterns: { [Name in keyof Required<RequestQuery>]: RegExp } = {
   status: /^[1-5](?:xx|\d\d)$/i,
@@ -38,6 +42,7 @@ const patterns: { [Name in keyof Required<RequestQuery>]: RegExp } = {
   route: /^.{1,200}$/,
   host: /^.{1,253}$/,
   deployment: /^.{1,100}$/,
+  replica: /^\d{1,2}$/,
   cache: /^(?:hit|stale|miss|bypass)$/,
   client_ip: /^.{1,50}$/,
   min_duration_ms: /^\d{1,9}$/,

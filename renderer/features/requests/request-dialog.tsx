@@ -53,7 +53,7 @@ function RequestDetails({ slug, request, captured, onReplay }: DetailsProps) {
   const curl = toCurl(request, [instance?.edge_url ?? null, instance?.edge_https_url ?? null], captured?.request)
   const har = useHarDownload(slug)
   const filterLink = (name: string, value: string) => `/projects/${slug}/logs/requests?${new URLSearchParams({ [name]: value })}`
-  const { status, failure, query, cache, cache_status, deployment_id, user_agent } = request
+  const { status, failure, query, cache, cache_status, deployment_id, replica, user_agent } = request
   return (
     <div className="stack">
       <Timing request={request} />
@@ -82,6 +82,11 @@ function RequestDetails({ slug, request, captured, onReplay }: DetailsProps) {
         <Detail name="Deployment">
           {deployment_id === null ? 'None' : <Link href={`/projects/${slug}/deployments/${deployment_id}`}>…{deployment_id.slice(-6)}</Link>}
         </Detail>
+        {replica !== null && (
+          <Detail name="Replica">
+            <Link href={filterLink('replica', String(replica))}>{replica}</Link>
+          </Detail>
+        )}
         <Detail name="Client">
           <Link href={filterLink('client_ip', request.client_ip)}>{request.client_ip}</Link> <span className="text-subtle">shortened</span>
         </Detail>

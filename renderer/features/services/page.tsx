@@ -7,6 +7,7 @@ import { EnvironmentSelect } from '../../components/environment-select.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { toApiError } from '../../lib/api-error.ts'
 import { useTitle } from '../../lib/use-title.ts'
+import { AutoscalingSection } from './autoscaling.tsx'
 import { CronRuns } from './cron-runs.tsx'
 import { ManagedServices } from './managed-services.tsx'
 import { ServiceRow } from './service-row.tsx'
@@ -24,6 +25,7 @@ export default function ServicesPage({ slug }: { slug: string }) {
   if (data === undefined) return <SkeletonRows rows={3} height={72} />
   const services = data?.services ?? []
   const cronServices = branch === null ? services.filter(({ kind }) => kind === 'cron') : []
+  const range = services.find(({ is_main }) => is_main)?.autoscaling
   return (
     <div className="stack">
       <EnvironmentSelect
@@ -53,6 +55,7 @@ export default function ServicesPage({ slug }: { slug: string }) {
           </p>
         )}
       </section>
+      {range && <AutoscalingSection slug={slug} range={range} />}
       <ManagedServices slug={slug} />
       {cronServices.map(({ name }) => (
         <CronRuns key={name} slug={slug} name={name} />

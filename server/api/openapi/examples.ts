@@ -251,7 +251,7 @@ const exampleMessages: Partial<Record<ErrorCode, string>> = {
   deployment_terminal: 'The deployment has already finished, so it cannot be canceled.',
   slug_taken: 'The slug shop is taken. Choose another.',
   slug_reserved: 'That slug is reserved. Choose another.',
-  plan_limit_reached: 'Your plan allows no more projects. Delete one, or choose a larger plan.',
+  plan_limit_reached: 'Your plan allows no more projects, or no more replicas. Remove some, or choose a larger plan.',
   payment_method_required: 'Save a card first, or choose a plan that includes it.',
   database_exists: 'This project already has a database.',
   hostname_taken: 'That hostname already belongs to a project. Choose another.',

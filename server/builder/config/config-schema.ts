@@ -1,3 +1,4 @@
+import { autoscaling } from '../../contract/autoscaling.ts'
 import { fileSettings, homeportService, homeportYaml, type HomeportYaml } from '../../contract/homeport-yaml.ts'
 import type { ProjectConfig } from '../../contract/project-config.ts'
 import type { ConfigLog } from './config-failure.ts'
@@ -10,6 +11,8 @@ const keysByPath: [path: string, keys: string[]][] = [
   ['services.*', Object.keys(homeportService.shape)],
   ['services.*.build', ['context', 'dockerfile', 'target', 'args']],
   ['services.*.healthcheck', ['path', 'test', 'interval', 'timeout', 'retries', 'start_period', 'start_interval', 'disable']],
+  ['services.*.autoscaling', Object.keys(autoscaling.shape)],
+  ['autoscaling', Object.keys(autoscaling.shape)],
   ['services.*.depends_on.*', ['condition', 'restart', 'required']],
   ['release', ['service', 'command']],
 ]
@@ -98,7 +101,7 @@ export function pickSettings(value: HomeportYaml): ProjectConfig['settings'] {
   for (const key of Object.keys(fileSettings) as (keyof typeof fileSettings)[]) {
     const setting = value[key]
     // null is the default of a setting.
-    if (typeof setting === 'string' || typeof setting === 'number' || typeof setting === 'boolean' || Array.isArray(setting)) settings[key] = setting
+    if (setting !== undefined && setting !== null) settings[key] = setting
   }
   return settings
 }

@@ -25,6 +25,7 @@ export function finishServices(drafts: readonly ServiceDraft[], main: ServiceDra
         'Add the port, or write a command as test.',
       )
     checkReplicas(draft, context)
+    checkAutoscaling(draft, draft === main, context)
     checkDependencies(draft, names, context)
   }
   checkCycle(drafts, context)
@@ -73,6 +74,17 @@ function checkReplicas({ config, at }: ServiceDraft, { log, is_strict }: ConfigC
   else log.note(at, `services.${name} runs once and not as ${replicas} replicas, because it is ${reason.replace(/,$/, '')}`)
 }
 
+function checkAutoscaling({ config, at }: ServiceDraft, isMain: boolean, { log }: ConfigContext): void {
+  const { name, autoscaling, replicas, kind, volumes } = config
+  if (!autoscaling || kind === 'cron') return
+  const label = `services.${name}.autoscaling`
+  if (replicas !== null) log.reject(at, `services.${name} has replicas and autoscaling.`, 'Keep one of them.')
+  else if (!isMain)
+    log.reject(at, `${label}: only the service that answers on the project’s address is scaled automatically.`, 'Write replicas in its place.')
+  else if (volumes.length > 0)
+    log.reject(at, `${label}: a service with volumes, which replicas would write at the same time, runs once.`, 'Remove autoscaling, or the volumes.')
+}
+
 function checkDependencies({ config, at, depends_on_at }: ServiceDraft, names: readonly string[], { log }: ConfigContext): void {
   config.depends_on = config.depends_on.filter(({ service }) => {
     if (names.includes(service) && service !== config.name) return true
@@ -115,6 +127,7 @@ export function explainServices(config: Pick<ProjectConfig, 'services' | 'main' 
         ? `image ${service.source.image}`
         : `built from ${service.source.directory === '.' ? 'the source' : service.source.directory}`,
       ...((service.replicas ?? 1) > 1 ? [`${service.replicas} replicas`] : []),
+      ...(service.autoscaling ? [`${service.autoscaling.min} to ${service.autoscaling.max} replicas`] : []),
       ...(service.port === null ? [] : [`port ${service.port}`]),
       ...(service.ports ? [`additional ${service.ports.length === 1 ? 'port' : 'ports'} ${service.ports.join(', ')}, each with an address`] : []),
       ...(service.schedule === null ? [] : [`at ${service.schedule}${service.time_zone === null ? '' : ` ${service.time_zone}`}`]),

@@ -121,6 +121,7 @@ function formatService(service: ServiceConfig, isMain: boolean): Record<string, 
     memory: service.memory_mb === null ? null : `${service.memory_mb}m`,
     cpus: service.cpus,
     replicas: service.replicas,
+    autoscaling: service.autoscaling,
   }
   return withoutEmpty(fields)
 }

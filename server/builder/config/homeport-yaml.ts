@@ -40,6 +40,8 @@ export async function readHomeportYaml(file: string, text: string, source: Sourc
     const entry = findEntry(findEntry(root, 'services')?.value, name)
     drafts.push(await readService(createDraft(name, entry?.at ?? root.at), service, entry?.value ?? root, context))
   }
+  if (value.replicas !== undefined && value.autoscaling)
+    log.reject(findPosition(root, ['autoscaling']), 'The file has replicas and autoscaling.', 'Keep one of them.')
   const managed = readManaged(value.managed ?? [], drafts, root, log)
   const main = chooseMain(drafts, context)
   const finished = finishServices(drafts, main, context)
@@ -96,6 +98,7 @@ async function readService(draft: ServiceDraft, service: HomeportService, node: 
   config.memory_mb = service.memory === undefined ? null : (parseMemory(service.memory) ?? null)
   config.cpus = service.cpus === undefined ? null : Number(service.cpus)
   config.replicas = service.replicas ?? null
+  if (service.autoscaling) config.autoscaling = service.autoscaling
   config.aliases = service.aliases ?? []
   config.restart = service.restart === 'on-failure' || service.restart === 'no' ? 'on_failure' : 'always'
   if (service.image !== undefined) {
@@ -172,7 +175,7 @@ function checkSchedule(service: HomeportService, label: string, at: (key: string
   }
   if (service.command === undefined && service.image === undefined)
     log.reject(at('schedule'), `${label} has a schedule, but no command.`, 'Add the command that runs at these times.')
-  for (const key of ['port', 'public', 'ports', 'replicas', 'healthcheck'] as const)
+  for (const key of ['port', 'public', 'ports', 'replicas', 'autoscaling', 'healthcheck'] as const)
     if (service[key] !== undefined && service[key] !== false)
       log.reject(at(key), `${label}.${key} has no meaning for a service with a schedule.`, `Remove ${key}, or the schedule.`)
 }

@@ -1,4 +1,5 @@
 import type { StepLog } from '../../contract/build-log.ts'
+import { parseAutoscaling } from '../../store/autoscaling.ts'
 import { compareAndSwapStatus } from '../../store/deployments.ts'
 import { CommandFailure } from '../../runtime/runtime.ts'
 import { createAppSpec, toProjectColumns } from '../app-spec.ts'
@@ -23,12 +24,28 @@ export async function start(run: DeploymentRun, log: StepLog): Promise<void | 's
   run.output = createAppOutput(log)
   const version = resultOf(run, 'version')
   run.spec = createAppSpec(run, version)
+  noteFewerReplicas(run, version, log)
   if (!(await run.context.store.db.read((tx) => isRestricted(tx, run.deployment))))
     await copyVolumesToPreview(run, { ...run.project, ...toProjectColumns(version.settings) }, run.spec, log)
   await fillNewVolumes(run, run.spec, log)
   if (version.release) await release(run, run.spec, version.release, log)
   run.candidate = await supervisor.launch(run.spec, signal, run.output.listener)
   if (!run.candidate.replica && run.spec.services.length === 0) return 'skipped'
+}
+
+/** Why fewer replicas run than the configuration file or the project asks for. */
+function noteFewerReplicas({ context, deployment, project }: DeploymentRun, { main, services }: Version, log: StepLog): void {
+  if (deployment.target === 'preview') return
+  const { max_replicas } = context.store.db.readSync((tx) => context.getPlanLimits(tx, project.account_id))
+  for (const { config } of [...(main ? [main] : []), ...services]) {
+    if (config === null) continue
+    const ofProject = config === main?.config ? (parseAutoscaling(project.autoscaling)?.max ?? project.replicas) : 1
+    const wanted = config.autoscaling?.max ?? config.replicas ?? ofProject
+    if (wanted > 1 && config.volumes.length > 0)
+      log.note(`Warning: ${config.name} runs once and not as ${wanted} replicas, because replicas would write to its volume at the same time.`)
+    else if (wanted > max_replicas)
+      log.note(`Warning: ${config.name} runs at most ${max_replicas} replicas and not ${wanted}, because the plan of this account allows no more.`)
+  }
 }
 
 /** Runs the release command in the new version, with its variables and database, while the previous version serves. */

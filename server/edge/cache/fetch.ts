@@ -144,9 +144,9 @@ export class CacheFetch implements ResponseHandler, SharedFetch, PendingFetch {
     this.#unregister()
   }
 
-  onRequestSent(): void {
+  onRequestSent(replica: number | null): void {
     // Only requests without a body are fetched, so that there is nothing more to send.
-    this.#leader?.context.onRequestSent()
+    this.#leader?.context.onRequestSent(replica)
   }
   onDrain(): void {}
   onContinue(): void {}

@@ -38,8 +38,8 @@ class UncachedForward implements ResponseHandler {
     exchange.start()
   }
 
-  onRequestSent(): void {
-    this.#reader.context.onRequestSent()
+  onRequestSent(replica: number | null): void {
+    this.#reader.context.onRequestSent(replica)
   }
   onDrain(): void {
     this.#reader.context.onDrain()

@@ -180,8 +180,8 @@ class FastPathConnection extends RequestLifecycle implements Timeout {
     return values.length > 1 ? values.join(', ') : values[0]
   }
 
-  onRequestSent(): void {
-    this.metrics.markSent()
+  onRequestSent(replica: number | null): void {
+    this.metrics.markSent(replica)
     if (this.#bodyRemaining === 0) return
     if (!this.bodyTimeout) this.startBodyTimeout()
     this.#socket.resume()

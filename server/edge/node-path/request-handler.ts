@@ -191,8 +191,8 @@ class NodePathRequest extends RequestLifecycle {
     request.once('close', () => this.edge.deadlines.delete(timeout))
   }
 
-  onRequestSent(): void {
-    this.metrics.markSent()
+  onRequestSent(replica: number | null): void {
+    this.metrics.markSent(replica)
     if (!this.#hasBody || !this.exchange) return
     if (this.#awaitsContinue) {
       const exchange = this.exchange

@@ -2,9 +2,9 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import type { DeadlineTimer } from '../deadline-timer.ts'
 import { edgeLimits } from '../limits.ts'
-import type { UpstreamOptions, UpstreamPool } from './connection.ts'
+import type { UpstreamAddress, UpstreamOptions, UpstreamPool } from './connection.ts'
 import { Exchange } from './exchange.ts'
-import { createUpstream, type ReplicaPool, type Upstream, type UpstreamAddress } from './pool.ts'
+import { createUpstream, type ReplicaPool, type Upstream } from './pool.ts'
 import { findStickyReplica, setStickyCookie } from './sticky-sessions.ts'
 
 /** The open requests of one replica, WebSockets included. */
@@ -54,6 +54,7 @@ export function createBalancedUpstream(clock: Clock, deadlines: DeadlineTimer, o
       pools = replicas.map((address) => {
         const kept = previous.get(keyOf(address))
         previous.delete(keyOf(address))
+        if (kept) kept.address = address
         return kept ?? createUpstream(address, clock, deadlines, options)
       })
       // Those that leave need it too: what was not sent to them goes to the others.

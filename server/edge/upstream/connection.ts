@@ -5,6 +5,13 @@ import { edgeLimits } from '../limits.ts'
 import { parseResponseHead, type ResponseHead } from './response-head.ts'
 import type { DeadlineTimer, Timeout } from '../deadline-timer.ts'
 
+export interface UpstreamAddress {
+  host: string
+  port: number
+  /** The number of the replica, for the request log. Absent: the app has one. */
+  replica?: number
+}
+
 export interface UpstreamOptions {
   connect_timeout_ms: number
   response_timeout_ms: number
@@ -12,7 +19,7 @@ export interface UpstreamOptions {
 
 /** The pool that a connection belongs to: all connections to one replica of an app. */
 export interface UpstreamPool {
-  address: { host: string; port: number }
+  address: UpstreamAddress
   deadlines: DeadlineTimer
   options: UpstreamOptions
   connections: Set<UpstreamConnection>
@@ -109,7 +116,7 @@ export class UpstreamConnection implements Timeout {
       body.copy(bytes, head.length)
       this.socket.write(bytes)
     }
-    exchange.handler.onRequestSent()
+    exchange.handler.onRequestSent(this.#pool.address.replica ?? null)
   }
 
   /** The request makes progress, so the response timeout starts again. */

@@ -12,8 +12,8 @@ export type UpstreamFailure = 'refused' | 'rerouted' | 'closed' | 'malformed' | 
 export interface ResponseHandler {
   /** Whether a chunked body is wanted as received, including its framing. */
   readonly wantsRawChunks: boolean
-  /** The request's head was sent. The rest of its body may follow with `exchange.write`. */
-  onRequestSent(): void
+  /** The request's head was sent to this replica, null for the only one. The rest of its body may follow with `exchange.write`. */
+  onRequestSent(replica: number | null): void
   /** The app accepts more of the request body. */
   onDrain(): void
   /** The interim response 100. */

@@ -17,7 +17,7 @@ class MappedResponse implements ResponseHandler {
   }
 
   onHead = (head: ResponseHead): void => this.#handler.onHead(this.#map(head))
-  onRequestSent = (): void => this.#handler.onRequestSent()
+  onRequestSent = (replica: number | null): void => this.#handler.onRequestSent(replica)
   onDrain = (): void => this.#handler.onDrain()
   onContinue = (): void => this.#handler.onContinue()
   onInterim = (head: ResponseHead): void => this.#handler.onInterim(head)

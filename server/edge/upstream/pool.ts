@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { UpstreamConnection, type UpstreamPool, type UpstreamOptions } from './connection.ts'
+import { type UpstreamAddress, UpstreamConnection, type UpstreamPool, type UpstreamOptions } from './connection.ts'
 import { Exchange, type ResponseHandler, type UpstreamRequest } from './exchange.ts'
 import { edgeLimits } from '../limits.ts'
 import type { DeadlineTimer } from '../deadline-timer.ts'
@@ -12,11 +12,6 @@ export interface Upstream {
   close(): void
   /** Cuts all connections. */
   destroy(): void
-}
-
-export interface UpstreamAddress {
-  host: string
-  port: number
 }
 
 /** The other replicas of a balanced upstream. */

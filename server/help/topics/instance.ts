@@ -120,12 +120,12 @@ export const instanceTopics: HelpArticle[] = [
     id: 'plans',
     title: 'Plans and 402',
     summary: 'An action requires a larger plan or a card.',
-    keywords: 'payment required 402 plan_limit_reached paid_plan_required payment_method_required billing stripe trial card subscription',
+    keywords: 'payment required 402 replicas plan_limit_reached paid_plan_required payment_method_required billing stripe trial card subscription',
     body: [
-      'There is no paywall on your own machine: the owner’s account is on the largest plan, free of charge. Other accounts have the plan that they were given. A 402 says which limit was reached: number of projects, always warm, domains, memory. [[/account?at=plan|Account, Plan and card]] shows all limits and the current usage.',
+      'There is no paywall on your own machine: the owner’s account is on the largest plan, free of charge. Other accounts have the plan that they were given. A 402 says which limit was reached: number of projects, replicas, always warm, domains. [[/account?at=plan|Account, Plan and card]] shows all limits and the current usage.',
       {
         list: [
-          '`plan_limit_reached`: the plan allows no more. Delete one, or switch to a larger plan.',
+          '`plan_limit_reached`: the plan allows no more projects, or no more replicas of a service ([[replicas]]). Remove some, or switch to a larger plan.',
           '`paid_plan_required`: this feature is not in the free plan.',
           '`payment_method_required`: add a card first. Without a payment processor, the owner of the instance decides whether an account counts as having one.',
           '`billing_not_configured`: this instance accepts no payments. Its owner changes plans.',

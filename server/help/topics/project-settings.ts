@@ -34,6 +34,7 @@ export const projectSettingsTopics: HelpArticle[] = [
           '`memory_limit_mb` is the memory of the app, up to the maximum of the plan. An app that exceeds it is stopped ([[memory]]).',
           '`cpu_limit` is the number of CPU cores for the app and for each of its builds, such as `0.5`. With `none`, an app gets 1 core and a build gets all cores. Apps and builds that run as processes are not limited, and neither is a `Dockerfile` that needs BuildKit on Docker 22 and older; the build log has a note about this.',
           '`replicas` is how many copies of the app run, 1 to 20. Requests are distributed over them. It applies at once ([[replicas]]).',
+          '`autoscaling` changes that number with the load, between a minimum and a maximum ([[autoscaling]]).',
           '`sticky_sessions` keeps each browser at the same replica with a cookie. It is off by default ([[replicas]]).',
           '`public_ports` lists additional ports for HTTP, such as `9090,9091`, each with its own address: `web-9090--my-app.localhost`. The app finds the port to listen on in `PORT_9090` ([[services]]).',
           '`always_warm` keeps an idle app awake. Otherwise it sleeps after some time and wakes with the next request ([[sleep]]).',

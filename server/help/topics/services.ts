@@ -77,6 +77,7 @@ export const serviceTopics: HelpArticle[] = [
           'Each replica has the memory and CPU of the service for itself.',
           'A request goes to the replica with fewer open requests of two random ones. A request that could not be sent goes to another replica. A replica that fails gets no requests for two seconds.',
           'A new version starts one replica first. Once that one is healthy, the others start, and the version gets traffic when all are healthy.',
+          'If this machine has no memory for both versions at once, the replicas are replaced one by one, and both versions answer meanwhile. The build log says so. If one of the new replicas fails, the previous version keeps the traffic with all its replicas.',
           'A replica that exits is restarted while the others serve.',
           'Replicas share nothing but databases and other services: sessions in the memory of a process are lost between two requests. Keep them in Redis, or turn on `sticky_sessions`, with which a cookie keeps each browser at its replica while that one is healthy.',
           'A service with volumes runs once, because most programs that write files expect to be alone. Prebuilt images without an address and cron services run once too, and previews have one replica of each service.',
@@ -84,6 +85,35 @@ export const serviceTopics: HelpArticle[] = [
         ],
       },
       { run: 'npx homeport logs my-app --service web --replica 2', note: 'the log of one replica' },
+      'A plan limits the memory of each replica and their number ([[plans]]). How the number follows the load: [[autoscaling]].',
+    ],
+  },
+  {
+    id: 'autoscaling',
+    title: 'Autoscaling',
+    summary: 'Change the number of replicas with the load, between a minimum and a maximum.',
+    keywords: 'autoscaling autoscale automatic scaling load concurrency concurrent requests target minimum maximum scale out in up down decision',
+    body: [
+      'With autoscaling, the number of replicas follows the open requests. Each replica should have as many as the target; WebSockets count while they are open, and responses from the edge cache do not count.',
+      { run: 'npx homeport scale my-app --min 1 --max 5 --target 20' },
+      { run: 'npx homeport scale my-app', note: 'the range, and the latest changes with their reasons' },
+      { run: 'npx homeport scale my-app 2', note: 'turns autoscaling off: two replicas run all the time' },
+      'You can also set it under Settings, as `autoscaling` at the top level of `homeport.yaml`, or for the service that answers at the address of the project:',
+      {
+        file: 'homeport.yaml',
+        text: ['services:', '  web: { build: ., autoscaling: { min: 1, max: 5, target_concurrency: 20 } }'].join('\n'),
+      },
+      {
+        list: [
+          'The load is measured once a second and averaged over 6 s. 61 open requests with a target of 20 need 4 replicas.',
+          'More replicas start at once. Fewer run when the load has needed no more during the last 60 s; those that leave finish their requests first.',
+          'A load within 10 % of the target changes nothing.',
+          'The number never leaves the range, also when the range changes. A smaller plan bounds it too.',
+          'A new version starts with the present number. An app that sleeps keeps its number and wakes with it.',
+          'The Services page lists the last 50 changes with their reasons, such as “Scaled from 2 to 4: 61 concurrent requests for 2 replicas, target 20.”',
+        ],
+      },
+      'A service with volumes, an app on a fixed port and previews run once, so they are not scaled.',
     ],
   },
   {

@@ -18,6 +18,8 @@ export interface DockerConnection {
   builder: '1' | '2'
   /** Whether container addresses can be reached from here: a Linux engine on this machine, not rootless and not in a virtual machine. */
   hasDirectNetwork: boolean
+  /** Of the engine's machine. */
+  memory_bytes: number
   /** Whether `host-gateway` in a container's hosts file is this machine. */
   hasHostGateway: boolean
   /** How the engine manages control groups. */
@@ -104,6 +106,7 @@ async function openConnection(Dockerode: typeof Docker, address: string, clock: 
     version: version.Version,
     builder: !isPodman && major >= 23 ? '2' : '1',
     hasDirectNetwork: isLocal && platform() === 'linux' && !isRootless && !isDesktop && !isPodman,
+    memory_bytes: info.MemTotal,
     hasHostGateway: isDesktop && !isPodman && major >= 20,
     cgroupDriver: info.CgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs',
     buildsInCgroups: major >= 23 && info.OSType === 'linux' && !isRootless && !isPodman,

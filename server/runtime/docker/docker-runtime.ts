@@ -5,6 +5,7 @@ import { isConnectionError, getStatusCode } from './errors.ts'
 import { createCacheGenerations } from './cache-generation.ts'
 import { buildDockerfile } from './dockerfile-build.ts'
 import { useReadyImage } from './images.ts'
+import { readEngineMemory } from './engine-memory.ts'
 import { createDockerReplicas } from './replicas.ts'
 import { openNodeBuild } from './node-build.ts'
 import { removeReplica } from './service-container.ts'
@@ -105,6 +106,7 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     freeze: (replicaId) => replicas.freeze(replicaId),
     thaw: (replicaId) => replicas.thaw(replicaId),
     usage: replicas.usage,
+    readAvailableMemory: () => readEngineMemory(engine),
 
     async *runInReplica(replicaId, command, input, signal) {
       const { docker } = await engine.connection()

@@ -14,6 +14,7 @@ import { createBuildCache } from './build-cache.ts'
 import { createMachineTools } from './machine-tools.ts'
 import { createLineStreams } from './line-streams.ts'
 import { killProcessGroup, killProcess, startProcessGroup, type ProcessGroup } from './process-group.ts'
+import { readMachineMemory } from '../machine-memory.ts'
 import { createPortAllocator, findListeningSockets } from '../ports.ts'
 import { createProcessRecords, isRecordedProcessAlive, type ProcessRecord } from './process-records.ts'
 import { findOrphans, type OrphanProcess } from './orphans.ts'
@@ -332,6 +333,8 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       if (!isPassive) runningProcess.usage_sample = { at_ms, cpu_ms }
       return { cpu_percent: Math.round(cpu_percent * 10) / 10, cpu_ms, memory_mb: Math.round(memory / 1024 / 1024) }
     },
+
+    readAvailableMemory: async () => readMachineMemory(),
 
     listVolumes: (prefix) => listLocalVolumes(options.data_dir, prefix),
     exportVolume: (id) => exportLocalVolume(options.data_dir, id),

@@ -23,6 +23,7 @@ import { tokenScopesSql } from './0024-token-scopes.ts'
 import { logDrainsSql } from './0030-log-drains.ts'
 import { tracingSql } from './0029-tracing.ts'
 import { replicasSql } from './0031-replicas.ts'
+import { autoscalingSql } from './0032-autoscaling.ts'
 import { requestCapturesSql } from './0026-request-captures.ts'
 import { dumpNamesSql } from './0028-dump-names.ts'
 import { activitySql } from './0025-activity.ts'
@@ -58,6 +59,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'tracing', sql: tracingSql },
   { name: 'log-drains', sql: logDrainsSql },
   { name: 'replicas', sql: replicasSql },
+  { name: 'autoscaling', sql: autoscalingSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
