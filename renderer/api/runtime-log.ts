@@ -10,17 +10,24 @@ export interface FollowedLog {
   service: string | null
 }
 
+/** Of all replicas, or of one of a service that has several. */
+export interface ReplicaLog extends FollowedLog {
+  replica: { service: string; number: string } | null
+}
+
 /** Follows the output of an app or of another service. Returns a function that stops it. */
 export function followRuntimeLog(
   client: ApiClient,
   slug: string,
-  { branch, service }: FollowedLog,
+  { branch, service, replica }: ReplicaLog,
   handlers: StreamHandlers<ApiEvent<'streamRuntimeLog'>>,
 ): () => void {
   const controller = new AbortController()
   const query = { lines: initialLines, ...(branch === null ? {} : { branch }) }
   const options = { signal: controller.signal, pauses_when_hidden: true }
-  if (service === null) client.follow('streamRuntimeLog', { params: { slug }, query: { ...query, format: 'json' } }, handlers, options)
-  else client.follow('streamServiceLog', { params: { slug, name: service }, query }, handlers, options)
+  const name = replica?.service ?? service
+  if (name === null) client.follow('streamRuntimeLog', { params: { slug }, query: { ...query, format: 'json' } }, handlers, options)
+  else
+    client.follow('streamServiceLog', { params: { slug, name }, query: { ...query, ...(replica && { replica: replica.number }) } }, handlers, options)
   return () => controller.abort()
 }

@@ -26,7 +26,7 @@ export const autoscaling = z
 export type Autoscaling = z.output<typeof autoscaling>
 
 /** `minimum` and `maximum`: the number was outside of the range. */
-export const scalingReasons = ['load_above_target', 'load_below_target', 'minimum', 'maximum'] as const
+const scalingReasons = ['load_above_target', 'load_below_target', 'minimum', 'maximum'] as const
 export type ScalingReason = (typeof scalingReasons)[number]
 
 const scalingDecision = z.object({

@@ -74,8 +74,9 @@ export function createAppScaler(
     const reason = await rolling.findReason(live, candidate)
     if (live && reason !== undefined) {
       onNote(`The replicas are replaced one by one. ${reason}`)
-      await rolling.replaceInSteps(live, candidate, { signal, onNote, onOutput }).catch((error: unknown) => {
+      await rolling.replaceInSteps(live, candidate, { signal, onNote, onOutput }).catch(async (error: unknown) => {
         onNote('The live version keeps the traffic, and its stopped replicas are started again.')
+        await rolling.detach(live, spec.deployment_id)
         throw error
       })
       return

@@ -4,7 +4,7 @@ import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentRun } from './deployment-run.ts'
 import { createHealthRequest } from './health-request.ts'
 import { updateManagedServices } from './managed-services.ts'
-import { createServiceSpecs, decideReplicas, singleApp } from './service-spec.ts'
+import { clampReplicas, createServiceSpecs, decideReplicas, singleApp } from './service-spec.ts'
 import { type AppSpec, getEnvironmentId } from './supervised-app.ts'
 import { addTraceVariables, describeResource } from './trace-variables.ts'
 import { createAppVariables } from './variables.ts'
@@ -55,7 +55,7 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
     cpus,
     health: createHealthRequest(version.main?.config?.health_check ?? null, project),
     ...(isStarted
-      ? decideReplicas(version.main?.config ?? singleApp, deployment.target, project, plan.max_replicas)
+      ? clampReplicas(decideReplicas(version.main?.config ?? singleApp, deployment.target, project, plan.max_replicas))
       : { replicas: 1, autoscaling: null }),
     sticky_sessions: project.sticky_sessions === 1,
     always_warm: project.always_warm === 1 && plan.always_warm && deployment.target === 'production',
@@ -66,13 +66,13 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
 
 /** The settings of a file that are columns of a project's row and apply at run time. The file overrides the project's own. */
 export function toProjectColumns(settings: Version['settings']): Partial<Pick<ProjectRow, SettingColumn>> {
-  const entries = settingColumns.flatMap((name): [string, string | number | null][] => {
+  const entries = settingColumns.flatMap((name) => {
     const value = settings[name]
     return value === undefined ? [] : [[name, typeof value === 'boolean' ? Number(value) : typeof value === 'object' ? JSON.stringify(value) : value]]
   })
+  const columns = Object.fromEntries(entries) as Partial<Pick<ProjectRow, SettingColumn>>
   // A number in the file turns off autoscaling.
-  if (settings.replicas !== undefined) entries.push(['autoscaling', null])
-  return Object.fromEntries(entries) as Partial<Pick<ProjectRow, SettingColumn>>
+  return settings.replicas === undefined ? columns : { ...columns, autoscaling: null }
 }
 
 const settingColumns = [

@@ -1,7 +1,7 @@
 import { limits } from '../contract/limits.ts'
 import { isoTime } from '../lib/clock.ts'
 import { findProject, updateProject } from '../store/projects.ts'
-import { insertScalingDecision } from '../store/scaling-decisions.ts'
+import { insertScalingDecision } from '../store/autoscaling.ts'
 import type { DeploymentContext } from './context.ts'
 import { type AutoscalerState, decideScaling, initialState } from './decide-scaling.ts'
 import type { SupervisedApp } from './supervised-app.ts'
@@ -16,9 +16,18 @@ export function createAutoscaler(context: DeploymentContext, listApps: () => Ite
   let states = new Map<SupervisedApp, AutoscalerState>()
   const deciding = new Set<string>()
 
+  /** The app is awake and serves all traffic of its project, and its number can change. */
+  const canScale = ({ spec, candidate, isSuperseded, replacement, sleep, stopController }: SupervisedApp): boolean =>
+    Boolean(candidate?.replica) &&
+    !(candidate?.replica?.is_on_host && spec.listen_port !== null) &&
+    !isSuperseded &&
+    !replacement &&
+    !sleep &&
+    !stopController.signal.aborted
+
   const sample = (app: SupervisedApp): AutoscalerState | undefined => {
     const { spec } = app
-    if (spec.autoscaling === null || app.isSuperseded || app.sleep || app.stopController.signal.aborted || !app.candidate?.replica) return undefined
+    if (spec.autoscaling === null || !canScale(app)) return undefined
     const state = states.get(app) ?? initialState
     const load = context.edge.listReplicaLoad(context.routes.getHost(spec))
     if (load.length === 0 || deciding.has(spec.project_id)) return state

@@ -2,7 +2,7 @@ import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
 import { type Runtime, StartFailure } from '../runtime/runtime.ts'
 import { findProject } from '../store/projects.ts'
-import { type AppSpec, type Candidate, getEnvironmentId, type SupervisedApp } from './supervised-app.ts'
+import { type AppSpec, type Candidate, createSupervisedApp, getEnvironmentId, getSlotKey, type SupervisedApp } from './supervised-app.ts'
 import { createRuntimeLogs, type OutputListener } from './runtime-logs.ts'
 import { requireIsolation } from './isolation.ts'
 import { findPublicListeners, waitUntilReady } from './readiness.ts'
@@ -46,8 +46,6 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     findReplica: (name) => (name === (app.spec.main_service ?? '') ? candidate?.replica?.id : services.find(app.spec, name)?.replica?.id) ?? null,
   })
 
-  const getSlotKey = (spec: Pick<AppSpec, 'project_id' | 'target' | 'branch'>) =>
-    `${spec.project_id}\0${spec.target}\0${spec.target === 'preview' ? (spec.branch ?? '') : ''}`
   const findProductionApp = (projectId: string) => apps.get(getSlotKey({ project_id: projectId, target: 'production', branch: null }))
 
   const appRoutes = createAppRoutes(context, services)
@@ -171,22 +169,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   }
 
   const registerApp = (spec: AppSpec, candidate: Candidate | null): SupervisedApp => {
-    const app: SupervisedApp = {
-      spec,
-      candidate,
-      restarting: null,
-      recentExits: [],
-      exits: 0,
-      last_exit_code: null,
-      stopController: new AbortController(),
-      always_warm: spec.always_warm,
-      sleep: null,
-      thawed_at: -Infinity,
-      busy_at: -Infinity,
-      isSuperseded: false,
-      replacement: null,
-      has_unsaved_files: false,
-    }
+    const app = createSupervisedApp(spec, candidate)
     apps.set(getSlotKey(spec), app)
     watchExit(app)
     return app
@@ -279,7 +262,6 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     async waitUntilServing(candidate, signal, onNote, onOutput) {
       const ready = await waitUntilServing(candidate, signal, onNote, onOutput)
       await startOthers(ready, signal, onNote, onOutput).catch(async (error: unknown) => {
-        await detachCandidate(ready)
         if (ready.replica?.id !== candidate.replica?.id) await stopReplica(ready).catch(() => {})
         throw error
       })

@@ -4,7 +4,7 @@ import type { Autoscaling } from '../contract/autoscaling.ts'
 import type { ServiceConfig } from '../contract/project-config.ts'
 import type { DeploymentTarget } from '../contract/deployments.ts'
 import type { Artifact, ServiceRequest } from '../runtime/runtime.ts'
-import { parseAutoscaling } from '../lib/autoscaling.ts'
+import { parseAutoscaling } from '../store/autoscaling.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { HealthRequest } from './health-request.ts'
 import type { Version } from './version.ts'
@@ -102,7 +102,7 @@ export function createServiceSpecs(version: Version, options: ServiceOptions): {
  * How many replicas of a service run. A preview has one of each, because it gets few visits. So has a service with a volume: most programs that write
  * files expect to be alone.
  */
-export function countReplicas(
+function countReplicas(
   config: Pick<ServiceConfig, 'kind' | 'replicas'> & { volumes: readonly unknown[] },
   target: DeploymentTarget,
   ofProject = 1,
@@ -122,10 +122,14 @@ export function decideReplicas(
 ): { replicas: number; autoscaling: Autoscaling | null } {
   const replicas = Math.min(countReplicas(config, target, project.replicas), allowed)
   const range = config.replicas === null && canRepeat(config, target) ? (config.autoscaling ?? parseAutoscaling(project.autoscaling)) : null
-  if (range === null) return { replicas, autoscaling: null }
-  const autoscaling = { ...range, min: Math.min(range.min, allowed), max: Math.min(range.max, allowed) }
-  return { replicas: Math.min(autoscaling.max, Math.max(autoscaling.min, replicas)), autoscaling }
+  return { replicas, autoscaling: range && { ...range, min: Math.min(range.min, allowed), max: Math.min(range.max, allowed) } }
 }
+
+/** A new version starts with a number within the range. That of a live version is changed by autoscaling, with a reason. */
+export const clampReplicas = ({ replicas, autoscaling }: ReturnType<typeof decideReplicas>): ReturnType<typeof decideReplicas> => ({
+  replicas: autoscaling ? Math.min(autoscaling.max, Math.max(autoscaling.min, replicas)) : replicas,
+  autoscaling,
+})
 
 /** An app without services. */
 export const singleApp = { kind: 'web', replicas: null, autoscaling: null, volumes: [] } as const satisfies Partial<ServiceConfig>

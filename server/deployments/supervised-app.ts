@@ -66,6 +66,10 @@ export function getEnvironmentId({ project_id, target, branch }: Pick<AppSpec, '
     .slice(0, 12)}`
 }
 
+/** Identifies the place that one live app has: the project's production, or the preview of a branch. */
+export const getSlotKey = (spec: Pick<AppSpec, 'project_id' | 'target' | 'branch'>): string =>
+  `${spec.project_id}\0${spec.target}\0${spec.target === 'preview' ? (spec.branch ?? '') : ''}`
+
 /** An environment as requests name it. */
 export interface EnvironmentName {
   project_id: string
@@ -113,3 +117,20 @@ export interface SupervisedApp {
   /** Files outside of volumes were reported and are neither kept nor dismissed. */
   has_unsaved_files: boolean
 }
+
+export const createSupervisedApp = (spec: AppSpec, candidate: Candidate | null): SupervisedApp => ({
+  spec,
+  candidate,
+  restarting: null,
+  recentExits: [],
+  exits: 0,
+  last_exit_code: null,
+  stopController: new AbortController(),
+  always_warm: spec.always_warm,
+  sleep: null,
+  thawed_at: -Infinity,
+  busy_at: -Infinity,
+  isSuperseded: false,
+  replacement: null,
+  has_unsaved_files: false,
+})

@@ -10,6 +10,7 @@ import type { CronRun } from '../contract/services.ts'
 import type { DatabaseDumpTable, DatabaseRow } from './database-tables.ts'
 import type { CleanupTable, ForkRow, MailboxRow, MailMessageTable, ManagedServiceRow, RegistryRow } from './managed-tables.ts'
 import type { EnvVarTable } from './env-var-tables.ts'
+import type { ScalingDecisionTable } from './autoscaling-tables.ts'
 import type { ActivityTable } from './activity-tables.ts'
 import type { LogDrainTable } from './log-drain-tables.ts'
 import type {
@@ -20,7 +21,6 @@ import type {
   NotificationTargetTable,
 } from './notification-tables.ts'
 import type { RequestCaptureRow } from './request-tables.ts'
-import type { ScalingDecisionRow } from './scaling-decisions.ts'
 import type { ProjectVolumeRow, UnsavedFilesRow } from './volume-tables.ts'
 
 /** The rows. Names are those of the API; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
@@ -73,7 +73,7 @@ export interface Tables {
   notification_incidents: NotificationIncidentRow
   deploy_hooks: DeployHookTable
   log_drains: LogDrainTable
-  scaling_decisions: Omit<ScalingDecisionRow, 'seq'> & { seq: Generated<number> }
+  scaling_decisions: ScalingDecisionTable
 }
 
 interface CronRunTable extends Omit<CronRunRow, 'seq'> {

@@ -100,7 +100,7 @@ test('refuses invalid paths, times, CPU counts and patterns', async () => {
   for (const replicas of [0, 21, 1.5, '2', null]) expect(issuePaths(await change({ replicas }))).toEqual(['replicas'])
   const range = { min: 1, max: 2, target_concurrency: 20 }
   for (const [autoscaling, ...paths] of [
-    [{ ...range, min: 0, max: 21 }, 'autoscaling.min', 'autoscaling.max'],
+    [{ ...range, min: 0, max: 21 }, 'autoscaling.max', 'autoscaling.min'],
     [{ ...range, min: 3 }, 'autoscaling.max'],
     [{ ...range, target_concurrency: 1_001 }, 'autoscaling.target_concurrency'],
     [{ ...range, metric: 'cpu' }, 'autoscaling.metric'],

@@ -10,9 +10,10 @@ import { silentLog } from '../../server/lib/log.ts'
 import { createSealer } from '../../server/store/sealer.ts'
 import { openStore } from '../../server/store/store.ts'
 
-// The edge as a separate process: `node edge-server.ts UPSTREAM_PORT [ordinary] [cache] [disk] [metrics] [requests]`; prints its port and that
+// The edge as a separate process: `node edge-server.ts UPSTREAM_PORT[,PORT...] [ordinary] [cache] [disk] [metrics] [requests]`; prints its port and that
 // of its purges, which answers a line with a tag with the number of purged objects.
-const [, , upstream, ...flags] = process.argv
+const [, , upstreams = '', ...flags] = process.argv
+const [first = 0, ...others] = upstreams.split(',').map(Number)
 const directory = flags.includes('disk') ? mkdtempSync(join(tmpdir(), 'homeport-bench-cache-')) : null
 // The settings of a new instance, unless everything must stay in memory.
 const memory_bytes = () => (directory ? 128 : 1024) * 2 ** 20
@@ -33,7 +34,8 @@ const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
 await edge.setRoute('app.localhost', {
   kind: 'upstream',
   host: '127.0.0.1',
-  port: Number(upstream),
+  port: first,
+  ...(others.length > 0 && { others: others.map((other) => ({ host: '127.0.0.1', port: other })) }),
   project_id: 'prj_bench',
   project_name: 'bench',
   deployment_id: null,

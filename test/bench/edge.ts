@@ -25,6 +25,15 @@ const fileMeasures: Measure[] = [
   { name: 'edge 10 MB', path: '/10m.bin', connections: 8, unit: 'req/s', load: measureRequests, bars: {} },
 ]
 
+const targetMeasure: Measure = {
+  name: 'edge 3 targets, 1 kB',
+  path: '/1k.json',
+  connections: 64,
+  unit: 'req/s',
+  load: measureRequests,
+  bars: { 'one target': 0.95 },
+}
+
 const streamMeasures: Measure[] = [
   { name: 'edge events', path: '/events', connections: 64, unit: 'lines/s', load: measureEvents, bars: {} },
   { name: 'edge WebSocket', path: '/', connections: 64, unit: 'messages/s', load: measureMessages, bars: {} },
@@ -62,8 +71,20 @@ export const benchEdge = (options: EdgeBenchOptions = {}): Promise<BenchRow[]> =
       for (const measure of list.filter(({ name }) => options.only?.test(name) ?? true))
         rows.push(...(await compare(measure, [ours, ...peers], options.rounds ?? 5, options.seconds ?? 2)), ...missingRows(missing, measure))
     }
-    return rows
+    return [...rows, ...(await compareTargets(folder, started, options))]
   })
+
+/** An app with three replicas, compared with the same app with one. */
+async function compareTargets(folder: string, started: { process: Peer['process'] }[], options: EdgeBenchOptions): Promise<BenchRow[]> {
+  if (options.only?.test(targetMeasure.name) === false) return []
+  const apps = [await startFileServer(folder, 'no-store'), await startFileServer(folder, 'no-store'), await startFileServer(folder, 'no-store')]
+  started.push(...apps)
+  const ports = apps.map(({ port }) => port)
+  const three = { name: 'homeport', ...(await startNodeProgram('edge-server.ts', ports.join(','), 'cache', 'metrics', 'requests')) }
+  const one = { name: 'one target', ...(await startNodeProgram('edge-server.ts', String(ports[0]), 'cache', 'metrics', 'requests')) }
+  started.push(three, one)
+  return compare(targetMeasure, [three, one], options.rounds ?? 5, options.seconds ?? 2)
+}
 
 /** Stored responses, compared with Varnish, nginx and HAProxy, each on one core. */
 export const benchCacheHits = (options: EdgeBenchOptions = {}): Promise<BenchRow[]> =>

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Service } from '../../server/contract/services.ts'
 import { get } from '../support/edge.ts'
+import { startTestPlatform } from '../support/platform.ts'
+import { findProcessesByCommand } from '../support/processes.ts'
 import { collectText } from '../support/replica-answers.ts'
 import { until } from '../support/until.ts'
 import type { DeploymentContext } from './deployment-suite.ts'
@@ -151,5 +154,70 @@ services:
     const first = await get(Number(port), '/', { host: 'sticky.localhost' })
     const [cookie = ''] = first.headers['set-cookie']?.[0]?.split(';') ?? []
     for (let i = 0; i < 10; i++) expect((await get(Number(port), '/', { host: 'sticky.localhost', headers: { cookie } })).text).toBe(first.text)
+  })
+
+  test('a rollback starts as many replicas as the project has now', async () => {
+    const { platform } = context
+    const repository = await context.projectWith('returned', server('one'))
+    await scale('returned', 2)
+    const first = await context.deployReady('returned')
+    repository.commit(server('two'))
+    await context.deployReady('returned')
+    await scale('returned', 3)
+    await runs('returned', 3)
+    const { status, body } = await platform.api<{ deployment: Deployment }>('POST', `/v1/projects/returned/deployments/${first.id}/rollback`)
+    expect(status).toBe(201)
+    const back = await platform.waitForEnd('returned', body.deployment.id)
+    expect(back).toMatchObject({ status: 'ready', trigger: 'rollback' })
+    const answers = await answersOf('returned', 3)
+    expect(answers.every((text) => text.startsWith('one '))).toBe(true)
+    expect(await statusesOf('returned')).toHaveLength(3)
+  })
+
+  test('an app with a volume runs once, whatever its number', async () => {
+    await context.projectWith('writer', server('one'))
+    await scale('writer', 3)
+    await context.deployReady('writer')
+    await runs('writer', 3)
+    const added = await context.platform.api<{ deployment_id: string }>('POST', '/instance/projects/writer/volumes', { path: 'uploads' })
+    expect(added.status).toBe(200)
+    const { status, build_log } = await context.platform.waitForEnd('writer', added.body.deployment_id)
+    expect(status).toBe('ready')
+    expect(build_log).toContain('Warning: web runs once and not as 3 replicas, because replicas would write to its volume at the same time.')
+    await runs('writer', 1)
+    const [only] = await answersOf('writer', 1)
+    for (let i = 0; i < 10; i++) expect(await read('writer')()).toBe(only)
+  })
+
+  test('after the platform was killed all replicas serve: none is started twice, and none is left over', async () => {
+    const { runtime, data_dir } = context.platform
+    const file = `adopted-${runtime}.js`
+    await context.projectWith('adopted', {
+      'package.json': JSON.stringify({ private: true, scripts: { start: `node ${file}` } }),
+      [file]: server('one')['server.js'],
+    })
+    await scale('adopted', 3)
+    await context.deployReady('adopted')
+    await runs('adopted', 3)
+    const before = await answersOf('adopted', 3)
+    const countProcesses = () => findProcessesByCommand(file).length
+    const running = countProcesses()
+    const countStarts = async () => {
+      const { api_url, instance } = context.platform.handle
+      const url = new URL('/instance/projects/adopted/runtime-log?format=ndjson', api_url)
+      const records = await (await fetch(url, { headers: { authorization: `Bearer ${instance.token}` } })).text()
+      return records.split('\n').filter((record) => record.includes('"started ')).length
+    }
+    await until(async () => (await countStarts()) === 3 || undefined, { what: 'three starts in the log' })
+    await context.platform.kill()
+    context.platform = await startTestPlatform({ runtime, data_dir })
+    await runs('adopted', 3)
+    const after = await answersOf('adopted', 3)
+    // Containers outlive the platform. Processes are started again.
+    if (runtime === 'docker') expect(after).toEqual(before)
+    else expect(after.filter((text) => before.includes(text))).toEqual([])
+    await until(async () => (await countStarts()) === (runtime === 'docker' ? 3 : 6) || undefined, { what: 'the starts in the log' })
+    await until(() => countProcesses() === running || undefined, { what: 'as many processes as before' })
+    for (let i = 0; i < 20; i++) expect(after).toContain(await read('adopted')())
   })
 }

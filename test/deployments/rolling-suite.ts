@@ -1,22 +1,28 @@
 import { Agent, request } from 'node:http'
 import { expect, test } from 'vitest'
 import type { Service } from '../../server/contract/services.ts'
+import { findProcessesByCommand } from '../support/processes.ts'
 import { collectText } from '../support/replica-answers.ts'
 import { until } from '../support/until.ts'
 import type { DeploymentContext } from './deployment-suite.ts'
 
+const program = 'rolling-server.js'
+
 /** Answers with the version and the identity of its process. */
 export const identityServer = (version: string, first = '') => ({
-  'package.json': JSON.stringify({ private: true, scripts: { start: 'node server.js' } }),
-  'server.js': `${first}
+  'package.json': JSON.stringify({ private: true, scripts: { start: `node ${program}` } }),
+  [program]: `${first}
 const id = require('node:crypto').randomUUID()
 require('node:http').createServer((incoming, response) => {
   incoming.resume().on('end', () => response.end('${version} ' + id))
 }).listen(process.env.PORT, process.env.HOST)
 `,
 })
-/** A deployment of several replicas on a machine whose memory does not hold both sets. The context's platform has 100 MB left. */
-export function rollingSuite(context: DeploymentContext, failing: (version: string) => Record<string, string>): void {
+/**
+ * A deployment of several replicas on a machine whose memory does not hold both sets. The context's platform has 100 MB left. `failing`: a version whose
+ * second start fails; null if the runtime allows none.
+ */
+export function rollingSuite(context: DeploymentContext, failing: ((version: string) => Record<string, string>) | null): void {
   const replicasOf = async (slug: string) =>
     (await context.platform.api<{ services: Service[] }>('GET', `/instance/projects/${slug}/services`)).body.services[0]?.replicas ?? []
   const answersOf = (slug: string, count: number) => collectText(async () => (await context.platform.fetchEdge(`${slug}.localhost`)).body, count)
@@ -62,9 +68,20 @@ export function rollingSuite(context: DeploymentContext, failing: (version: stri
     expect((await context.deployReady('rolling')).build_log).toContain('Starting 2 more replicas.')
     expect(await answersOf('rolling', 3)).toHaveLength(3)
 
+    const perReplica = findProcessesByCommand(program).length / 3
     repository.commit(identityServer('two'))
     const stop = startLoad('rolling')
-    const { build_log } = await context.deployReady('rolling')
+    let most = 0
+    const deploying = context.deployReady('rolling')
+    let isOver = false
+    void deploying.then(
+      () => (isOver = true),
+      () => (isOver = true),
+    )
+    await until(() => ((most = Math.max(most, findProcessesByCommand(program).length)), isOver || undefined), { what: 'the end of the deployment' })
+    const { build_log } = await deploying
+    // Never more than one in addition.
+    expect(most).toBeLessThanOrEqual(4 * perReplica)
     for (const line of [
       'The replicas are replaced one by one. The other 2 of 3 replicas may need 1024 MB next to the live version, and 100 MB are available.',
       '1 of 3 replicas replaced; 2 of the live version run.',
@@ -78,6 +95,7 @@ export function rollingSuite(context: DeploymentContext, failing: (version: stri
     const two = await answersOf('rolling', 3)
     expect(two.every((text) => text.startsWith('two '))).toBe(true)
 
+    if (failing === null) return
     repository.commit(failing('three'))
     const stopAgain = startLoad('rolling')
     const failed = await context.deployAndWait('rolling')

@@ -1,9 +1,10 @@
 import { expect, type Page } from '@playwright/test'
+import { explainScaling, type ScalingDecision } from '../../server/contract/autoscaling.ts'
 import type { DatabaseDump } from '../../server/contract/databases.ts'
 import type { ManagedService } from '../../server/contract/managed-services.ts'
 import type { MailCatcherStatus, MailMessage, MailMessageDetails } from '../../server/contract/mail.ts'
 import { getPreset, type PresetName } from '../../server/contract/service-presets.ts'
-import type { Service } from '../../server/contract/services.ts'
+import type { Service, ServiceReplica } from '../../server/contract/services.ts'
 import type { Screen } from './screen.ts'
 
 const catcher: MailCatcherStatus = { is_enabled: true, host: '127.0.0.1', port: 14_250, user: 'prj_01m84kvc1a6jds9qv8r0rb8g9k', unavailable: null }
@@ -145,6 +146,46 @@ async function withPorts(page: Page): Promise<void> {
   )
 }
 
+/** Four replicas by autoscaling, with the changes that led there. */
+async function withAutoscaling(page: Page): Promise<void> {
+  const range = { min: 1, max: 4, target_concurrency: 20 }
+  const replica = (number: number, change: Partial<ServiceReplica> = {}): ServiceReplica => ({
+    replica: number,
+    status: 'running',
+    restarts: 0,
+    last_exit_code: null,
+    in_flight: 14 + number,
+    is_ejected: false,
+    cpu_percent: 12,
+    memory_mb: 84,
+    ...change,
+  })
+  const services = [
+    listed({
+      name: 'web',
+      kind: 'web',
+      is_main: true,
+      url: 'http://lighthouse.localhost:4680',
+      autoscaling: range,
+      replicas: [replica(1), replica(2), replica(3, { restarts: 2 }), replica(4, { status: 'starting', in_flight: null, memory_mb: null })],
+    }),
+  ]
+  const decision = (time: string, change: Omit<ScalingDecision, 'time' | 'target_concurrency' | 'message'>): ScalingDecision => {
+    const complete = { ...change, target_concurrency: range.target_concurrency }
+    return { time, ...complete, message: explainScaling(complete) }
+  }
+  const decisions = [
+    decision('2026-11-02T09:42:00.000Z', { from: 2, to: 4, reason: 'load_above_target', concurrency: 93.5, recommended: 5 }),
+    decision('2026-11-02T09:41:30.000Z', { from: 1, to: 2, reason: 'load_above_target', concurrency: 31, recommended: 2 }),
+    decision('2026-11-01T18:03:00.000Z', { from: 3, to: 1, reason: 'load_below_target', concurrency: 12, recommended: 1 }),
+    decision('2026-11-01T16:00:00.000Z', { from: 2, to: 3, reason: 'minimum', concurrency: 0, recommended: 1 }),
+  ]
+  await page.route(/\/instance\/projects\/[^/]+\/services(\?.*)?$/, (route) =>
+    route.fulfill({ json: { services, release_command: null, deployment_id: 'dpl_01m84kvc1a6jds9qv8r0rb8g9k' } }),
+  )
+  await page.route('**/instance/projects/*/scaling-decisions', (route) => route.fulfill({ json: { decisions } }))
+}
+
 async function withRegistries(page: Page): Promise<void> {
   const registries = [
     { host: 'ghcr.io', username: 'harbour-bot', created_at: received_at },
@@ -178,6 +219,16 @@ export const serviceScreens: Screen[] = [
     name: 'settings-runtime',
     path: 'projects/lighthouse/settings',
     act: (page) => page.getByLabel('Additional ports').scrollIntoViewIfNeeded(),
+  },
+  { name: 'services-autoscaling', path: 'projects/lighthouse/services', before: withAutoscaling },
+  { name: 'logs-replicas', path: 'projects/lighthouse/logs', before: withAutoscaling },
+  {
+    name: 'settings-autoscaling',
+    path: 'projects/lighthouse/settings',
+    async act(page) {
+      await page.getByRole('switch', { name: 'Autoscaling' }).click()
+      await page.getByLabel('Target concurrency').scrollIntoViewIfNeeded()
+    },
   },
   { name: 'services-managed', path: 'projects/lighthouse/services', before: withServices },
   {

@@ -29,6 +29,7 @@ test('settings of both operations are saved together, errors appear at their fie
     apps: [],
     tracing: true,
     replicas: 1,
+    autoscaling: null,
     sticky_sessions: false,
   })
   expect(await platform.getProject('tuned')).toMatchObject({ name: 'Finely tuned' })
@@ -41,6 +42,14 @@ test('settings of both operations are saved together, errors appear at their fie
         (await platform.api<{ settings: { cpu_limit: number | null } }>('GET', '/instance/projects/tuned/settings')).body.settings.cpu_limit,
     )
     .toBeNull()
+  await dashboard.getByRole('switch', { name: 'Autoscaling' }).click()
+  await dashboard.getByLabel('Maximum replicas').fill('4')
+  await dashboard.getByRole('button', { name: 'Save', exact: true }).click()
+  await expect
+    .poll(
+      async () => (await platform.api<{ settings: { autoscaling: unknown } }>('GET', '/instance/projects/tuned/settings')).body.settings.autoscaling,
+    )
+    .toEqual({ min: 1, max: 4, target_concurrency: 20 })
   await dashboard.getByRole('button', { name: 'Clear build cache' }).click()
   await expect(dashboard.getByText('Build cache cleared.')).toBeVisible()
 

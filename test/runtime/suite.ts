@@ -107,6 +107,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     })
     await one.stop()
     expect(await runtime.usage(one.instance.id)).toBeNull()
+    if (process.platform === 'linux') expect(await runtime.readAvailableMemory()).toBeGreaterThan(0)
     expect(await waitForResponse(two.instance)).toBe('hello you')
     await two.stop()
   })

@@ -13,6 +13,7 @@ import { SkeletonRows } from '../../components/feedback.tsx'
 import { useTitle } from '../../lib/use-title.ts'
 import { JumpDialog } from './jump-dialog.tsx'
 import { LogHistory } from './log-history.tsx'
+import { ReplicaSelect } from './replica-select.tsx'
 import { TargetSelects } from './target-selects.tsx'
 import { LogPanel } from './log-panel.tsx'
 import { useRuntimeLog } from './use-runtime-log.ts'
@@ -37,8 +38,11 @@ export default function LogsPage({ slug }: { slug: string }) {
   const [, navigate] = useLocation()
   const { isLoading } = usePreviews(slug)
   const service = params.get('service')
-  const { isLoading: isLoadingServices } = useServices(slug, branch)
-  const { store, stream, state, deployments } = useRuntimeLog(slug, { branch, service })
+  const { data: listed, isLoading: isLoadingServices } = useServices(slug, branch)
+  const shown = listed?.services.find((one) => (service === null ? one.is_main : one.name === service))
+  const number = /^\d{1,2}$/.exec(params.get('replica') ?? '')?.[0] ?? null
+  const replica = number === null || shown === undefined ? null : { service: shown.name, number }
+  const { store, stream, state, deployments } = useRuntimeLog(slug, { branch, service, replica })
   const select = (next: FollowedLog) =>
     setParams(
       { ...(next.service === null ? {} : { service: next.service }), ...(next.branch === null ? {} : { branch: next.branch }) },
@@ -67,6 +71,16 @@ export default function LogsPage({ slug }: { slug: string }) {
     <div className="stack">
       <div className={styles.logSources}>
         <TargetSelects target={{ slug, branch, service }} onChange={select} />
+        <ReplicaSelect
+          replicas={shown?.replicas ?? []}
+          number={number}
+          onChange={(next) =>
+            setParams(
+              (before) => new URLSearchParams([...[...before].filter(([name]) => name !== 'replica'), ...(next === null ? [] : [['replica', next]])]),
+              { replace: true },
+            )
+          }
+        />
         {has_instance_api && isDeployed && (
           <>
             <Button icon={CalendarSearch} onClick={() => setJumping(true)}>

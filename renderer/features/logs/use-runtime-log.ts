@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react'
-import { followRuntimeLog, type FollowedLog } from '../../api/runtime-log.ts'
+import { followRuntimeLog, type ReplicaLog } from '../../api/runtime-log.ts'
 import { useClient } from '../../api/query.ts'
 import type { RuntimeState, RuntimeStateEvent } from '../../../server/contract/deployments.ts'
 import type { StreamState } from '../../api/event-stream.ts'
@@ -8,9 +8,10 @@ import { createLogStore } from './log-store.ts'
 import type { LogLine } from './log-line.ts'
 
 /** Output of the app, in production or in a branch preview: the latest lines, then live output across restarts, sleep and new deployments. */
-export function useRuntimeLog(slug: string, { branch, service }: FollowedLog) {
+export function useRuntimeLog(slug: string, { branch, service, replica }: ReplicaLog) {
   const client = useClient()
-  const store = useMemo(() => createLogStore(), [client, slug, branch, service])
+  const [name, number] = [replica?.service, replica?.number]
+  const store = useMemo(() => createLogStore(), [client, slug, branch, service, name, number])
   const [stream, setStream] = useState<StreamState>({ name: 'connecting' })
   const [state, setState] = useState<RuntimeState | null>(null)
   const [deployments, setDeployments] = useState<string[]>([])
@@ -25,7 +26,7 @@ export function useRuntimeLog(slug: string, { branch, service }: FollowedLog) {
     return followRuntimeLog(
       client,
       slug,
-      { branch, service },
+      { branch, service, replica: name === undefined || number === undefined ? null : { service: name, number } },
       {
         onState: setStream,
         onEvents(events) {
@@ -59,7 +60,7 @@ export function useRuntimeLog(slug: string, { branch, service }: FollowedLog) {
         },
       },
     )
-  }, [client, slug, branch, service, store])
+  }, [client, slug, branch, service, name, number, store])
 
   return { store, stream, state, deployments }
 }

@@ -2,13 +2,11 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useForm } from '../../lib/use-form.ts'
 import { useLatestDeployment } from '../../api/deployments.ts'
-import { useInstanceSession } from '../../api/instance.ts'
 import { useProjectSettings, useUpdateProjectSettings } from '../../api/project-settings.ts'
 import { useClearBuildCache, useDeleteProject, useDeployProject, useProject, useUpdateProject } from '../../api/projects.ts'
 import { limits } from '../../../server/contract/limits.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import type { ProjectSettings } from '../../../server/contract/project-settings.ts'
-import { findRuntimeTraits } from '../../../server/contract/runtimes.ts'
 import type { CallOutput } from '../../../server/client/operation-types.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
@@ -20,6 +18,7 @@ import { useTitle } from '../../lib/use-title.ts'
 import { WatchPathsField } from './watch-paths-field.tsx'
 import { DeployHooksSection } from './deploy-hooks.tsx'
 import { RegistriesSection } from './registries.tsx'
+import { CpuField } from './cpu-field.tsx'
 import { ReplicasFields } from './replicas-fields.tsx'
 import styles from './page.module.css'
 
@@ -282,39 +281,6 @@ const toNumbers = (text: string): number[] =>
     .split(/[\s,]+/)
     .filter(Boolean)
     .map(Number)
-
-function CpuField({
-  cpus,
-  value,
-  onChange,
-  error,
-}: {
-  cpus: number
-  value: number | null
-  onChange: (value: number | null) => void
-  error: string | undefined
-}) {
-  const runtime = useInstanceSession().data?.instance.runtime.name
-  const isHeld = runtime === undefined || findRuntimeTraits(runtime)?.limits_cpu !== false
-  return (
-    <TextField
-      label="CPU (cores)"
-      type="number"
-      min={limits.cpu.min}
-      max={cpus}
-      step="any"
-      placeholder="Default"
-      value={value ?? ''}
-      onChange={({ target }) => onChange(target.value === '' ? null : target.valueAsNumber)}
-      error={error}
-      hint={
-        isHeld
-          ? `${limits.cpu.min} to ${cpus}, for the app and for builds. Leave empty for ${limits.cpu.default} core for the app and all cores for builds.`
-          : 'Has no effect here: apps and builds that run as processes can use every core. It applies with Docker.'
-      }
-    />
-  )
-}
 
 /** The fields that have a value. */
 const pickDefined = <Values extends object>(values: Values): Partial<Values> =>

@@ -47,13 +47,13 @@ export function ReplicasFields({
       {range !== null && (
         <>
           <NumberField
-            label="Minimum of replicas"
+            label="Minimum replicas"
             bounds={limits.replicas}
             value={range.min}
             onChange={(value) => autoscaling.onChange({ ...range, min: value })}
           />
           <NumberField
-            label="Maximum of replicas"
+            label="Maximum replicas"
             bounds={limits.replicas}
             value={range.max}
             onChange={(value) => autoscaling.onChange({ ...range, max: value })}

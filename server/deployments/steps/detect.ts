@@ -27,7 +27,8 @@ export async function detect(run: DeploymentRun, log: StepLog): Promise<void> {
     for (const sentence of build.plan.explanation) log.note(sentence)
   }
   for (const { name, replicas } of plan.config?.services ?? [])
-    if (replicas !== null && replicas > 1) log.note(`${name}: one of ${replicas} replicas runs, because this instance runs one of each service.`)
+    if (deployment.target === 'preview' && replicas !== null && replicas > 1)
+      log.note(`${name}: one of ${replicas} replicas runs, because previews run one of each service.`)
   const missing = plan.config?.required_variables.filter((name) => !secrets.variables[name]) ?? []
   if (missing.length > 0)
     throw new DetectFailure(

@@ -8,6 +8,7 @@ import { type DeploymentRun, resultOf } from '../deployment-run.ts'
 import { toProjectColumns } from '../app-spec.ts'
 import { keepNewVolumes } from '../new-volumes.ts'
 import { publishChange, recordDeployment } from '../outcome.ts'
+import type { Candidate } from '../supervised-app.ts'
 import type { Version } from '../version.ts'
 
 /** Switches the traffic to the new version and records it as live. The previous version is retired in the background. */
@@ -23,7 +24,7 @@ export async function route(run: DeploymentRun, log: StepLog): Promise<void> {
     await purge()
     log.note(`Live at ${context.urlOf(host)}`)
     await run.log.end('done')
-    replaced = await recordLive(run, context.urlOf(host), candidate.replica?.port ?? null, resultOf(run, 'version').settings)
+    replaced = await recordLive(run, context.urlOf(host), candidate, resultOf(run, 'version').settings)
   } catch (error) {
     await promotion.revert()
     // Removes the candidate's cached responses, because the previous version gets the traffic back.
@@ -41,7 +42,7 @@ export async function route(run: DeploymentRun, log: StepLog): Promise<void> {
 async function recordLive(
   { context, deployment, project }: DeploymentRun,
   url: string,
-  port: number | null,
+  { spec, replica }: Candidate,
   settings: Version['settings'],
 ): Promise<DeploymentRow | undefined> {
   const now = context.clock.now()
@@ -60,7 +61,16 @@ async function recordLive(
     })
     if (!isReady) throw new Error('The deployment has already ended.')
     if (isPreview) updatePreview(tx, project.id, deployment.branch ?? '', { is_cold: 0, updated_at: isoTime(now) })
-    else updateProject(tx, project.id, { port, crashed_at: null, stopped_at: null, is_cold: 0, ...toProjectColumns(settings) })
+    else
+      updateProject(tx, project.id, {
+        port: replica?.port ?? null,
+        crashed_at: null,
+        stopped_at: null,
+        is_cold: 0,
+        ...toProjectColumns(settings),
+        // From here on, autoscaling changes the number with which the version has started.
+        ...(spec.autoscaling && { replicas: spec.replicas }),
+      })
     recomputeProjectStatus(tx, project.id, isoTime(now))
     if (row) recordDeployment(tx, isoTime(now), row, 'ready')
     publishChange(tx, project.id, deployment.id)

@@ -1,4 +1,5 @@
 import type { StepLog } from '../../contract/build-log.ts'
+import { parseAutoscaling } from '../../store/autoscaling.ts'
 import { compareAndSwapStatus } from '../../store/deployments.ts'
 import { CommandFailure } from '../../runtime/runtime.ts'
 import { createAppSpec, toProjectColumns } from '../app-spec.ts'
@@ -23,7 +24,7 @@ export async function start(run: DeploymentRun, log: StepLog): Promise<void | 's
   run.output = createAppOutput(log)
   const version = resultOf(run, 'version')
   run.spec = createAppSpec(run, version)
-  noteReplicasOfPlan(run, version, log)
+  noteFewerReplicas(run, version, log)
   if (!(await run.context.store.db.read((tx) => isRestricted(tx, run.deployment))))
     await copyVolumesToPreview(run, { ...run.project, ...toProjectColumns(version.settings) }, run.spec, log)
   await fillNewVolumes(run, run.spec, log)
@@ -32,12 +33,17 @@ export async function start(run: DeploymentRun, log: StepLog): Promise<void | 's
   if (!run.candidate.replica && run.spec.services.length === 0) return 'skipped'
 }
 
-/** The configuration file may ask for more replicas than the plan allows. */
-function noteReplicasOfPlan({ context, project }: DeploymentRun, { main, services }: Version, log: StepLog): void {
+/** Why fewer replicas run than the configuration file or the project asks for. */
+function noteFewerReplicas({ context, deployment, project }: DeploymentRun, { main, services }: Version, log: StepLog): void {
+  if (deployment.target === 'preview') return
   const { max_replicas } = context.store.db.readSync((tx) => context.getPlanLimits(tx, project.account_id))
   for (const { config } of [...(main ? [main] : []), ...services]) {
-    const wanted = config?.autoscaling?.max ?? config?.replicas ?? 1
-    if (config && wanted > max_replicas)
+    if (config === null) continue
+    const ofProject = config === main?.config ? (parseAutoscaling(project.autoscaling)?.max ?? project.replicas) : 1
+    const wanted = config.autoscaling?.max ?? config.replicas ?? ofProject
+    if (wanted > 1 && config.volumes.length > 0)
+      log.note(`Warning: ${config.name} runs once and not as ${wanted} replicas, because replicas would write to its volume at the same time.`)
+    else if (wanted > max_replicas)
       log.note(`Warning: ${config.name} runs at most ${max_replicas} replicas and not ${wanted}, because the plan of this account allows no more.`)
   }
 }

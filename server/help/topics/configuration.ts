@@ -29,7 +29,7 @@ export const configurationTopics: HelpArticle[] = [
           '`environment`, `env_file`: variables. `${NAME}` and `${NAME:-default}` insert a variable of the project, and `$$` is a dollar sign. A prebuilt image gets only the variables that are named here.',
           '`volumes`: `NAME:/path` keeps files, and `./file:/path` copies a file of the source into the image. Add `:ro` for read-only. Declare each name under `volumes` at the end of the file.',
           '`healthcheck`: a path such as `/healthz`, `{ path: /healthz, timeout: 2m, interval: 5s }`, or a command in `test`. `timeout` is how long a new version may take to answer, from 5s to 10m; a command may take its `start_period` and `retries` times its `interval`.',
-          '`depends_on`, `restart`, `replicas`, `memory`, `cpus`, `aliases`.',
+          '`depends_on`, `restart`, `replicas`, `autoscaling`, `memory`, `cpus`, `aliases`.',
         ],
       },
       'Besides `services`: `managed` lists services that Homeport provides, such as `managed: [postgres, redis, s3, mail]` ([[managed-services]]). `release` runs in each new version before it gets traffic, such as a migration. `required_variables` lists variables without which the project is not started. Every project setting can be given under its name in the API, such as `memory_limit_mb` or `health_path`. An unknown key is an error.',

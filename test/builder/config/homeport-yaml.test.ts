@@ -172,7 +172,10 @@ describe('errors name the line', () => {
     ['services: { web: { replicas: 2, volumes: ["d:/d"] } }\nvolumes: { d: {} }', [/replicas is 2, but a service with volumes.* runs once/]],
     ['services: { web: { autoscaling: { min: 1, max: 3 } } }', [/autoscaling\.target_concurrency/]],
     ['services: { web: { autoscaling: { min: 3, max: 1, target_concurrency: 5 } } }', [/max.*The maximum is less than the minimum/]],
-    ['services: { web: { autoscaling: { min: 1, mxa: 3, max: 3, target_concurrency: 5 } } }', [/“mxa” is not a known key\. Did you mean max\?/]],
+    [
+      'services: { web: { autoscaling: { min: 1, mxa: 3, max: 3, target_concurrency: 5 } } }',
+      [/“mxa” is not a known key\. Allowed: min, max, target_concurrency/],
+    ],
     ['services: { web: { replicas: 2, autoscaling: { min: 1, max: 3, target_concurrency: 5 } } }', [/web has replicas and autoscaling/]],
     ['services: { web: {}, w: { command: x, autoscaling: { min: 1, max: 3, target_concurrency: 5 } } }', [/w\.autoscaling: only the service/]],
     [

@@ -1,12 +1,12 @@
-import type { ScalingDecision } from '../contract/autoscaling.ts'
+import type { Autoscaling } from '../contract/autoscaling.ts'
 import { limits } from '../contract/limits.ts'
 import { all, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
+import type { ScalingDecisionRow } from './autoscaling-tables.ts'
 
-export interface ScalingDecisionRow extends Omit<ScalingDecision, 'message'> {
-  seq: number
-  project_id: string
-}
+/** The column `autoscaling` of a project. */
+export const parseAutoscaling = (json: string | null): Autoscaling | null => (json === null ? null : (JSON.parse(json) as Autoscaling))
+export const toAutoscalingColumn = (autoscaling: Autoscaling | null): string | null => (autoscaling === null ? null : JSON.stringify(autoscaling))
 
 const { decisions } = limits.autoscaling
 
