@@ -66,13 +66,13 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
 
 /** The settings of a file that are columns of a project's row and apply at run time. The file overrides the project's own. */
 export function toProjectColumns(settings: Version['settings']): Partial<Pick<ProjectRow, SettingColumn>> {
-  const entries = settingColumns.flatMap((name): [string, unknown][] => {
+  const entries = settingColumns.flatMap((name) => {
     const value = settings[name]
     return value === undefined ? [] : [[name, typeof value === 'boolean' ? Number(value) : typeof value === 'object' ? JSON.stringify(value) : value]]
   })
+  const columns = Object.fromEntries(entries) as Partial<Pick<ProjectRow, SettingColumn>>
   // A number in the file turns off autoscaling.
-  if (settings.replicas !== undefined) entries.push(['autoscaling', null])
-  return Object.fromEntries(entries) as Partial<Pick<ProjectRow, SettingColumn>>
+  return settings.replicas === undefined ? columns : { ...columns, autoscaling: null }
 }
 
 const settingColumns = [
