@@ -69,6 +69,7 @@ const requestFilters = z.object({
     .string()
     .regex(/^\d{1,2}$/, 'Use the number of a replica, such as 2.')
     .transform(Number)
+    .pipe(z.number().int())
     .optional(),
   cache: requestCacheResult.optional(),
   client_ip: z.string().max(50).optional().describe('Any address of the network.'),
