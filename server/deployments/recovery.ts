@@ -3,10 +3,11 @@ import type { RuntimeName } from '../contract/runtimes.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { ExistingReplica } from '../runtime/runtime.ts'
 import { finishSteps, insertCleanup, listCurrentDeployments, listInterruptedDeployments, compareAndSwapStatus } from '../store/deployments.ts'
+import { parseLogRecord } from '../store/log-records.ts'
 import { findPreview } from '../store/previews.ts'
 import { findProject, recomputeProjectStatus } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
-import { getEnvironmentId } from './supervised-app.ts'
+import { getEnvironmentId, getServiceLogName } from './supervised-app.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 import { cleanUpAttempts } from './cleanup.ts'
@@ -17,6 +18,9 @@ import { createAppSpec } from './app-spec.ts'
 import { readSecrets } from './variables.ts'
 import type { DeploymentContext } from './context.ts'
 import { parseStoredVersion } from './version.ts'
+
+/** The end of a log may only have changes of state. */
+const searchedBytes = 100_000
 
 /** A second interruption fails the deployment, because the deployment itself may crash the platform. */
 const maxAttempts = 2
@@ -132,28 +136,34 @@ async function recoverApp(
   if (isPreview && !preview) return []
   const secrets = await readSecrets(context, project, deployment)
   const spec = createAppSpec({ context, deployment, project, secrets }, parseStoredVersion(deployment.artifact))
-  const adoptedIds = await supervisor.adoptServices(spec, existing)
+  // Read before the first adoption writes to the logs.
+  const mainLineAt = readLastLineTime(context, getEnvironmentId(deployment), deployment.id)
+  const found = existing.map((one) => {
+    const isMain = one.service === (spec.service?.name ?? null)
+    const logName = getServiceLogName(spec.environment_id, one.service ?? '')
+    return { ...one, last_line_at: isMain ? mainLineAt : readLastLineTime(context, logName) }
+  })
+  const adoptedIds = await supervisor.adoptServices(spec, found)
   // Images that an interrupted deployment had put in place of these: both have the same volumes.
   for (const one of existing)
     if (one.deployment_id === spec.environment_id && !adoptedIds.includes(one.id))
       await stopLeftover(context, deployment.runtime, one.id, imageGrace_ms)
-  const replica = existing.find(
+  const replica = found.find(
     (one) => one.deployment_id === deployment.id && one.service === (spec.service?.name ?? null) && one.replica === 1 && one.running && one.adoptable,
   )
   const { listen_port } = deployment
-  if (replica && (await supervisor.adopt(spec, { ...replica, last_line_at: readLastLineTime(context, deployment), listen_port })))
-    return [...adoptedIds, replica.id]
+  if (replica && (await supervisor.adopt(spec, { ...replica, listen_port }))) return [...adoptedIds, replica.id]
   const canSleep = !spec.always_warm && spec.artifact !== null && spec.artifact.kind !== 'static'
   supervisor.restore(spec, (preview ?? project).is_cold === 1 && canSleep)
   return adoptedIds
 }
 
-/** When the last line of this app was stored; later output must still be read. */
-function readLastLineTime(context: DeploymentContext, deployment: DeploymentRow): number | null {
-  const records = context.store.logs.readTail(getEnvironmentId(deployment), 1).flatMap((chunk) => chunk.body.split('\n'))
-  for (const record of records.reverse()) {
-    const value = JSON.parse(record) as { seq?: number; ts: string; deployment_id: string | null }
-    if (value.seq !== undefined && value.deployment_id === deployment.id) return Date.parse(value.ts)
-  }
+/** When the last line of a log, or of a deployment in it, was stored; later output must still be read. */
+function readLastLineTime(context: DeploymentContext, logName: string, deploymentId?: string): number | null {
+  for (const { body } of context.store.logs.readTail(logName, searchedBytes).toReversed())
+    for (const record of body.split('\n').toReversed()) {
+      const line = parseLogRecord(record)
+      if (line && (deploymentId === undefined || line.deployment_id === deploymentId)) return Date.parse(line.ts)
+    }
   return null
 }
