@@ -80,7 +80,7 @@ describe('homeport cache SLUG', () => {
     const { out } = await run('cache', 'counting', 'inspect', '/i')
     expect(out).toMatch(/^HIT /)
     expect(out).toMatch(/^tags +i, page$/m)
-    expect(out).toMatch(/^stored +\d+ s ago, 200, \d+ bytes, in (memory|disk), fresh for \d+ s more$/m)
+    expect(out).toMatch(/^stored +\d+ s ago, 200, 1 byte, in (memory|disk), fresh for \d+ s more$/m)
   })
 
   test('token prints only the token on standard output, and how to use it on standard error', async () => {

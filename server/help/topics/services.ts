@@ -77,7 +77,7 @@ export const serviceTopics: HelpArticle[] = [
           'Each replica has the memory and CPU of the service for itself.',
           'A request goes to the replica with fewer open requests of two random ones. A request that could not be sent goes to another replica. A replica that fails gets no requests for two seconds.',
           'A new version starts one replica first. Once that one is healthy, the others start, and the version gets traffic when all are healthy.',
-          'If this machine has no memory for both versions at once, the replicas are replaced one by one, and both versions answer meanwhile. The build log says so. If one of the new replicas fails, the previous version keeps the traffic with all its replicas.',
+          'If this machine has no memory for both versions at once, the replicas are replaced one by one, and both versions serve until the last one is replaced. The build log has a line about it. If one of the new replicas fails, the previous version keeps the traffic with all its replicas.',
           'A replica that exits is restarted while the others serve.',
           'Replicas share nothing but databases and other services: sessions in the memory of a process are lost between two requests. Keep them in Redis, or turn on `sticky_sessions`, with which a cookie keeps each browser at its replica while that one is healthy.',
           'A service with volumes runs once, because most programs that write files expect to be alone. Prebuilt images without an address and cron services run once too, and previews have one replica of each service.',
