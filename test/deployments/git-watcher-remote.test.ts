@@ -38,7 +38,7 @@ afterAll(async () => {
 const push = (branch: string, text: string) => commitToBranch(repository.folder, branch, { 'index.html': `<h1>${text}</h1>` })
 const watching = async (of = slug) => (await platform.api<{ watching: Watching }>('GET', `/instance/projects/${of}/watching`)).body.watching
 const refuse = (status: number) => (_: IncomingMessage, response: ServerResponse) => {
-  response.writeHead(status, status === 401 ? { 'www-authenticate': 'Basic realm="x"' } : {}).end('a page that nobody should see')
+  response.writeHead(status, status === 401 ? { 'www-authenticate': 'Basic realm="x"' } : {}).end('the body of the page')
   return true
 }
 /** Waits until the platform has started another check of the remote repository. */
@@ -70,7 +70,7 @@ test.each(isFullTier ? troubles : troubles.slice(0, 2))(
     expect(failing.state).toBe('failing')
     expect(failing.message).toMatch(/\.$/)
     expect(failing.message).toContain(words)
-    expect(failing.message).not.toContain('nobody should see')
+    expect(failing.message).not.toContain('body of the page')
     expect(await shown()).toEqual(before)
     expect((await platform.fetchEdge(`feature--${slug}.localhost`)).status).toBe(200)
     trouble = undefined

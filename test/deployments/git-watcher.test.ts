@@ -268,7 +268,7 @@ fullTest('linking another repository closes the previews of the old one, and tak
   expect(await listPreviews(platform, slug)).toEqual([])
   const preview = await waitForPreview(platform, slug, 'side', commitToBranch(other.folder, 'side', page('newer side')))
   expect((await platform.fetchEdge(preview.host)).body).toContain('newer side')
-  commitToBranch(repository.folder, 'side', page('nobody looks here'))
+  commitToBranch(repository.folder, 'side', page('unseen'))
   await platform.api('PATCH', `/v1/projects/${slug}`, { repo_url: null })
   await gone(slug, 'side')
   expect((await platform.api('POST', `/instance/projects/${slug}/watching/check`)).status).toBe(400)

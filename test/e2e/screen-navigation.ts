@@ -79,7 +79,7 @@ export async function openScreen(
   await waitForAnimations(page)
 }
 
-/** Undoes a screen's routes and network conditions; `alters_page` means that it changed more than that. A page that nobody looks at does no work. */
+/** Undoes a screen's routes and network conditions; `alters_page` means that it changed more than that. A page that is left does no work. */
 export async function leaveScreen(page: Page, { alters_page = false }: Screen): Promise<void> {
   await page.context().setOffline(false)
   if (alters_page) return page.close()

@@ -166,7 +166,7 @@ describe.skipIf(!requires('git').ok)('over http', () => {
         message: expect.stringContaining('credentials') as string,
         hint: expect.stringContaining('token') as string,
       })
-      expect(JSON.stringify([failure, String(failure), source.log.lines])).not.toMatch(/nobody should see|wrong-HPSENT/)
+      expect(JSON.stringify([failure, String(failure), source.log.lines])).not.toMatch(/body of the page|wrong-HPSENT/)
     }
   })
 

@@ -26,7 +26,7 @@ export async function startGitServer({ root, credentials, intercept }: GitServer
     requestedPaths.push(request.url ?? '')
     if (intercept?.(request, response)) return
     if (expected && request.headers.authorization !== expected) {
-      response.writeHead(401, { 'www-authenticate': 'Basic realm="test"' }).end('a page that nobody should see')
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="test"' }).end('the body of the page')
       return
     }
     runGitBackend(root, request, response)

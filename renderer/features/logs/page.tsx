@@ -7,13 +7,14 @@ import { useServices } from '../../api/services.ts'
 import type { RuntimeState } from '../../../server/contract/deployments.ts'
 import { CalendarSearch, Search } from 'lucide-react'
 import { useState } from 'react'
-import { Link, useLocation, useSearchParams } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { Button } from '../../components/button.tsx'
 import { SkeletonRows } from '../../components/feedback.tsx'
+import { FilterSelect } from '../../components/filter-select.tsx'
+import { useQueryParams } from '../../lib/use-query-params.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { JumpDialog } from './jump-dialog.tsx'
 import { LogHistory } from './log-history.tsx'
-import { ReplicaSelect } from './replica-select.tsx'
 import { TargetSelects } from './target-selects.tsx'
 import { LogPanel } from './log-panel.tsx'
 import { useRuntimeLog } from './use-runtime-log.ts'
@@ -32,7 +33,7 @@ export default function LogsPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   const { has_instance_api } = useCapabilities()
   useTitle(`Logs · ${project?.name ?? slug}`)
-  const [params, setParams] = useSearchParams()
+  const { params, change, replace } = useQueryParams()
   const branch = params.get('branch')
   const [isJumping, setJumping] = useState(false)
   const [, navigate] = useLocation()
@@ -43,11 +44,8 @@ export default function LogsPage({ slug }: { slug: string }) {
   const number = /^\d{1,2}$/.exec(params.get('replica') ?? '')?.[0] ?? null
   const replica = number === null || shown === undefined ? null : { service: shown.name, number }
   const { store, stream, state, deployments } = useRuntimeLog(slug, { branch, service, replica })
-  const select = (next: FollowedLog) =>
-    setParams(
-      { ...(next.service === null ? {} : { service: next.service }), ...(next.branch === null ? {} : { branch: next.branch }) },
-      { replace: true },
-    )
+  const replicas = [...new Set([...(shown?.replicas ?? []).map((one) => String(one.replica)), ...(number === null ? [] : [number])])]
+  const select = ({ service: nextService, branch: nextBranch }: FollowedLog) => replace({ service: nextService, branch: nextBranch })
   const download = useRuntimeLogDownload(slug, { branch, service })
   const isDeployed = project?.status !== 'created'
   const file = `${[slug, branch?.replaceAll('/', '-'), service].filter(Boolean).join('-')}.log`
@@ -71,16 +69,15 @@ export default function LogsPage({ slug }: { slug: string }) {
     <div className="stack">
       <div className={styles.logSources}>
         <TargetSelects target={{ slug, branch, service }} onChange={select} />
-        <ReplicaSelect
-          replicas={shown?.replicas ?? []}
-          number={number}
-          onChange={(next) =>
-            setParams(
-              (before) => new URLSearchParams([...[...before].filter(([name]) => name !== 'replica'), ...(next === null ? [] : [['replica', next]])]),
-              { replace: true },
-            )
-          }
-        />
+        {replicas.length > 0 && (
+          <FilterSelect
+            label="Replica"
+            all="All replicas"
+            value={number ?? ''}
+            choices={Object.fromEntries(replicas.map((one) => [one, `Replica ${one}`]))}
+            onChange={(value) => change({ replica: value })}
+          />
+        )}
         {has_instance_api && isDeployed && (
           <>
             <Button icon={CalendarSearch} onClick={() => setJumping(true)}>
@@ -124,7 +121,7 @@ export default function LogsPage({ slug }: { slug: string }) {
           onClose={() => setJumping(false)}
           onJump={(time) => {
             setJumping(false)
-            setParams((before) => new URLSearchParams([...before, ['at', time]]))
+            navigate(`/projects/${slug}/logs?${new URLSearchParams([...params, ['at', time]]).toString()}`)
           }}
         />
       )}

@@ -23,7 +23,7 @@ import styles from './volumes.module.css'
 export default function VolumesPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`Volumes · ${project?.name ?? slug}`)
-  const { params, change } = useQueryParams()
+  const { params, change, replace } = useQueryParams()
   const branch = params.get('branch')
   const browsed = params.get('volume')
   const { data: previews } = usePreviews(slug)
@@ -32,7 +32,7 @@ export default function VolumesPage({ slug }: { slug: string }) {
   const isLoading = useInitialLoading([volumesQuery, useUnsavedFiles(slug)])
   const [startedId, setStartedId] = useState<string | null>(null)
   const isAdding = params.get('do') === 'add'
-  const setAdding = (isOpen: boolean) => change({ do: isOpen ? 'add' : '' })
+  const setAdding = (isOpen: boolean) => change({ do: isOpen ? 'add' : null })
   if (error && !data) return <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
   if (data === undefined || isLoading) return <SkeletonRows rows={3} height={72} />
   if (data === null)
@@ -47,7 +47,7 @@ export default function VolumesPage({ slug }: { slug: string }) {
   return (
     <div className="stack">
       {startedId !== null && <VolumeDeployment slug={slug} id={startedId} onDismiss={() => setStartedId(null)} />}
-      <EnvironmentSelect branch={branch} previews={previews} className={styles.environment} onChange={(next) => change({ branch: next ?? '' })} />
+      <EnvironmentSelect branch={branch} previews={previews} className={styles.environment} onChange={(next) => replace({ branch: next })} />
       {branch === null && <UnsavedFilesCard slug={slug} onDeployed={setStartedId} />}
       {data.length === 0 ? (
         <section className="card" aria-label="Volumes">
