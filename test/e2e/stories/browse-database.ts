@@ -1,6 +1,7 @@
 import { expect } from '@playwright/test'
 import pg from 'pg'
 import type { Database } from '../../../server/contract/databases.ts'
+import { until } from '../../support/until.ts'
 import { type StoryContext, goTo } from './story-context.ts'
 
 /** A row is found, changed by a statement that is shown before, and read again by a query; a query that takes too long is canceled. */
@@ -12,7 +13,6 @@ export async function browseDatabase(story: StoryContext): Promise<void> {
   await client.connect()
   await client.query(`CREATE TABLE boats (id bigserial PRIMARY KEY, name text NOT NULL, length_m numeric);
     INSERT INTO boats (name, length_m) VALUES ('Skjold', 24), ('Fram', 39), ('Maud', 36)`)
-  await client.end()
 
   await goTo(story, 'projects/harbour')
   await inputDriver.openTab('Storage', { name: 'Tables', words: 'database tables rows' })
@@ -46,7 +46,15 @@ export async function browseDatabase(story: StoryContext): Promise<void> {
 
   await write('SELECT count(*) FROM generate_series(1, 1000000000000)')
   await inputDriver.press(dashboard.getByRole('button', { name: 'Run', exact: true }))
+  // A statement that is canceled before it starts gets another answer.
+  await until(
+    async () => (await client.query(`SELECT 1 FROM pg_stat_activity WHERE query LIKE '%1000000000000)' AND pid <> pg_backend_pid()`)).rows[0],
+    {
+      what: 'the statement to run',
+    },
+  )
   await inputDriver.press(dashboard.getByRole('button', { name: 'Cancel', exact: true }))
   await expect(result.getByRole('alert')).toContainText('canceling statement due to user request')
   await expect(dashboard.getByRole('button', { name: 'Run', exact: true })).toBeVisible()
+  await client.end()
 }
