@@ -1,5 +1,6 @@
+import type { EdgeListeners } from './listeners.ts'
 import type { MetricsCollector } from './metrics.ts'
-import type { RequestLog } from './request-log.ts'
+import type { EdgeRequests } from './request-log.ts'
 import type { ReplicaLoad } from './upstream/balancer.ts'
 import type { UpstreamAddress } from './upstream/connection.ts'
 
@@ -9,26 +10,7 @@ export type { ReplicaLoad } from './upstream/balancer.ts'
  * The edge routes `http://{slug}.localhost:PORT` to the app that serves the name. It finds host names in a table that the deployment service
  * maintains and never derives anything from the name itself. It does not know about database rows, builds or the API.
  */
-export interface Edge {
-  /** Opens the listener and resolves with its port. If the port is taken, the next free one is used and `fell_back` is true. */
-  listen(options: { host: string; port: number }): Promise<{ port: number; fell_back: boolean }>
-
-  /** The same for HTTPS: HTTP/2 and HTTP/1.1 over TLS. */
-  listenSecure(options: { host: string; port: number }): Promise<{ port: number; fell_back: boolean }>
-
-  /**
-   * Opens another listener, on a network address. `as`: requests that name an address or a local-network name are for this host. `is_probe`:
-   * connections come from the platform itself and are not visits. `accepts`: connections from other addresses are
-   * closed. Rejects if the port is taken; closing cuts its connections immediately.
-   */
-  listenOnNetwork(options: {
-    address: string
-    port: number
-    as?: string
-    is_probe?: boolean
-    accepts?(remote: string): boolean
-  }): Promise<{ port: number; close(): Promise<void> }>
-
+export interface Edge extends EdgeListeners {
   /**
    * Sets a route for all following requests. Resolves when the last request on the replaced route has ended, or after `drain_ms`, when its remaining
    * connections are cut. If only the replicas of a deployment change, those that stay keep their requests, and the others are drained.
@@ -77,7 +59,7 @@ export interface Edge {
   metrics: MetricsCollector
 
   /** The finished requests of each project. */
-  requests: RequestLog
+  requests: EdgeRequests
 
   close(options?: { grace_ms?: number }): Promise<void>
 }
@@ -129,11 +111,18 @@ export interface EdgeCache {
   /**
    * What a GET with these headers would receive now, and why. Has no side effects. `origin`: scheme, host and port. Header names are in lower case.
    */
-  inspect(request: { project_id: string; origin: string; target: string; headers: Record<string, string> }): CacheInspection
+  inspect(request: CacheInspectionRequest): Promise<CacheInspection>
   /** When disabled, every response is a BYPASS, nothing is stored, and stored responses are dropped. */
   setEnabled(projectId: string, enabled: boolean): void
   /** Frees everything of a deleted project. */
   removeProject(projectId: string): Promise<void>
+}
+
+export interface CacheInspectionRequest {
+  project_id: string
+  origin: string
+  target: string
+  headers: Record<string, string>
 }
 
 export interface CacheInspection {

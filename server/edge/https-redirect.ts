@@ -18,7 +18,8 @@ export function checkHttpsAndServerName(edge: EdgeContext, transport: Transport,
     if (!https.isRedirectEnabled() || edge.networkConnections.has(transport) || context.target.startsWith('/.well-known/acme-challenge/'))
       return undefined
   }
-  if (edge.router.find(context.host) === undefined) return undefined
+  // Without a project there is no certificate, or it is not known yet.
+  if (!edge.router.find(context.host)?.route.project_id) return undefined
   const authority = https.port === 443 ? context.host : `${context.host}:${https.port}`
   // The redirect must not be cached, because the setting may be turned off and a browser would not ask again.
   const lines = `Location: https://${authority}${context.target}\r\nCache-Control: no-store\r\n`

@@ -1,41 +1,6 @@
-import { createServer, type Socket } from 'node:net'
 import type { EdgeRequest } from './request.ts'
 import type { EdgeContext } from './edge-context.ts'
 import { parseHostName, isLocalNetworkName } from './host-header.ts'
-import { edgeLimits } from './limits.ts'
-
-/** Opens another listener whose connections are passed to `accept`. Closing it cuts its connections. */
-export async function openEdgeNetworkListener(options: {
-  address: string
-  port: number
-  accept(socket: Socket): void
-}): Promise<{ port: number; close(): Promise<void> }> {
-  const sockets = new Set<Socket>()
-  const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }, (socket) => {
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
-    options.accept(socket)
-  })
-  server.maxConnections = edgeLimits.connections
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    // Without `ipv6Only`, an IPv6 address might accept IPv4 too.
-    server.listen({ host: options.address, port: options.port, ipv6Only: true, exclusive: true, backlog: 512 }, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-  server.on('error', () => {})
-  const address = server.address()
-  return {
-    port: typeof address === 'object' && address ? address.port : options.port,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        for (const socket of sockets) socket.destroy()
-      }),
-  }
-}
 
 /**
  * The host name that a request is for. A listener that belongs to one host uses that host, whatever local name the Host header has. Browsers share

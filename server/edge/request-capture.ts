@@ -1,16 +1,7 @@
 import { limits } from '../contract/limits.ts'
+import type { CaptureRule } from './capture-rule.ts'
 
 const { body_bytes, pending_bytes } = limits.request_capture
-
-/** Which requests of a project are captured. */
-export interface CaptureRule {
-  /** Milliseconds since 1970. */
-  until_ms: number
-  matchesRequest(request: { method: string; target: string }): boolean
-  matchesStatus(status: number): boolean
-  /** Names of headers and fields whose values are not stored. */
-  masked_fields: readonly string[]
-}
 
 /** The bytes of all bodies that are captured and not stored yet, so that open requests cannot fill the memory. */
 export class CaptureBudget {

@@ -2,25 +2,29 @@ import type { RequestFailure } from '../contract/requests.ts'
 import { limits } from '../contract/limits.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { CacheOutcome } from './metrics.ts'
-import { CaptureBudget, type CaptureRule, RequestCapture } from './request-capture.ts'
+import { type CaptureCriteria, type CaptureRule, createCaptureRule } from './capture-rule.ts'
+import { CaptureBudget, RequestCapture } from './request-capture.ts'
 
 /**
  * The request log: one record for each finished request of a project. The edge only collects; a recorder takes and stores the records every second or
  * faster. Header values other than User-Agent, and bodies, are part of a record only while requests of the project are captured.
  */
-export interface RequestLog {
+export interface EdgeRequests {
   /** Checked once per request. */
   isEnabled(): boolean
+  /** Returns and removes the records since the last call, in the order in which the requests ended. */
+  take(): Promise<RequestRecord[]>
+  /** Captures requests of a project, from the next one on; null for none. */
+  setCapture(projectId: string, criteria: CaptureCriteria | null): void
+  /** Drops the records of a deleted project and keeps nothing more of it. */
+  forgetProject(projectId: string): void
+}
+
+export interface RequestLog extends EdgeRequests {
   /** Monotonic ms. */
   now(): number
   /** Cheap enough to keep one per route. */
   forProject(projectId: string): ProjectRequestLog
-  /** Returns and removes the records since the last call, in the order in which the requests ended. */
-  take(): RequestRecord[]
-  /** Captures requests of a project, from the next one on; null for none. */
-  setCapture(projectId: string, rule: CaptureRule | null): void
-  /** Drops the records of a deleted project and keeps nothing more of it. */
-  forgetProject(projectId: string): void
 }
 
 export interface ProjectRequestLog {
@@ -90,10 +94,10 @@ export function createRequestLog(options: { clock: Clock; isEnabled(): boolean }
     isEnabled: options.isEnabled,
     now: () => options.clock.monotonic(),
     forProject,
-    setCapture(projectId, rule) {
-      if (!removedProjects.has(projectId)) forProject(projectId).captureRule = rule
+    setCapture(projectId, criteria) {
+      if (!removedProjects.has(projectId)) forProject(projectId).captureRule = criteria && createCaptureRule(criteria)
     },
-    take() {
+    async take() {
       const now = options.clock.monotonic()
       const isNewWindow = now - windowStart >= 1000
       if (isNewWindow) windowStart = now

@@ -61,6 +61,8 @@ export interface Router {
   idleSince(host: string): number | undefined
   /** See `Edge.listReplicaLoad`. */
   listReplicaLoad(host: string): ReplicaLoad[]
+  /** Another look at a host name without a route may find something. */
+  notify(host: string): void
   destroy(): void
 }
 
@@ -76,6 +78,7 @@ export function createRouter(
     /** How long a request waits for a sleeping app. */
     start_timeout_ms: number
     wake?: ((route: Route) => void) | undefined
+    sticky_secret: Uint8Array
   },
 ): Router {
   const files = createStaticFileCache(() => deadlines.now)
@@ -153,6 +156,7 @@ export function createRouter(
       const { address, countInFlight } = target.upstream as ReplicaPool
       return [{ host: address.host, port: address.port, in_flight: countInFlight(), is_ejected: false }]
     },
+    notify: notifyListeners,
     destroy() {
       for (const target of [...targets.values(), ...developmentTargets.values(), ...draining]) void target.drain(0)
       targets.clear()
@@ -196,10 +200,14 @@ export function createRouter(
     target.last_request_at = 0
   }
 
-  async function retireReplaced(host: string, previous: ManagedRouteTarget | undefined, drain_ms: number): Promise<void> {
+  function notifyListeners(host: string): void {
     const listeners = listenersByHost.get(host)
     listenersByHost.delete(host)
     for (const listener of listeners ?? []) listener()
+  }
+
+  async function retireReplaced(host: string, previous: ManagedRouteTarget | undefined, drain_ms: number): Promise<void> {
+    notifyListeners(host)
     if (previous === undefined) return
     draining.add(previous)
     await previous.drain(drain_ms)

@@ -1,16 +1,16 @@
+import { randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
-import { createServer as createNetServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { formatResponseHead, createDateLine } from './response.ts'
-import { createEdgeCache } from './cache/edge-cache.ts'
+import { createEdgeCache, type CacheSharing, type ManagedEdgeCache } from './cache/edge-cache.ts'
 import type { CacheOptions, Edge, StatusPage, Route } from './edge.ts'
 import type { EdgeContext } from './edge-context.ts'
 import { createHttp2Acceptor } from './http2.ts'
 import { edgeLimits } from './limits.ts'
-import { listenOnFreePort, tryListen } from './listen.ts'
+import { createEdgeListeners, type ConnectionOrigin, type EdgeListeners } from './listeners.ts'
 import { createMetricsCollector } from './metrics.ts'
-import { openEdgeNetworkListener } from './network-listener.ts'
 import { serveNodePath } from './node-path/request-handler.ts'
 import { createErrorResponse } from './status-pages.ts'
 import { serveFastPath } from './fast-path/connection.ts'
@@ -54,19 +54,56 @@ export interface EdgeOptions {
   isRequestLogEnabled?: () => boolean
   /** Without cache options nothing is cached. */
   cache?: CacheOptions
+  cacheSharing?: CacheSharing
+  /** Keys the cookies of sticky sessions. Default: a random one. */
+  sticky_secret?: Uint8Array
   /** The TLS credentials for a routed host name or for an address of this machine. Without it there is no HTTPS. */
   getTlsCredentials?: GetTlsCredentials
   /** Whether plain HTTP is redirected to HTTPS. */
   isHttpsRedirectEnabled?: () => boolean
 }
 
+/** The edge without listeners: it serves the connections that it is given. */
+export interface EdgeServer extends Omit<Edge, keyof EdgeListeners | 'cache'> {
+  /** Serves a connection of a listener. */
+  accept(socket: Socket, origin: ConnectionOrigin): void
+  /** Cuts the connections of a listener. */
+  cutConnections(listener: number): void
+  countConnections(): number
+  setHttpsPort(port: number): void
+  /** Requests for a host name that `resolveUnknownHost` held are looked up again. */
+  notifyHost(host: string): void
+  cache: ManagedEdgeCache
+}
+
+/** The edge in this process. */
 export function createEdge(options: EdgeOptions): Edge {
+  const { accept, cutConnections, countConnections: _, setHttpsPort, notifyHost: __, ...server } = createEdgeServer(options)
+  const { close, ...listeners } = createEdgeListeners({
+    log: options.log,
+    isSecure: options.getTlsCredentials !== undefined,
+    accept,
+    onSecurePort: setHttpsPort,
+    onClose: cutConnections,
+  })
+  return {
+    ...server,
+    ...listeners,
+    async close(closeOptions) {
+      const closed = close()
+      await server.close(closeOptions)
+      await closed
+    },
+  }
+}
+
+export function createEdgeServer(options: EdgeOptions): EdgeServer {
   const clock = options.clock ?? systemClock
   const deadlines = createDeadlineTimer(clock, edgeLimits.deadline_tick_ms)
   const metrics = createMetricsCollector({ clock, isEnabled: options.isMetricsEnabled ?? (() => false) })
   const requestLog = createRequestLog({ clock, isEnabled: options.isRequestLogEnabled ?? (() => false) })
   const dateLine = createDateLine(clock)
-  const cache = createEdgeCache({ clock, log: options.log, dateLine, cache: options.cache })
+  const cache = createEdgeCache({ clock, log: options.log, dateLine, cache: options.cache, sharing: options.cacheSharing })
   const router = createRouter(
     clock,
     deadlines,
@@ -78,6 +115,7 @@ export function createEdge(options: EdgeOptions): Edge {
       cacheForProject: (projectId) => cache.forProject(projectId),
       start_timeout_ms: options.start_timeout_ms ?? edgeLimits.start_timeout_ms,
       wake: options.wake,
+      sticky_secret: options.sticky_secret ?? randomBytes(32),
     },
   )
   const edge: EdgeContext = {
@@ -100,57 +138,46 @@ export function createEdge(options: EdgeOptions): Edge {
     header_timeout_ms: options.header_timeout_ms ?? edgeLimits.header_timeout_ms,
   }
   const sockets = new Set<Socket>()
-  const server = createHttp1Server(edge, sockets, options.fast_path ?? true)
-  const ipv6Server = createNetServer({ allowHalfOpen: true, noDelay: true }, (socket) => void server.emit('connection', socket))
-
+  let onLastSocketClosed: (() => void) | undefined
+  const track = (socket: Socket): void => {
+    sockets.add(socket)
+    socket.on('close', () => {
+      sockets.delete(socket)
+      if (sockets.size === 0) onLastSocketClosed?.()
+    })
+  }
+  const server = createHttp1Server(edge, track, options.fast_path ?? true)
   const http2 = createHttp2Acceptor(edge)
   const http1 = (socket: Socket): void => void server.emit('connection', socket)
   const acceptTls = options.getTlsCredentials && createTlsAcceptor(edge, options.getTlsCredentials, { http1, http2: http2.accept })
-  const tlsServers = [0, 1].map(() =>
-    createNetServer({ allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }, (socket) => {
-      sockets.add(socket)
-      socket.on('close', () => sockets.delete(socket))
-      acceptTls?.(socket)
-    }),
-  )
-
-  for (const tlsServer of tlsServers) tlsServer.maxConnections = edgeLimits.connections
-
-  const networkListeners = new Set<{ close(): Promise<void> }>()
+  /** Connections by listener, for those that may be closed before the edge. */
+  const networkSockets = new Map<number, Set<Socket>>()
+  let connectionCount = 0
 
   return {
-    async listen({ host, port }) {
-      const boundPort = await listenOnFreePort(server, host, port)
-      // `*.localhost` may resolve to either loopback address. If IPv6 is unavailable or its port is taken, IPv4 must suffice.
-      if (host === '127.0.0.1' && (await tryListen(ipv6Server, '::1', boundPort).catch(() => undefined)) === undefined) {
-        options.log.info('edge.no_ipv6_loopback', { port: boundPort })
+    accept(socket, { listener, is_secure, network }) {
+      if (connectionCount >= edgeLimits.connections) return void socket.destroy()
+      connectionCount++
+      socket.on('close', () => connectionCount--)
+      if (network) {
+        edge.networkConnections.set(socket, { as: network.as === undefined ? undefined : normalizeHost(network.as), is_probe: network.is_probe })
+        const others = networkSockets.get(listener) ?? new Set()
+        networkSockets.set(listener, others.add(socket))
+        socket.on('close', () => others.delete(socket))
       }
-      return { port: boundPort, fell_back: port !== 0 && boundPort !== port }
+      if (!is_secure) return void server.emit('connection', socket)
+      track(socket)
+      acceptTls?.(socket)
     },
-    async listenSecure({ host, port }) {
-      const [first, second] = tlsServers
-      if (!acceptTls || !first || !second) throw new Error('The edge has no certificates to show.')
-      const boundPort = await listenOnFreePort(first, host, port)
-      if (host === '127.0.0.1') await tryListen(second, '::1', boundPort).catch(() => undefined)
-      edge.https.port = boundPort
-      return { port: boundPort, fell_back: port !== 0 && boundPort !== port }
+    cutConnections(listener) {
+      for (const socket of networkSockets.get(listener) ?? []) socket.destroy()
+      networkSockets.delete(listener)
     },
-    async listenOnNetwork({ address, port, as, is_probe = false, accepts }) {
-      const accept = (socket: Socket) => {
-        if (accepts && !accepts(socket.remoteAddress ?? '')) return void socket.destroy()
-        edge.networkConnections.set(socket, { as: as === undefined ? undefined : normalizeHost(as), is_probe })
-        server.emit('connection', socket)
-      }
-      const networkListener = await openEdgeNetworkListener({ address, port, accept })
-      networkListeners.add(networkListener)
-      return {
-        port: networkListener.port,
-        close() {
-          networkListeners.delete(networkListener)
-          return networkListener.close()
-        },
-      }
+    countConnections: () => connectionCount,
+    setHttpsPort(port) {
+      edge.https.port = port
     },
+    notifyHost: (host) => router.notify(host),
     setRoute: (host, route, { drain_ms = edgeLimits.drain_ms } = {}) => router.set(normalizeHost(host), route, drain_ms),
     removeRoute: (host, { drain_ms = edgeLimits.drain_ms } = {}) => router.remove(normalizeHost(host), drain_ms),
     setAliases: (host, names) => router.setAliases(normalizeHost(host), names.map(normalizeHost)),
@@ -165,22 +192,18 @@ export function createEdge(options: EdgeOptions): Edge {
     metrics,
     requests: requestLog,
     async close({ grace_ms = 0 } = {}) {
-      const closed = Promise.all(
-        [server, ipv6Server, ...tlsServers].map(
-          (netServer) => new Promise<void>((resolve) => (netServer.listening ? netServer.close(() => resolve()) : resolve())),
-        ),
-      )
-      for (const networkListener of networkListeners) void networkListener.close()
+      server.close()
       server.closeIdleConnections()
       http2.close()
       for (const connection of edge.fastPathConnections) connection.close()
-      const destroySockets = (): void => {
-        for (const socket of sockets) socket.destroy()
+      if (grace_ms > 0 && sockets.size > 0) {
+        const drained = Promise.withResolvers<void>()
+        onLastSocketClosed = drained.resolve
+        const timer = clock.setTimeout(drained.resolve, grace_ms)
+        await drained.promise
+        timer.cancel()
       }
-      const timer = grace_ms > 0 ? clock.setTimeout(destroySockets, grace_ms) : destroySockets()
-      await closed
-      timer?.cancel()
-      destroySockets()
+      for (const socket of sockets) socket.destroy()
       router.destroy()
       await cache.close()
       deadlines.stop()
@@ -191,7 +214,7 @@ export function createEdge(options: EdgeOptions): Edge {
 /** The normalized host name. An invalid name stays unchanged and never matches a route. */
 const normalizeHost = (host: string): string => parseHostName(host) ?? host
 
-function createHttp1Server(edge: EdgeContext, sockets: Set<Socket>, fast_path: boolean): Server {
+function createHttp1Server(edge: EdgeContext, track: (socket: Socket) => void, fast_path: boolean): Server {
   const server = createServer({
     maxHeaderSize: edgeLimits.head_bytes,
     // Without a Host header, Node would answer without a page. The edge validates the number of Host headers itself.
@@ -210,7 +233,6 @@ function createHttp1Server(edge: EdgeContext, sockets: Set<Socket>, fast_path: b
   })
   // Above its limit, Node would drop headers silently but still use them for framing. The edge accepts all and applies its own limit.
   server.maxHeadersCount = 0
-  server.maxConnections = edgeLimits.connections
   // Node's own listener reads every connection. With the fast path enabled, it reads only the connections that are handed over.
   const nodeListeners = server.listeners('connection') as ((socket: Socket) => void)[]
   server.removeAllListeners('connection')
@@ -221,14 +243,15 @@ function createHttp1Server(edge: EdgeContext, sockets: Set<Socket>, fast_path: b
   // A client may close its write half after the request and still expect the response. Node's default would cut the connection.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
+    track(socket)
     // On a network listener the host may differ from the Host header, which the fast path does not check.
     if (fast_path && !edge.networkConnections.has(socket)) serveFastPath(edge, socket, handOverToNode)
     else handOverToNode(socket)
   })
   serveNodePath(edge, server)
   serveWebSockets(edge, server)
+  // The server never listens itself: Node begins to track its connections, and to check for slow heads, with this event.
+  server.emit('listening')
   server.on('connect', (_request, socket) => rejectConnection(edge, socket as Socket, 405, 'CONNECT is not supported.', ''))
   server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
     // A browser opened this connection in advance and never used it. A response would be taken for the answer to its next request.

@@ -42,7 +42,7 @@ export async function inspectCachedUrl(
   // The host as a browser writes it in the Host header.
   const host = edge.port === (edge.is_secure ? 443 : 80) ? name : `${name}:${edge.port}`
   const origin = `${edge.is_secure ? 'https' : 'http'}://${host}`
-  const found = deps.cache.inspect({ project_id: project.id, origin, target: parsed.target, headers })
+  const found = await deps.cache.inspect({ project_id: project.id, origin, target: parsed.target, headers })
   const answer = inspection.send === true ? await sendProbe({ edge, name, host, target: parsed.target, headers, signal, clock: deps.clock }) : null
   return { url: `${origin}${parsed.target}`, ...found, ...uncached, answer }
 }

@@ -7,7 +7,7 @@ import type { DatabaseService } from '../database/database-service.ts'
 import type { DumpStore } from '../database/dump-store.ts'
 import type { DeploymentService, SourcePlanner } from '../deployments/service.ts'
 import type { EdgeCache, Route } from '../edge/edge.ts'
-import type { RequestLog } from '../edge/request-log.ts'
+import type { EdgeRequests } from '../edge/request-log.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { LogDrains } from '../log-drains/log-drains.ts'
 import type { MailCatcher } from '../mail-catcher/mail-catcher.ts'
@@ -56,7 +56,7 @@ export interface FeatureDeps {
   /** Request log of the edge. */
   requests: RequestRecorder
   /** Captures requests at the edge. */
-  capture: Pick<RequestLog, 'setCapture'>
+  capture: Pick<EdgeRequests, 'setCapture'>
   /** The route of a host name at the edge. */
   findRoute(host: string): Route | undefined
   /** Purges the edge cache and logs each purge. */

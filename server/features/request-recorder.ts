@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { limits } from '../contract/limits.ts'
-import type { RequestLog, RequestRecord } from '../edge/request-log.ts'
+import type { EdgeRequests, RequestRecord } from '../edge/request-log.ts'
 import { truncateClientIp } from '../lib/client-ip.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -33,7 +33,7 @@ const batchSize = 500
 const captureBatchSize = 10
 
 export function createRequestRecorder(options: {
-  edge: RequestLog
+  edge: EdgeRequests
   store: RequestStore
   /** Encrypts what is captured. */
   sealer: Pick<Sealer, 'seal'>
@@ -74,7 +74,7 @@ export function createRequestRecorder(options: {
   }
 
   const storeTaken = async (): Promise<void> => {
-    const records = edge.take()
+    const records = await edge.take()
     for (let at = 0; at < records.length; at += batchSize) {
       if (at > 0) await yieldToEventLoop()
       const rows: NewRequestRow[] = []

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createEdge, type Edge } from '../../server/edge/server.ts'
-import { createCaptureRule } from '../../server/features/capture-rules.ts'
 import { createRequestRecorder } from '../../server/features/request-recorder.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { silentLog } from '../../server/lib/log.ts'
@@ -168,7 +167,7 @@ export const benchCapture = ({ seconds = 30 }: EdgeBenchOptions = {}): Promise<B
         clock: systemClock,
         log: silentLog,
       })
-      const rule = createCaptureRule({ until: Infinity, path: null, method: null, status: null, masked_fields: '[]' })
+      const rule = { until_ms: Infinity, path: null, method: null, status: null, masked_fields: [] }
       // A turn is a whole second, because captures are limited in each.
       const options = { name, most: 1.15, edge, upstream: files.port, seconds, turn_ms: 1000 }
       rows.push(

@@ -216,7 +216,7 @@ describe.each(edgePaths)('an app with several replicas, $name', ({ fast_path }) 
 
   test('the request log names the replica that a request was sent to', async () => {
     await startWithCache()
-    const takeRecord = () => until(() => edge.edge.requests.take()[0], { what: 'the record' })
+    const takeRecord = () => until(async () => (await edge.edge.requests.take())[0], { what: 'the record' })
     await routeTo(ports())
     for (let i = 0; i < 5; i++) {
       const answered = await replicaOf(`/${i}`)

@@ -8,7 +8,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { limits } from '../../server/contract/limits.ts'
 import type { CapturedExchange } from '../../server/contract/request-captures.ts'
 import type { RequestRecord } from '../../server/edge/request-log.ts'
-import { createCaptureRule } from '../../server/features/capture-rules.ts'
+import type { CaptureCriteria } from '../../server/edge/capture-rule.ts'
 import { maskCapture } from '../../server/features/mask-capture.ts'
 import { edgePaths, get, routeOwner, sendRaw, startApp, startEdge, type ListeningServer, type TestEdge } from '../support/edge.ts'
 import { until } from '../support/until.ts'
@@ -22,11 +22,15 @@ describe.each(edgePaths)('captured requests, $name', ({ fast_path }) => {
   let sockets: WebSocketServer
   let folder: string
 
-  const capture = (change: Partial<Parameters<typeof createCaptureRule>[0]> = {}) =>
-    edge.edge.requests.setCapture(
-      'prj_test',
-      createCaptureRule({ until: Infinity, path: null, method: null, status: null, masked_fields: '["x-own","own"]', ...change }),
-    )
+  const capture = (change: Partial<CaptureCriteria> = {}) =>
+    edge.edge.requests.setCapture('prj_test', {
+      until_ms: Infinity,
+      path: null,
+      method: null,
+      status: null,
+      masked_fields: ['x-own', 'own'],
+      ...change,
+    })
 
   beforeAll(async () => {
     edge = await startEdge({
@@ -75,12 +79,12 @@ describe.each(edgePaths)('captured requests, $name', ({ fast_path }) => {
     edge.edge.requests.setCapture('prj_test', null)
     // A new second, of which no capture is used up.
     await edge.advance(1_000)
-    edge.edge.requests.take()
+    await edge.edge.requests.take()
   })
 
   async function takeRecords(count: number): Promise<RequestRecord[]> {
     const records: RequestRecord[] = []
-    await until(() => records.push(...edge.edge.requests.take()) >= count || undefined, { what: `${count} records` })
+    await until(async () => records.push(...(await edge.edge.requests.take())) >= count || undefined, { what: `${count} records` })
     return records
   }
   async function takeCaptures(count = 1): Promise<(CapturedExchange | null)[]> {
@@ -197,7 +201,7 @@ describe.each(edgePaths)('captured requests, $name', ({ fast_path }) => {
     await get(edge.port, '/status/404')
     await get(edge.port, '/status/503')
     expect((await takeCaptures(2)).map((exchange) => exchange !== null)).toEqual([false, true])
-    capture({ until: 1 })
+    capture({ until_ms: 1 })
     await get(edge.port, '/form')
     expect(await takeCaptures()).toEqual([null])
   })
@@ -209,7 +213,7 @@ describe.each(edgePaths)('captured requests, $name', ({ fast_path }) => {
     const exchanges = await takeCaptures(per_second + 1)
     expect(exchanges.filter((exchange) => exchange !== null)).toHaveLength(per_second)
     await edge.advance(1_000)
-    edge.edge.requests.take()
+    await edge.edge.requests.take()
     await get(edge.port, '/form')
     expect(await takeCaptures()).not.toEqual([null])
   })

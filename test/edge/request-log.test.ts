@@ -64,15 +64,15 @@ describe.each(edgePaths)('the request log, $name', ({ fast_path }) => {
     await app.close()
     rmSync(folder, { recursive: true })
   })
-  afterEach(() => {
+  afterEach(async () => {
     isOn = true
-    edge.edge.requests.take()
+    await edge.edge.requests.take()
   })
 
   /** The next `count` records. A request is over a moment after its client has the response. */
   async function take(count = 1): Promise<RequestRecord[]> {
     const records: RequestRecord[] = []
-    await until(() => records.push(...edge.edge.requests.take()) >= count || undefined, { what: `${count} records` })
+    await until(async () => records.push(...(await edge.edge.requests.take())) >= count || undefined, { what: `${count} records` })
     expect(records).toHaveLength(count)
     return records
   }
@@ -192,7 +192,7 @@ describe.each(edgePaths)('the request log, $name', ({ fast_path }) => {
     expect(record).toMatchObject({ status: 101, target: '/socket', failure: null })
     socket.close()
     await new Promise((resolve) => socket.once('close', resolve))
-    expect(edge.edge.requests.take()).toEqual([])
+    expect(await edge.edge.requests.take()).toEqual([])
   })
 
   test('the wait for a sleeping app', async () => {
@@ -205,7 +205,7 @@ describe.each(edgePaths)('the request log, $name', ({ fast_path }) => {
     await sleeping.routeToPort(app.port)
     await response
     const records: RequestRecord[] = []
-    await until(() => records.push(...sleeping.edge.requests.take()) > 0 || undefined, { what: 'the record' })
+    await until(async () => records.push(...(await sleeping.edge.requests.take())) > 0 || undefined, { what: 'the record' })
     expect(records).toHaveLength(1)
     expect(records[0]).toMatchObject({ status: 200, failure: null, target: '/early' })
     expect(records[0]!.wake_ms).toBeGreaterThanOrEqual(700)
@@ -277,24 +277,24 @@ describe('the log of a project', () => {
     }
     const { per_second } = limits.request_log
     send(per_second + 30)
-    expect(log.take()).toHaveLength(per_second)
+    expect(await log.take()).toHaveLength(per_second)
     send(5)
     // A server error is kept.
     send(1, 500)
-    expect(log.take()).toMatchObject([{ status: 500, skipped_before: 35 }])
+    expect(await log.take()).toMatchObject([{ status: 500, skipped_before: 35 }])
     await clock.advance(1000)
     send(1)
-    log.take()
+    await log.take()
     send(per_second - 1)
-    expect(log.take()).toHaveLength(per_second - 1)
+    expect(await log.take()).toHaveLength(per_second - 1)
   })
 
-  test('ends with the project', () => {
+  test('ends with the project', async () => {
     const log = createRequestLog({ clock: fixedClock('2026-01-01'), isEnabled: () => true })
     const project = log.forProject('prj_a')
     project.add(record('prj_a'))
     log.forgetProject('prj_a')
     project.add(record('prj_a'))
-    expect(log.take()).toEqual([])
+    expect(await log.take()).toEqual([])
   })
 })

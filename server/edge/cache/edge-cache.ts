@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { CacheOptions, EdgeCache, PurgeScope } from '../edge.ts'
+import { type CachedResponse, exportEntry, importEntry } from './cached-response.ts'
 import { createDiskTier } from './disk-tier.ts'
 import type { CacheEntry } from './entry.ts'
 import { HostCache, type CacheServices } from './host-cache.ts'
@@ -13,11 +14,23 @@ export interface EdgeCacheOptions {
   log: Log
   dateLine(): string
   cache: CacheOptions | undefined
+  /** Other workers, which have caches of their own. */
+  sharing?: CacheSharing | undefined
+}
+
+/** Tells other edge workers what this one stores. */
+export interface CacheSharing {
+  onStored(response: CachedResponse): void
+  onInvalidated(projectId: string, host: string, target: string): void
 }
 
 export interface ManagedEdgeCache extends EdgeCache {
   /** The caches of a project, by scheme and host; null if this edge does not cache. */
   forProject(projectId: string): ((encrypted: boolean, host: string) => HostCache) | null
+  /** Stores a response of another worker, unless this one has a newer one. */
+  addShared(response: CachedResponse): void
+  /** Invalidates what is cached of one URL, as another worker did. */
+  invalidate(projectId: string, host: string, target: string): void
   /** Completes pending writes. */
   close(): Promise<void>
 }
@@ -26,12 +39,14 @@ export interface ManagedEdgeCache extends EdgeCache {
 const max_object_bytes = 8 * 2 ** 20
 /** Memory limit for all responses being fetched. Above it, responses are forwarded without being stored. */
 const max_in_flight_bytes = 64 * 2 ** 20
+/** Larger responses are not sent to other workers, which fetch them themselves. */
+const max_shared_bytes = 256 * 2 ** 10
 const hit_for_miss_ms = 60_000
 /** Number of purged entries removed per batch. */
 const removalBatchSize = 500
 
 export function createEdgeCache(options: EdgeCacheOptions): ManagedEdgeCache {
-  const { clock, cache } = options
+  const { clock, cache, sharing } = options
   const projects = new Map<string, ProjectCache>()
   let in_flight_bytes = 0
 
@@ -75,6 +90,12 @@ export function createEdgeCache(options: EdgeCacheOptions): ManagedEdgeCache {
     return existing
   }
 
+  const put = (store: ProjectCache, entry: CacheEntry): void => {
+    store.put(entry)
+    disk?.enqueueWrite(store, entry)
+    if (cache) eviction.evictTo(cache.memory_bytes())
+  }
+
   const services: CacheServices = {
     clock,
     max_object_bytes,
@@ -83,9 +104,13 @@ export function createEdgeCache(options: EdgeCacheOptions): ManagedEdgeCache {
     addInFlightBytes: (bytes) => void (in_flight_bytes += bytes),
     isInFlightFull: () => in_flight_bytes > max_in_flight_bytes,
     put(store, entry) {
-      store.put(entry)
-      disk?.enqueueWrite(store, entry)
-      if (cache) eviction.evictTo(cache.memory_bytes())
+      put(store, entry)
+      const response = sharing && entry.stored_bytes <= max_shared_bytes ? exportEntry(store.id, entry) : null
+      if (response) sharing?.onStored(response)
+    },
+    invalidate(store, host, target) {
+      store.invalidate(host, target)
+      sharing?.onInvalidated(store.id, host, target)
     },
     async loadFromDisk(entry) {
       entry.loading ??= disk?.readEntry(entry) ?? Promise.resolve(false)
@@ -134,7 +159,7 @@ export function createEdgeCache(options: EdgeCacheOptions): ManagedEdgeCache {
       const existing = projects.get(projectId)
       return { objects: existing?.objects ?? 0, bytes: existing?.bytes ?? 0 }
     },
-    inspect: (request) => inspectProjectCache(projectCacheOf(request.project_id), request, clock.now()),
+    inspect: async (request) => inspectProjectCache(projectCacheOf(request.project_id), request, clock.now()),
     setEnabled(projectId, enabled) {
       const existing = projectCacheOf(projectId)
       if (existing.isEnabled === enabled) return
@@ -146,6 +171,14 @@ export function createEdgeCache(options: EdgeCacheOptions): ManagedEdgeCache {
       projects.delete(projectId)
       await disk?.removeProject(projectId)
     },
+    addShared(response) {
+      const store = projectCacheOf(response.project_id)
+      if (!store.isEnabled) return
+      const urlEntry = store.ensureUrlEntry(response.origin, response.target)
+      const own = urlEntry.get(response.variant)
+      if (own === undefined || own.isRemoved || own.stored_ms < response.stored_ms) put(store, importEntry(urlEntry, response))
+    },
+    invalidate: (projectId, host, target) => projectCacheOf(projectId).invalidate(host, target),
     close: async () => disk?.close(),
   }
 }

@@ -27,6 +27,8 @@ export interface ResponseStorage {
   addInFlightBytes(bytes: number): void
   isInFlightFull(): boolean
   put(entry: CacheEntry): void
+  /** Invalidates the cached responses of one URL of this host. */
+  invalidate(target: string): void
 }
 
 export interface CacheFetchOptions {

@@ -6,7 +6,7 @@ import { createStorageRequest, noRequestDirectives, parseRequestDirectives, type
 import { CacheReader, type CacheRequestContext, type ReaderHandler } from './reader.ts'
 import { onlyIfCachedMiss, onlyIfCachedStatus, createStoredResponse } from './stored-response.ts'
 import { decideReuse } from './reuse-decision.ts'
-import type { ProjectCache } from './project-cache.ts'
+import { hostOfOrigin, type ProjectCache } from './project-cache.ts'
 import { variantKey } from './vary.ts'
 import type { Upstream } from '../upstream/pool.ts'
 
@@ -21,6 +21,7 @@ export interface CacheServices {
   addInFlightBytes(bytes: number): void
   isInFlightFull(): boolean
   put(project: ProjectCache, entry: CacheEntry): void
+  invalidate(project: ProjectCache, host: string, target: string): void
   /** Reads the bytes of an entry from disk, and removes the entry if they are missing. */
   loadFromDisk(entry: CacheEntry): Promise<void>
   /** Counts an entry that was read from disk. */
@@ -59,6 +60,9 @@ export class HostCache implements ReaderHandler, ResponseStorage {
   }
   put(entry: CacheEntry): void {
     this.#services.put(this.project, entry)
+  }
+  invalidate(target: string): void {
+    this.#services.invalidate(this.project, hostOfOrigin(this.origin) ?? '', target)
   }
 
   /** The fresh entry for an unconditional GET, from memory. Most hits take this path, so it allocates nothing. */

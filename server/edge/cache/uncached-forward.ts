@@ -81,13 +81,12 @@ class UncachedForward implements ResponseHandler {
 
   /** Invalidates the target and the URLs on the same host that the response names (RFC 9111 §4.4). */
   #invalidate(head: ResponseHead): void {
-    const { project, origin } = this.#cache
+    const { origin } = this.#cache
     const { target } = this.#reader.context
-    const host = hostOfOrigin(origin) ?? ''
-    project.invalidate(host, target)
+    this.#cache.invalidate(target)
     for (const name of ['location', 'content-location']) {
       const other = sameHostTarget(fieldValue(head.lines, name), origin, target)
-      if (other !== undefined) project.invalidate(host, other)
+      if (other !== undefined) this.#cache.invalidate(other)
     }
   }
 

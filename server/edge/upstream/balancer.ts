@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import type { DeadlineTimer } from '../deadline-timer.ts'
 import { edgeLimits } from '../limits.ts'
@@ -26,16 +26,20 @@ export interface BalancedUpstream extends Upstream {
 
 const keyOf = ({ host, port }: UpstreamAddress): string => `${host}:${port}`
 
-/** Of this process, so that a cookie tells a client nothing about ports. */
-const cookieSecret = randomBytes(32)
-const toCookieValue = (pool: ReplicaPool): string => createHmac('sha256', cookieSecret).update(keyOf(pool.address)).digest('hex').slice(0, 16)
-
 /**
  * Distributes requests over replicas: of two random ones, the one with fewer open requests gets it (power of two choices). A request that was not
  * sent yet goes to another replica when its connection fails. A replica that refuses connections, or fails several requests in a row, gets no
- * requests for a moment. If all have failed, all are tried. `first` is the replica so far.
+ * requests for a moment. If all have failed, all are tried. `first` is the replica so far. `sticky_secret` keys the values of cookies, which
+ * therefore tell a client nothing about ports.
  */
-export function createBalancedUpstream(clock: Clock, deadlines: DeadlineTimer, options: UpstreamOptions, first: ReplicaPool): BalancedUpstream {
+export function createBalancedUpstream(
+  clock: Clock,
+  deadlines: DeadlineTimer,
+  options: UpstreamOptions & { sticky_secret: Uint8Array },
+  first: ReplicaPool,
+): BalancedUpstream {
+  const toCookieValue = (pool: ReplicaPool): string =>
+    createHmac('sha256', options.sticky_secret).update(keyOf(pool.address)).digest('hex').slice(0, 16)
   let pools: ReplicaPool[] = [first]
   let poolByCookie: Map<string, ReplicaPool> | null = null
   const draining = new Map<ReplicaPool, () => void>()

@@ -1,0 +1,398 @@
+import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { isIP, type Socket } from 'node:net'
+import { sleep, systemClock, withTimeout } from '../../lib/clock.ts'
+import type { CacheInspection, Edge, ReplicaLoad, Route, StatusPage } from '../edge.ts'
+import { parseHostName } from '../host-header.ts'
+import { edgeLimits } from '../limits.ts'
+import { type ConnectionOrigin, createEdgeListeners } from '../listeners.ts'
+import { createMetricsCollector } from '../metrics.ts'
+import type { RequestRecord } from '../request-log.ts'
+import type { EdgeOptions } from '../server.ts'
+import { decodeBucket, decodeRecord } from './encoding.ts'
+import type { WorkerCall, WorkerEvent, WorkerReport, WorkerSettings, WorkerState } from './protocol.ts'
+import { reportInterval_ms } from './protocol.ts'
+import { startWorkerProcess, type PlainCommand, type WorkerProcess, type WorkerProgram } from './worker-process.ts'
+
+/** What the edge of a platform needs of its options. The others are for tests of a single edge. */
+type EdgeWorkersOptions = Omit<
+  EdgeOptions,
+  | 'fast_path'
+  | 'connect_timeout_ms'
+  | 'upstream_timeout_ms'
+  | 'start_timeout_ms'
+  | 'header_timeout_ms'
+  | 'body_window_ms'
+  | 'sticky_secret'
+  | 'cacheSharing'
+> & { program: WorkerProgram; workers: number }
+
+/** One worker and what it last reported. */
+interface Worker {
+  process: WorkerProcess
+  /** It has the routes and serves connections. */
+  isReady: boolean
+  startedAt: number
+  /** Open connections: those of the last report, and those passed to it since. */
+  connections: number
+  /** Since when each host is idle, by the clock of the platform; undefined while it has requests. */
+  idle: Map<string, number | undefined>
+  loads: Map<string, ReplicaLoad[]>
+  cached: Map<string, { objects: number; bytes: number }>
+}
+
+/** A worker that lived shorter than this is replaced after a pause. */
+const minLifetime_ms = 10_000
+const restartPause_ms = 1_000
+/** How long a worker may take to report. */
+const reportTimeout_ms = 2_000
+/** How long a worker may take to end, after the grace of its requests. */
+const exitTimeout_ms = 2_000
+
+/**
+ * The edge as processes of its own. This process opens the listeners and passes each new connection to the worker with the fewest, on the same channel as
+ * the routes: a connection never arrives before the routes that were set before it. It keeps the routing table, from which a new worker starts, and adds
+ * up what the workers report.
+ */
+export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
+  const { log, program, clock = systemClock } = options
+  const metrics = createMetricsCollector({ clock, isEnabled: options.isMetricsEnabled ?? (() => false) })
+  const routes = new Map<string, Route>()
+  const aliases = new Map<string, readonly string[]>()
+  const hostByAlias = new Map<string, string>()
+  const developmentRoutes: Map<string, WorkerState['development_routes'][number][1]> = new Map()
+  const uncachedProjects = new Set<string>()
+  const captures: Map<string, WorkerState['captures'][number][1]> = new Map()
+  const cacheChanges = new Map<string, number>()
+  const sticky_secret = randomBytes(32)
+  const lastRequests = new Map<string, number>()
+  const routeSetAt = new Map<string, number>()
+  let records: RequestRecord[] = []
+  let https_port = 0
+  let isClosed = false
+  /** Connections that arrived while no worker was ready. */
+  let waiting: { socket: Socket; origin: ConnectionOrigin }[] = []
+  const workers: (Worker | undefined)[] = Array.from({ length: options.workers }, () => undefined)
+
+  const readSettings = (): WorkerSettings => ({
+    is_metrics_enabled: options.isMetricsEnabled?.() ?? false,
+    is_request_log_enabled: options.isRequestLogEnabled?.() ?? false,
+    is_https_redirect_enabled: options.isHttpsRedirectEnabled?.() ?? false,
+    // Each worker has a part of the memory and of the disk.
+    cache_memory_bytes: (options.cache?.memory_bytes() ?? 0) / options.workers,
+    cache_disk_bytes: (options.cache?.disk_bytes() ?? 0) / options.workers,
+  })
+  let settings = readSettings()
+
+  /** The first worker uses the folder of an edge without workers. */
+  const getCache = (index: number): WorkerState['cache'] => {
+    const { directory } = options.cache ?? {}
+    if (directory === undefined) return null
+    return { directory: directory === null || index === 0 ? directory : `${directory}-${index + 1}` }
+  }
+
+  const listReady = (): Worker[] => workers.filter((worker) => worker?.isReady === true) as Worker[]
+  const listStarted = (): Worker[] => workers.filter((worker) => worker !== undefined)
+  const tellAll = (command: PlainCommand): void => {
+    for (const { process } of listStarted()) process.send(command)
+  }
+  const callAll = (command: WorkerCall): Promise<unknown[]> => Promise.all(listStarted().map(({ process }) => process.call(command)))
+
+  const sendSettings = (): void => {
+    const current = readSettings()
+    if (JSON.stringify(current) === JSON.stringify(settings)) return
+    settings = current
+    tellAll({ type: 'settings', settings })
+  }
+
+  const countCacheChange = (projectId: string): void => void cacheChanges.set(projectId, (cacheChanges.get(projectId) ?? 0) + 1)
+
+  const findRoute = (name: string): Route | undefined => {
+    const host = normalizeHost(name)
+    const primary = hostByAlias.get(host) ?? host
+    return routes.get(host) ?? routes.get(primary) ?? options.resolveUnknownHost?.(primary)
+  }
+
+  function startWorker(index: number, cache: WorkerState['cache']): void {
+    const worker: Worker = {
+      isReady: false,
+      startedAt: clock.monotonic(),
+      connections: 0,
+      idle: new Map(),
+      loads: new Map(),
+      cached: new Map(),
+      process: startProcess(),
+    }
+    workers[index] = worker
+    worker.process.send({
+      type: 'start',
+      state: {
+        settings: (settings = readSettings()),
+        has_https: options.getTlsCredentials !== undefined,
+        https_port,
+        cache,
+        probe_secret: options.probe_secret,
+        private_cookie: options.private_cookie,
+        sticky_secret,
+        routes: [...routes],
+        aliases: [...aliases],
+        development_routes: [...developmentRoutes],
+        uncached_projects: [...uncachedProjects],
+        captures: [...captures],
+        cache_changes: [...cacheChanges],
+      },
+    })
+
+    function startProcess(): WorkerProcess {
+      return startWorkerProcess({
+        program,
+        onEvent: (event) => handleEvent(worker, event),
+        onEnd(unaccepted, reason) {
+          workers[index] = undefined
+          if (isClosed) return
+          log.warn('edge.worker_ended', { reason, pid: worker.process.pid })
+          for (const { socket, origin } of unaccepted) accept(socket, origin)
+          void replaceWorker(index, worker.startedAt)
+        },
+      })
+    }
+  }
+
+  /** A purge may have missed the worker that ended, so the next one begins with an empty cache. */
+  async function replaceWorker(index: number, startedAt: number): Promise<void> {
+    if (clock.monotonic() - startedAt < minLifetime_ms) await sleep(clock, restartPause_ms)
+    const cache = getCache(index)
+    try {
+      if (cache?.directory) await rm(cache.directory, { recursive: true, force: true })
+    } catch (error) {
+      log.warn('edge.cache_removal_failed', { error })
+      if (cache) cache.directory = null
+    }
+    if (!isClosed) startWorker(index, cache)
+  }
+
+  function handleEvent(worker: Worker, event: WorkerEvent): void {
+    switch (event.type) {
+      case 'ready': {
+        worker.isReady = true
+        const held = waiting
+        waiting = []
+        for (const { socket, origin } of held) accept(socket, origin)
+        return
+      }
+      case 'resolve_host':
+        return worker.process.send({
+          type: 'host_resolved',
+          host: event.host,
+          page: (options.resolveUnknownHost?.(event.host) as StatusPage | undefined) ?? null,
+        })
+      case 'wake':
+        return options.wake?.(event.route)
+      case 'get_credentials':
+        return void sendCredentials(worker, event.id, event.host)
+      case 'log':
+        return log[event.level](event.event, event.fields)
+      case 'report':
+        return addReport(worker, event)
+      case 'cached':
+        // A response from before a purge must not come back with another worker.
+        if ((cacheChanges.get(event.response.project_id) ?? 0) !== event.cache_changes) return
+        for (const other of listReady()) if (other !== worker) other.process.send({ type: 'cached', response: event.response })
+        return
+      case 'invalidated':
+        countCacheChange(event.project_id)
+        // The sender too: a response that another worker had stored before may have reached it meanwhile.
+        return tellAll({ type: 'invalidate', project_id: event.project_id, host: event.host, target: event.target })
+      default:
+    }
+  }
+
+  async function sendCredentials(worker: Worker, id: number, host: string): Promise<void> {
+    try {
+      // Clients must not have certificates created at will.
+      if (isIP(host) === 0 && findRoute(host) === undefined && !developmentRoutes.has(host)) throw new Error('No project has this name.')
+      const credentials = await options.getTlsCredentials?.(host)
+      if (!credentials) throw new Error('The edge has no certificates to show.')
+      worker.process.send({ type: 'credentials', id, certificate: credentials.certificate, key: credentials.key })
+    } catch (error) {
+      worker.process.send({ type: 'no_credentials', id, message: (error as Error).message })
+    }
+  }
+
+  function addReport(worker: Worker, report: WorkerReport): void {
+    metrics.restore(report.metrics.map(decodeBucket))
+    for (const record of report.records) records.push(decodeRecord(record))
+    for (const [key, at_ms] of report.last_requests) lastRequests.set(key, Math.max(lastRequests.get(key) ?? 0, at_ms))
+    const now = clock.monotonic()
+    for (const [host, idle_ms] of report.idle) worker.idle.set(host, idle_ms === null ? undefined : now - idle_ms)
+    worker.connections = report.connections
+    worker.loads = new Map(report.loads)
+    for (const [projectId, stats] of report.cached) worker.cached.set(projectId, stats)
+  }
+
+  function accept(socket: Socket, origin: ConnectionOrigin): void {
+    socket.on('error', () => {})
+    const [first, ...others] = listReady()
+    if (first === undefined) {
+      if (isClosed || waiting.length >= edgeLimits.connections) socket.destroy()
+      else waiting.push({ socket, origin })
+      return
+    }
+    sendSettings()
+    let chosen = first
+    for (const other of others) if (other.connections < chosen.connections) chosen = other
+    chosen.connections++
+    chosen.process.handOver(socket, origin)
+  }
+
+  const { close: closeListeners, ...listeners } = createEdgeListeners({
+    log,
+    isSecure: options.getTlsCredentials !== undefined,
+    accept,
+    onSecurePort(port) {
+      https_port = port
+      tellAll({ type: 'https_port', port })
+    },
+    onClose: (listener) => tellAll({ type: 'cut_connections', listener }),
+    pauseOnConnect: true,
+  })
+
+  for (let index = 0; index < options.workers; index++) startWorker(index, getCache(index))
+  const timer = clock.setInterval(sendSettings, reportInterval_ms).unref()
+
+  return {
+    ...listeners,
+    async setRoute(name, route, { drain_ms = edgeLimits.drain_ms } = {}) {
+      const host = normalizeHost(name)
+      routes.set(host, route)
+      routeSetAt.set(host, clock.monotonic())
+      await callAll({ type: 'set_route', host, route, drain_ms })
+    },
+    async removeRoute(name, { drain_ms = edgeLimits.drain_ms } = {}) {
+      const host = normalizeHost(name)
+      routes.delete(host)
+      routeSetAt.delete(host)
+      await callAll({ type: 'remove_route', host, drain_ms })
+    },
+    setAliases(name, given) {
+      const host = normalizeHost(name)
+      const names = given.map(normalizeHost)
+      for (const alias of aliases.get(host) ?? []) if (hostByAlias.get(alias) === host) hostByAlias.delete(alias)
+      if (names.length > 0) aliases.set(host, names)
+      else aliases.delete(host)
+      for (const alias of names) hostByAlias.set(alias, host)
+      tellAll({ type: 'set_aliases', host, names })
+    },
+    getRoute: findRoute,
+    setDevelopmentRoute(name, route) {
+      const host = normalizeHost(name)
+      developmentRoutes.set(host, route)
+      tellAll({ type: 'set_development_route', host, route })
+    },
+    removeDevelopmentRoute(name) {
+      const host = normalizeHost(name)
+      developmentRoutes.delete(host)
+      tellAll({ type: 'set_development_route', host, route: null })
+    },
+    takeLastRequests() {
+      const taken = new Map(lastRequests)
+      lastRequests.clear()
+      return taken
+    },
+    listHosts: () => [...new Set([...routes.keys(), ...developmentRoutes.keys()])],
+    idleSince(name) {
+      const host = normalizeHost(name)
+      let since = routeSetAt.get(host)
+      if (since === undefined) return undefined
+      for (const { idle } of listStarted()) {
+        if (!idle.has(host)) continue
+        const own = idle.get(host)
+        if (own === undefined) return undefined
+        since = Math.max(since, own)
+      }
+      return since
+    },
+    listReplicaLoad(name) {
+      const host = normalizeHost(name)
+      const route = routes.get(host)
+      if (route?.kind !== 'upstream') return []
+      const reported = listStarted().flatMap(({ loads }) => loads.get(host) ?? [])
+      return [route, ...(route.others ?? [])].map(({ host: address, port }) => {
+        const own = reported.filter((load) => load.host === address && load.port === port)
+        return { host: address, port, in_flight: own.reduce((sum, load) => sum + load.in_flight, 0), is_ejected: own.some((load) => load.is_ejected) }
+      })
+    },
+    cache: {
+      async purge(project_id, scope) {
+        countCacheChange(project_id)
+        // The workers store the same responses, as far as they were sent to each other.
+        return Math.max(0, ...(await callAll({ type: 'purge', project_id, scope })).map((count) => (typeof count === 'number' ? count : 0)))
+      },
+      async purgeHost(project_id, host) {
+        countCacheChange(project_id)
+        await callAll({ type: 'purge_host', project_id, host })
+      },
+      stats(project_id) {
+        const reported = listStarted().flatMap(({ cached }) => cached.get(project_id) ?? [])
+        return { objects: Math.max(0, ...reported.map(({ objects }) => objects)), bytes: Math.max(0, ...reported.map(({ bytes }) => bytes)) }
+      },
+      async inspect(request) {
+        const found = (await callAll({ type: 'inspect', request })).filter((result) => result !== undefined) as CacheInspection[]
+        const best = found.find(({ cache_status }) => cache_status === 'HIT') ?? found.find(({ stored }) => stored !== null) ?? found[0]
+        if (best === undefined) throw new Error('No edge worker is running.')
+        return best
+      },
+      setEnabled(project_id, is_enabled) {
+        if (is_enabled) uncachedProjects.delete(project_id)
+        else uncachedProjects.add(project_id)
+        countCacheChange(project_id)
+        tellAll({ type: 'set_caching', project_id, is_enabled })
+      },
+      async removeProject(project_id) {
+        uncachedProjects.delete(project_id)
+        countCacheChange(project_id)
+        await callAll({ type: 'remove_cache', project_id })
+      },
+    },
+    metrics: {
+      ...metrics,
+      forgetProject(project_id) {
+        metrics.forgetProject(project_id)
+        tellAll({ type: 'forget_metrics', project_id })
+      },
+    },
+    requests: {
+      isEnabled: options.isRequestLogEnabled ?? (() => false),
+      async take() {
+        await withTimeout(clock, reportTimeout_ms, callAll({ type: 'report_now' }))
+        const taken = records
+        records = []
+        return taken
+      },
+      setCapture(project_id, criteria) {
+        if (criteria) captures.set(project_id, criteria)
+        else captures.delete(project_id)
+        tellAll({ type: 'set_capture', project_id, criteria })
+      },
+      forgetProject(project_id) {
+        captures.delete(project_id)
+        records = records.filter((record) => record.project_id !== project_id)
+        tellAll({ type: 'forget_requests', project_id })
+      },
+    },
+    async close({ grace_ms = 0 } = {}) {
+      isClosed = true
+      timer.cancel()
+      const closed = closeListeners()
+      for (const { socket } of waiting) socket.destroy()
+      tellAll({ type: 'close', grace_ms })
+      const ended = Promise.all(listStarted().map(({ process }) => process.ended))
+      if ((await withTimeout(clock, grace_ms + exitTimeout_ms, ended)) === undefined) for (const { process } of listStarted()) process.kill()
+      await ended
+      await closed
+    },
+  }
+}
+
+/** An invalid name stays unchanged and never matches a route. */
+const normalizeHost = (host: string): string => parseHostName(host) ?? host
