@@ -75,7 +75,7 @@ export default defineConfig({
       externalizeDeps: { exclude: bundledPackages },
       outDir: 'out/main',
       rollupOptions: {
-        input: { index: 'main/index.ts', homeport: 'server/cli/homeport.ts' },
+        input: { index: 'main/index.ts', homeport: 'server/cli/homeport.ts', 'edge-worker': 'server/edge/workers/worker.ts' },
         output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
       },
       sourcemap: true,

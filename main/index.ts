@@ -19,7 +19,16 @@ if (!app.isPackaged) process.noAsar = true
 const flag = { type: 'string' } as const
 const { values } = parseArgs({
   args: process.argv.slice(1),
-  options: { data: flag, host: flag, port: flag, 'edge-port': flag, 'edge-https-port': flag, runtime: flag, hidden: { type: 'boolean' } },
+  options: {
+    data: flag,
+    host: flag,
+    port: flag,
+    'edge-port': flag,
+    'edge-https-port': flag,
+    'edge-workers': flag,
+    runtime: flag,
+    hidden: { type: 'boolean' },
+  },
   strict: false,
 })
 const stringFlag = (name: string) => (typeof values[name] === 'string' ? values[name] : undefined)
@@ -32,6 +41,7 @@ function readOptionsOrExit(): PlatformOptions {
       port: stringFlag('port'),
       'edge-port': stringFlag('edge-port'),
       'edge-https-port': stringFlag('edge-https-port'),
+      'edge-workers': stringFlag('edge-workers'),
       runtime: stringFlag('runtime'),
     })
   } catch (error) {

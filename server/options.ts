@@ -41,6 +41,10 @@ export interface PlatformOptions {
   /** `off`: builds and apps without Docker run outside a sandbox. */
   sandbox: 'auto' | 'off'
   cpus: number
+  /** How many processes serve the apps' traffic. 0: this one. */
+  edge_workers: number
+  /** The program of these processes. */
+  edge_worker_path: string
   /** The registrar that sells domains. */
   registrar: RegistrarChoice
   /** null: no payment processor. */
@@ -72,7 +76,10 @@ export interface PlatformFlags {
   'edge-port'?: string | undefined
   'edge-https-port'?: string | undefined
   runtime?: string | undefined
+  'edge-workers'?: string | undefined
 }
+
+const maxEdgeWorkers = 32
 
 export const defaultPort = 4600
 export const defaultEdgePort = 4680
@@ -90,12 +97,13 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
   const edgePort = flags['edge-port'] ?? env.HOMEPORT_EDGE_PORT
   // An edge on any free port also gets any free port for HTTPS.
   const edgeHttpsPort = flags['edge-https-port'] ?? env.HOMEPORT_EDGE_HTTPS_PORT ?? (edgePort === '0' ? '0' : undefined)
+  // An empty host counts as unset, because the system would bind every address of this machine.
+  const host = flags.host?.trim() || env.HOMEPORT_HOST?.trim() || '127.0.0.1'
   const runtime = flags.runtime ?? env.HOMEPORT_RUNTIME ?? 'auto'
   if (runtime !== 'auto' && !isRuntimeName(runtime)) throw new UsageError(`--runtime is auto, ${runtimeNames.join(' or ')}, not ${runtime}.`)
   return {
     data_dir: resolveDataFolder(flags.data, env),
-    // An empty host counts as unset, because the system would bind every address of this machine.
-    host: flags.host?.trim() || env.HOMEPORT_HOST?.trim() || '127.0.0.1',
+    host,
     port: parsePort('--port', port, defaultPort),
     edge_port: parsePort('--edge-port', edgePort, defaultEdgePort),
     edge_https_port: parsePort('--edge-https-port', edgeHttpsPort, defaultEdgeHttpsPort),
@@ -116,6 +124,8 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
     ...resolveToolPaths(env),
     sandbox: readSandbox(env),
     cpus: availableParallelism(),
+    edge_workers: parseEdgeWorkers(flags['edge-workers'] ?? env.HOMEPORT_EDGE_WORKERS, host),
+    edge_worker_path: findEdgeWorker(),
     registrar: readRegistrar(env),
     stripe: readStripe(env),
     window_note: readWindowNote(env),
@@ -215,6 +225,17 @@ function parsePort(flag: string, text: string | undefined, fallback: number): nu
   return port
 }
 
+const isLoopbackHost = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
+
+/** `auto`: one, so that apps never take time from the API; on a server, which has visitors from other machines, one per core. */
+function parseEdgeWorkers(text: string | undefined, host: string): number {
+  if (text === undefined || text === '' || text === 'auto') return isLoopbackHost(host) ? 1 : Math.min(availableParallelism(), maxEdgeWorkers)
+  const count = Number(text)
+  if (!/^\d{1,2}$/.test(text) || count > maxEdgeWorkers)
+    throw new UsageError(`--edge-workers is auto or a number from 0 to ${maxEdgeWorkers}, not ${text}.`)
+  return count
+}
+
 function isSmtpUrl(url: string): boolean {
   const parsed = URL.parse(url)
   try {
@@ -237,9 +258,17 @@ function readSmtp(env: NodeJS.ProcessEnv): Pick<PlatformOptions, 'smtp_url' | 's
   return { smtp_url: url, smtp_from: env.HOMEPORT_SMTP_FROM || null }
 }
 
-/** In a desktop package, Node and npm are in `app.asar.unpacked`, next to the archive. */
+/** In a desktop package, what other processes run is in `app.asar.unpacked`, next to the archive. */
+const ownFile = import.meta.filename.replace(/\bapp\.asar(?=[\\/])/, 'app.asar.unpacked')
+
+/** Next to the bundle, or in the checkout when the server runs from source. */
+function findEdgeWorker(): string {
+  const bundled = join(dirname(ownFile), 'edge-worker.js')
+  return existsSync(bundled) ? bundled : join(dirname(ownFile), 'edge/workers/worker.ts')
+}
+
 function resolveToolPaths(env: NodeJS.ProcessEnv): Pick<PlatformOptions, 'node_path' | 'npm_cli_path'> {
-  const packages = createRequire(import.meta.filename.replace(/\bapp\.asar(?=[\\/])/, 'app.asar.unpacked'))
+  const packages = createRequire(ownFile)
   const folderOf = (name: string) => dirname(packages.resolve(`${name}/package.json`))
   return {
     node_path: resolveNodePath(join(folderOf('node'), 'bin', process.platform === 'win32' ? 'node.exe' : 'node'), env),

@@ -28,7 +28,7 @@ const application = {
     ['vite/bin/vite.js', 'build', join(root, 'renderer')],
   ],
   folder: 'out',
-  files: ['main/index.js', 'main/homeport.js', 'preload/index.cjs', 'renderer/index.html'],
+  files: ['main/index.js', 'main/homeport.js', 'main/edge-worker.js', 'preload/index.cjs', 'renderer/index.html'],
   announcement: 'Building Homeport; this takes a few seconds.',
 }
 

@@ -15,13 +15,15 @@ const stopTimeout_ms = 9_500
 export const serve: CliCommand = {
   summary: 'Runs the platform headless until Ctrl-C.',
   usage: [
-    `serve [--data DIR] [--host 127.0.0.1] [--port 4600] [--edge-port 4680] [--edge-https-port 4643] [--runtime ${['auto', ...runtimeNames].join('|')}] [--log-format text|json] [--no-open] [--json]`,
+    `serve [--data DIR] [--host 127.0.0.1] [--port 4600] [--edge-port 4680] [--edge-https-port 4643] [--edge-workers auto|N] [--runtime ${['auto', ...runtimeNames].join('|')}] [--log-format text|json] [--no-open] [--json]`,
   ],
   options: {
     host: '=ADDRESS address to listen on (default 127.0.0.1: this machine only)',
     port: '=N port of the API and the dashboard; 0 for any free port',
     'edge-port': '=N HTTP port of the apps; 0 for any free port',
     'edge-https-port': '=N HTTPS port of the apps; 0 for any free port',
+    'edge-workers':
+      "=N processes for the apps' traffic; 0: the platform's own (default auto: one, or one per core with an address that other machines reach)",
     runtime: `=NAME auto, ${runtimeNames.join(' or ')}`,
     'log-format': '=FORMAT text (default: text here, JSON in DIR/logs) or json (JSON on standard error)',
     'no-open': 'do not open the dashboard in a browser',
@@ -35,6 +37,7 @@ export const serve: CliCommand = {
       port: stringFlag(flags, 'port'),
       'edge-port': stringFlag(flags, 'edge-port'),
       'edge-https-port': stringFlag(flags, 'edge-https-port'),
+      'edge-workers': stringFlag(flags, 'edge-workers'),
       runtime: stringFlag(flags, 'runtime'),
     })
     assertMasterKeyAvailable(options)

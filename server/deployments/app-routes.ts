@@ -10,6 +10,7 @@ import type { AppSpec, Candidate, SupervisedApp } from './supervised-app.ts'
 export const exitedDrain_ms = 1_000
 /** A cached response may be on its way to a slow client for a long time; waking the app must not end it. */
 const cachedDrain_ms = 3_600_000
+const sleepDrain_ms = 2_000
 
 /** An endpoint with the number of its replica. */
 type Numbered<Value> = Value & { replica: number }
@@ -107,11 +108,19 @@ export function createAppRoutes(context: DeploymentContext, services: ServiceSup
   const countServing = ({ spec, candidate, replacement }: SupervisedApp): number =>
     listMain(spec, candidate).length + (replacement?.added.length ?? 0)
 
+  /** The next request wakes the app. Resolves when no earlier one is open: an edge worker may have accepted it a moment ago. */
+  const routeAsleep = (app: SupervisedApp): Promise<void> => {
+    if (app.isSuperseded) return Promise.resolve()
+    const drained = context.routes.setRoute(app.spec, { ...context.routes.getRouteMetadata(app.spec), kind: 'asleep' }, sleepDrain_ms)
+    updateServiceRoutes(app)
+    return drained
+  }
+
   /** Sets the route for the app's current state, unless another app has its traffic. */
   const updateRoute = (app: SupervisedApp): void => {
     if (app.isSuperseded) return
-    if (app.sleep) void context.routes.setRoute(app.spec, { ...context.routes.getRouteMetadata(app.spec), kind: 'asleep' })
-    else if (app.candidate || countServing(app) > 0) void context.routes.setRoute(app.spec, createRoute(app), cachedDrain_ms)
+    if (app.sleep) return void routeAsleep(app)
+    if (app.candidate || countServing(app) > 0) void context.routes.setRoute(app.spec, createRoute(app), cachedDrain_ms)
     else showStartingPage(app)
     updateServiceRoutes(app)
   }
@@ -120,7 +129,7 @@ export function createAppRoutes(context: DeploymentContext, services: ServiceSup
     if (!app.isSuperseded) context.routes.showPage(app.spec, 'starting', app.sleep ? cachedDrain_ms : exitedDrain_ms)
   }
 
-  return { createRoute, listMain, updateServiceRoutes, countServing, updateRoute, showStartingPage }
+  return { createRoute, listMain, updateServiceRoutes, countServing, updateRoute, routeAsleep, showStartingPage }
 }
 
 const findAdditionalPort = (replica: Replica | null | undefined, port: number): Endpoint | undefined =>

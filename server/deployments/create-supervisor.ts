@@ -49,7 +49,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   const findProductionApp = (projectId: string) => apps.get(getSlotKey({ project_id: projectId, target: 'production', branch: null }))
 
   const appRoutes = createAppRoutes(context, services)
-  const { createRoute, updateServiceRoutes, countServing, updateRoute, showStartingPage } = appRoutes
+  const { createRoute, updateServiceRoutes, countServing, updateRoute, routeAsleep, showStartingPage } = appRoutes
   const { onReplicasChanged, settleCrash, scale, applyReplicas, startOthers, detachCandidate, restoreReplicas } = createAppScaler(
     context,
     services,
@@ -182,6 +182,11 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     updateRoute(app) {
       updateRoute(app)
       scale(app)
+    },
+    routeAsleep(app) {
+      const drained = routeAsleep(app)
+      scale(app)
+      return drained
     },
     showStartingPage,
     recordState,

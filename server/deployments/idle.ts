@@ -16,6 +16,8 @@ export interface IdleMonitorHooks {
   listApps(): Iterable<SupervisedApp>
   /** Sets the route for the app's current state, unless another app has its traffic. */
   updateRoute(app: SupervisedApp): void
+  /** Routes an app that falls asleep. Resolves when no request is open. */
+  routeAsleep(app: SupervisedApp): Promise<void>
   /** Sets the page that holds requests during a start. */
   showStartingPage(app: SupervisedApp): void
   recordState(spec: AppSpec, state: RuntimeState): void
@@ -80,11 +82,12 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
     if (!isIdle(app)) return
     const { frozen_for_s, frozen_budget_mb } = context.settings()
     const sleep = beginSleep(app, 'frozen')
-    hooks.updateRoute(app)
+    const drained = hooks.routeAsleep(app)
     hooks.recordState(app.spec, 'cold')
     hooks.saveColdState(app.spec)
+    sleep.transition = drained
     if (frozen_for_s === 0 || frozen_budget_mb === 0) return queueStop(app, sleep)
-    sleep.transition = freeze(app)
+    sleep.transition = drained.then(() => freeze(app))
     await sleep.transition
   }
 

@@ -46,6 +46,7 @@ function createContext() {
   const watch = createIdleMonitor(deps, {
     listApps: () => [app],
     updateRoute: nothing,
+    routeAsleep: async () => {},
     showStartingPage: nothing,
     recordState: nothing,
     saveFiles: async () => {},

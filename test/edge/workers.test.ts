@@ -1,36 +1,47 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { Agent, request } from 'node:http'
-import { connect } from 'node:net'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { afterEach, expect, test } from 'vitest'
-import type { Edge, Route } from '../../server/edge/edge.ts'
+import { WebSocket, WebSocketServer } from 'ws'
+import type { Edge } from '../../server/edge/edge.ts'
 import type { RequestRecord } from '../../server/edge/request-log.ts'
-import { createEdgeWorkers } from '../../server/edge/workers/edge-workers.ts'
+import { createEdgeWorkers, removeUnusedCaches } from '../../server/edge/workers/edge-workers.ts'
 import { createLog, type LogEntry } from '../../server/lib/log.ts'
 import { get, routeOwner, startApp, upstreamRoute } from '../support/edge.ts'
+import { buildProgram } from '../support/programs.ts'
 import { until } from '../support/until.ts'
 
 type Options = Parameters<typeof createEdgeWorkers>[0]
 
-const program = { node_path: process.execPath, script: join(import.meta.dirname, '../../server/edge/workers/worker.ts'), env: {} }
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
 })
 
-/** An edge of real processes, in front of an app that answers with the number of the request and Node's process id of the worker is not known to it. */
+const host = 'app.localhost'
+
+/** An edge of real processes. */
 async function start(options: Partial<Options> = {}): Promise<{ edge: Edge; port: number; entries: LogEntry[] }> {
   const entries: LogEntry[] = []
   const log = createLog((_, entry) => entries.push(entry))
+  const program = { node_path: process.execPath, script: await buildProgram('edge-worker'), env: {} }
   const edge = createEdgeWorkers({ log, program, workers: 2, ...options })
   cleanups.push(() => edge.close())
   const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
   return { edge, port, entries }
 }
 
-async function startCounter(headers: Record<string, string> = {}) {
+function createCache(): { directory: string; memory_bytes(): number; disk_bytes(): number } {
+  const folder = mkdtempSync(join(tmpdir(), 'homeport-workers-'))
+  cleanups.push(() => rmSync(folder, { recursive: true }))
+  return { directory: join(folder, 'edge'), memory_bytes: () => 2 ** 24, disk_bytes: () => 2 ** 24 }
+}
+
+/** An app that counts its requests. */
+async function startCounter(headers: Record<string, string> = {}): Promise<{ port: number; count(): number }> {
   let count = 0
   const app = await startApp((incoming, response) => {
     count++
@@ -42,56 +53,207 @@ async function startCounter(headers: Record<string, string> = {}) {
   return { port: app.port, count: () => count }
 }
 
-/** The workers of a Linux machine, by the log of what ended, are not known otherwise: a worker is killed by its process id. */
-const listWorkers = async (): Promise<number[]> => {
-  const { readFileSync, readdirSync } = await import('node:fs')
-  return readdirSync('/proc')
+const listWorkers = (): number[] =>
+  readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
+    .filter((pid) => {
       try {
         const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-        const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
-        return parent === process.pid && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('workers/worker.ts') ? [Number(pid)] : []
+        const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+        return Number(parent) === process.pid && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('edge-worker.js')
       } catch {
-        return []
+        return false
       }
     })
-}
+    .map(Number)
+
+/** With or without an error. */
+const waitForClose = (socket: Socket) => new Promise((resolve) => socket.on('error', () => {}).once('close', resolve))
+
+/** Requests on as many connections, of which each worker gets some. */
+const getAll = (port: number, path = '/', count = 8) => Promise.all(Array.from({ length: count }, () => get(port, path, { host })))
 
 test('two workers share a listener, the routes and the counts', async () => {
   const { edge, port } = await start({ isMetricsEnabled: () => true, isRequestLogEnabled: () => true })
   const app = await startCounter()
-  await edge.setRoute('app.localhost', upstreamRoute(app.port))
-  expect(edge.listHosts()).toEqual(['app.localhost'])
-  const responses = await Promise.all(Array.from({ length: 20 }, () => get(port, '/', { host: 'app.localhost' })))
-  expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
-  expect(await get(port, '/', { host: 'other.localhost' })).toMatchObject({ status: 404 })
+  await edge.setRoute(host, upstreamRoute(app.port))
+  edge.setAliases(host, ['www.example.com'])
+  expect(edge.listHosts()).toEqual([host])
+  expect((await getAll(port, '/', 20)).map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
+  expect((await get(port, '/', { host: 'www.example.com' })).status).toBe(200)
+  expect((await get(port, '/', { host: 'other.localhost' })).status).toBe(404)
 
   const records: RequestRecord[] = []
-  await until(async () => records.push(...(await edge.requests.take())) >= 20 || undefined, { what: 'the records' })
-  expect(records.map(({ host, status, target }) => `${host} ${status} ${target}`)).toEqual(Array.from({ length: 20 }, () => 'app.localhost 200 /'))
+  await until(async () => records.push(...(await edge.requests.take())) >= 21 || undefined, { what: 'the records' })
+  expect(new Set(records.map((record) => `${record.host} ${record.status} ${record.target}`))).toEqual(
+    new Set(['app.localhost 200 /', 'www.example.com 200 /']),
+  )
   let requests = 0
   await until(
     () => {
       for (const bucket of edge.metrics.take()) requests += bucket.requests
-      return requests >= 20 || undefined
+      return requests >= 21 || undefined
     },
     { what: 'the counts' },
   )
-  expect(requests).toBe(20)
+  expect(requests).toBe(21)
   expect([...edge.takeLastRequests().keys()]).toEqual([routeOwner.project_id])
+
+  await edge.removeRoute(host)
+  expect((await getAll(port)).map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 404))
 })
 
 test('a killed worker is replaced, and no connection is refused', async () => {
-  const { edge, port, entries } = await start({ workers: 1 })
-  const app = await startCounter()
-  await edge.setRoute('app.localhost', upstreamRoute(app.port))
-  await get(port, '/', { host: 'app.localhost' })
-  const [first] = await listWorkers()
-  process.kill(first ?? 0, 'SIGKILL')
-  // Without a worker, connections wait for the next one.
-  const responses = await Promise.all(Array.from({ length: 20 }, () => get(port, '/', { host: 'app.localhost' })))
-  expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
+  const cache = createCache()
+  const { edge, port, entries } = await start({ workers: 1, cache })
+  const app = await startCounter({ 'cache-control': 'max-age=600' })
+  await edge.setRoute(host, upstreamRoute(app.port))
+  await get(port, '/', { host })
+  await until(() => readdirSync(cache.directory).length > 0 || undefined, { what: 'the response on disk' })
+  const [first = 0] = listWorkers()
+  process.kill(first, 'SIGKILL')
+  // It must not be served by the next worker, which has not seen this purge.
+  const purged = edge.cache.purge(routeOwner.project_id, { all: true })
+  const responses = await getAll(port)
+  expect(responses.map(({ status, text }) => [status, text])).not.toContainEqual([200, 'GET 1'])
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
+  await purged
   expect(entries).toMatchObject([{ level: 'warn', event: 'edge.worker_ended', fields: { reason: 'SIGKILL', pid: first } }])
-  expect(await listWorkers()).not.toContain(first)
+  expect(listWorkers()).not.toContain(first)
+})
+
+test('a response that one worker stored is a hit on the other, until it is purged or invalidated on both', async () => {
+  const { edge, port } = await start({ cache: createCache() })
+  const app = await startCounter({ 'cache-control': 'max-age=600', 'cache-tag': 'page' })
+  await edge.setRoute(host, upstreamRoute(app.port))
+  const hits = async () => (await getAll(port)).filter(({ headers }) => headers['x-cache'] === 'HIT').length
+  const waitForHits = () => until(async () => ((await hits()) === 8 ? true : undefined), { what: 'hits on both workers' })
+  expect((await get(port, '/', { host })).headers['x-cache']).toBe('MISS')
+  await waitForHits()
+  expect(app.count()).toBe(1)
+  await until(() => (edge.cache.stats(routeOwner.project_id).objects === 1 ? true : undefined), { what: 'the statistics' })
+  const inspect = () => edge.cache.inspect({ project_id: routeOwner.project_id, origin: `http://${host}`, target: '/', headers: {} })
+  expect(await inspect()).toMatchObject({ cache_status: 'HIT', stored: { tags: ['page'] } })
+
+  expect(await edge.cache.purge(routeOwner.project_id, { tags: ['page'] })).toBe(1)
+  expect(await inspect()).toMatchObject({ cache_status: 'MISS', stored: null })
+  expect((await get(port, '/', { host })).text).toBe('GET 2')
+  await waitForHits()
+
+  // An unsafe request invalidates the URL (RFC 9111 §4.4).
+  await get(port, '/', { host, method: 'POST' })
+  await until(async () => ((await inspect()).stored === null ? true : undefined), { what: 'the invalidation of both' })
+  expect((await get(port, '/', { host })).text).toBe('GET 4')
+
+  edge.cache.setEnabled(routeOwner.project_id, false)
+  expect((await getAll(port)).map(({ headers }) => headers['x-cache'])).toEqual(Array.from({ length: 8 }, () => 'BYPASS'))
+})
+
+test('a changed route drains on every worker, and the last request of each is waited for', async () => {
+  const { edge, port } = await start()
+  const answers: (() => void)[] = []
+  const slow = await startApp((_request, response) => {
+    response.write('begun ')
+    answers.push(() => response.end('slow'))
+  })
+  cleanups.push(() => slow.close())
+  const next = await startCounter()
+  await edge.setRoute(host, upstreamRoute(slow.port))
+  const held = [get(port, '/', { host }), get(port, '/', { host })]
+  await until(() => (answers.length === 2 ? true : undefined), { what: 'both requests' })
+  await until(() => (edge.idleSince(host) === undefined ? true : undefined), { what: 'the host to be busy' })
+  expect(edge.listReplicaLoad(host)).toMatchObject([{ port: slow.port, is_ejected: false }])
+  let isDrained = false
+  const drained = edge.setRoute(host, upstreamRoute(next.port)).then(() => (isDrained = true))
+  expect((await getAll(port)).map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
+  expect(next.count()).toBe(8)
+  answers[0]?.()
+  await Promise.race(held)
+  expect(isDrained).toBe(false)
+  answers[1]?.()
+  expect((await Promise.all(held)).map(({ text }) => text)).toEqual(['begun slow', 'begun slow'])
+  await drained
+  await until(() => (edge.idleSince(host) === undefined ? undefined : true), { what: 'the host to be idle' })
+})
+
+test('a sleeping app is woken once by each worker, and its requests wait', async () => {
+  const woken: (string | null)[] = []
+  const { edge, port } = await start({ wake: (route) => woken.push(route.deployment_id) })
+  const app = await startCounter()
+  await edge.setRoute(host, { ...routeOwner, kind: 'asleep' })
+  const responses = getAll(port)
+  await until(() => (woken.length === 2 ? true : undefined), { what: 'both workers to wake it' })
+  await edge.setRoute(host, upstreamRoute(app.port))
+  expect((await responses).map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
+  expect(woken).toEqual([routeOwner.deployment_id, routeOwner.deployment_id])
+})
+
+test('the status page of a name without a route comes from the platform each time', async () => {
+  let page: 'building' | 'failed' | undefined = 'building'
+  const { port } = await start({ resolveUnknownHost: (name) => (name === host && page ? { ...routeOwner, kind: 'page', page } : undefined) })
+  const read = async () => (await get(port, '/', { host, headers: { accept: 'text/html' } })).text
+  expect(await read()).toContain('<h1>Building</h1>')
+  page = 'failed'
+  await until(async () => ((await read()).includes('failed</h1>') ? true : undefined), { what: 'the next page' })
+  page = undefined
+  await until(async () => ((await get(port, '/', { host })).status === 404 ? true : undefined), { what: 'no page' })
+})
+
+test('WebSockets and half-closed connections work as in one process', async () => {
+  const { edge, port } = await start()
+  const app = await startApp((request, response) => void request.on('end', () => response.end('ok')).resume())
+  cleanups.push(() => app.close())
+  const sockets = new WebSocketServer({ server: app.server })
+  sockets.on('connection', (socket) => socket.on('message', (text) => socket.send(`${String(text)}!`)))
+  await edge.setRoute(host, upstreamRoute(app.port))
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/`, { headers: { host } })
+  await once(socket, 'open')
+  socket.send('hello')
+  expect(String((await once(socket, 'message'))[0])).toBe('hello!')
+  socket.close()
+  await once(socket, 'close')
+
+  const half = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  half.end(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+  let received = ''
+  for await (const bytes of half) received += String(bytes)
+  expect(received).toMatch(/^HTTP\/1.1 200 OK\r\n/)
+  expect(received).toMatch(/ok$/)
+})
+
+test('closing a listener on the network cuts its connections, and only known names get a certificate', async () => {
+  const asked: string[] = []
+  const { edge, port } = await start({
+    getTlsCredentials: async (name) => {
+      asked.push(name)
+      throw new Error('none in this test')
+    },
+  })
+  const app = await startCounter()
+  await edge.setRoute(host, upstreamRoute(app.port))
+  const listener = await edge.listenOnNetwork({ address: '127.0.0.1', port: 0, as: host })
+  const open = connect({ port: listener.port, host: '127.0.0.1' })
+  open.write('GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
+  expect(String((await once(open, 'data'))[0])).toContain('200 OK')
+  const cut = once(open, 'close')
+  await listener.close()
+  await cut
+  await edge.listenOnNetwork({ address: '127.0.0.1', port: 0, accepts: () => false }).then(async (closed) => {
+    await waitForClose(connect({ port: closed.port, host: '127.0.0.1' }))
+    await closed.close()
+  })
+  expect((await get(port, '/', { host })).status).toBe(200)
+
+  const secure = await edge.listenSecure({ host: '127.0.0.1', port: 0 })
+  for (const servername of ['unknown.localhost', host]) {
+    await waitForClose(connectTls({ port: secure.port, host: '127.0.0.1', servername }))
+  }
+  expect(asked).not.toContain('unknown.localhost')
+})
+
+test('the caches of workers that a start does not have are removed', async () => {
+  const { directory } = createCache()
+  for (const name of ['', '-2', '-3', '-backup']) mkdirSync(`${directory}${name}`)
+  await removeUnusedCaches(directory, 2)
+  expect(readdirSync(join(directory, '..')).toSorted()).toEqual(['edge', 'edge-2', 'edge-backup'])
 })

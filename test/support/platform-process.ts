@@ -19,6 +19,8 @@ export interface PlatformSettings {
   data_dir: string
   port?: number
   edge_port?: number
+  /** Edge workers, which have the clock of the system. */
+  edge_workers?: number
   /** Whether screenshots are taken, with this machine's Chromium. */
   screenshots?: boolean
   /** Replaces this machine's network addresses, with some of 127.0.0.0/8, which Linux accepts completely. */
@@ -56,6 +58,8 @@ const platform = await startPlatform(
     stripe: settings.stripe ?? null,
     registrar: settings.registrar ?? { name: 'local' },
     smtp_url: settings.smtp_url ?? null,
+    // In the process of the platform, whose clock the tests move.
+    edge_workers: settings.edge_workers ?? 0,
   },
   {
     log: createLog((line) => void writeSync(logFile, `${line}\n`)),

@@ -13,7 +13,11 @@ export default defineConfig({
     emptyOutDir: false,
     minify: false,
     rollupOptions: {
-      input: { homeport: 'server/cli/homeport.ts', 'platform-process': 'test/support/platform-process.ts' },
+      input: {
+        homeport: 'server/cli/homeport.ts',
+        'platform-process': 'test/support/platform-process.ts',
+        'edge-worker': 'server/edge/workers/worker.ts',
+      },
       output: { entryFileNames: '[name].js', chunkFileNames: '[name].js' },
     },
   },

@@ -5,14 +5,14 @@ const programs = {
   sources: ['server', 'test/support', 'resources/package/bundled-packages.ts', 'package-lock.json'],
   commands: [['vite/bin/vite.js', 'build', '--config', 'test/support/programs.config.ts']],
   folder: 'out/programs',
-  files: ['homeport.js', 'platform-process.js'],
+  files: ['homeport.js', 'platform-process.js', 'edge-worker.js'],
 }
 
 /**
- * The path of a program that a test starts as a process: the command line, or a platform. It is bundled, because loading its hundreds of source
+ * The path of a program that a test starts as a process: the command line, a platform, or an edge worker. It is bundled, because loading its hundreds of source
  * files takes longer than most tests, and bundled again after a change.
  */
-export async function buildProgram(name: 'homeport' | 'platform-process'): Promise<string> {
+export async function buildProgram(name: 'homeport' | 'platform-process' | 'edge-worker'): Promise<string> {
   await buildChanged(programs)
   return join(root, programs.folder, `${name}.js`)
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { isIP, type Socket } from 'node:net'
+import { basename, dirname, join } from 'node:path'
 import { sleep, systemClock, withTimeout } from '../../lib/clock.ts'
 import type { CacheInspection, Edge, ReplicaLoad, Route, StatusPage } from '../edge.ts'
 import { parseHostName } from '../host-header.ts'
@@ -396,3 +397,11 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
 
 /** An invalid name stays unchanged and never matches a route. */
 const normalizeHost = (host: string): string => parseHostName(host) ?? host
+
+/** Removes the caches of workers that this start does not have, because the purges from now on do not reach them. */
+export async function removeUnusedCaches(directory: string, workers: number): Promise<void> {
+  const folder = dirname(directory)
+  const names = await readdir(folder).catch(() => [])
+  const unused = names.filter((name) => name.startsWith(`${basename(directory)}-`) && Number(name.slice(basename(directory).length + 1)) > workers)
+  await Promise.all(unused.map((name) => rm(join(folder, name), { recursive: true, force: true })))
+}
