@@ -3,14 +3,15 @@ import { createServer, type AddressInfo } from 'node:net'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createEdge } from '../../server/edge/server.ts'
+import { createEdge, type EdgeOptions } from '../../server/edge/server.ts'
+import { createEdgeWorkers } from '../../server/edge/workers/edge-workers.ts'
 import { createRequestRecorder } from '../../server/features/request-recorder.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import { createSealer } from '../../server/store/sealer.ts'
 import { openStore } from '../../server/store/store.ts'
 
-// The edge as a separate process: `node edge-server.ts UPSTREAM_PORT[,PORT...] [ordinary] [cache] [disk] [metrics] [requests]`; prints its port and that
+// The edge as a separate process: `node edge-server.ts UPSTREAM_PORT[,PORT...] [ordinary] [cache] [disk] [metrics] [requests] [workers=N]`; prints its port and that
 // of its purges, which answers a line with a tag with the number of purged objects.
 const [, , upstreams = '', ...flags] = process.argv
 const [first = 0, ...others] = upstreams.split(',').map(Number)
@@ -18,13 +19,15 @@ const directory = flags.includes('disk') ? mkdtempSync(join(tmpdir(), 'homeport-
 // The settings of a new instance, unless everything must stay in memory.
 const memory_bytes = () => (directory ? 128 : 1024) * 2 ** 20
 const cache = { directory, memory_bytes, disk_bytes: () => 1024 * 2 ** 20 }
-const edge = createEdge({
+const workers = Number(flags.find((flag) => flag.startsWith('workers='))?.slice('workers='.length) ?? 0)
+const options: EdgeOptions = {
   log: silentLog,
-  fast_path: !flags.includes('ordinary'),
   isMetricsEnabled: () => flags.includes('metrics'),
   isRequestLogEnabled: () => recorder !== undefined,
   ...(flags.includes('cache') ? { cache } : {}),
-})
+}
+const program = { node_path: process.execPath, script: join(import.meta.dirname, '../../server/edge/workers/worker.ts'), env: {} }
+const edge = workers > 0 ? createEdgeWorkers({ ...options, workers, program }) : createEdge({ ...options, fast_path: !flags.includes('ordinary') })
 const folder = flags.includes('requests') ? mkdtempSync(join(tmpdir(), 'homeport-bench-requests-')) : null
 const store = folder === null ? undefined : await openStore({ data_dir: folder, after_crash: false })
 const recorder =

@@ -104,6 +104,31 @@ export const benchCacheHits = (options: EdgeBenchOptions = {}): Promise<BenchRow
     return rows
   })
 
+/** Edge workers, compared with an edge in one process, and with metrics and request log on, compared with the same number of workers without. */
+export const benchWorkers = (options: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
+  withPeers('edge workers', async (folder, started) => {
+    const files = await startFileServer(folder, 'public, max-age=86400')
+    started.push(files)
+    const startEdge = async (name: string, ...flags: string[]): Promise<Peer> => {
+      const edge = { name, ...(await startNodeProgram('edge-server.ts', String(files.port), 'cache', ...flags)) }
+      started.push(edge)
+      return edge
+    }
+    const measure: Measure = { name: 'edge workers 2, hit 1 kB', path: '/1k.json', connections: 64, unit: 'req/s', load: measureRequests, bars: {} }
+    const [rounds, seconds] = [options.rounds ?? 5, options.seconds ?? 2]
+    const two = await startEdge('homeport', 'workers=2', 'metrics', 'requests')
+    const one = await startEdge('one worker', 'workers=1', 'metrics', 'requests')
+    const rows = await compare(measure, [two, one, await startEdge('in process', 'metrics', 'requests')], rounds, seconds)
+    for (const [count, edge] of [
+      [1, { ...one, name: 'homeport' }],
+      [2, two],
+    ] as const) {
+      const off = await startEdge('log off', `workers=${count}`)
+      rows.push(...(await compare({ ...measure, name: `log on, workers ${count}, hit`, bars: { 'log off': 0.95 } }, [edge, off], rounds, seconds)))
+    }
+    return rows
+  })
+
 /** The cost of counting and timing every request that is forwarded. */
 export const benchMetrics = ({ seconds = 30 }: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
   withPeers('metrics', async (folder, started) => {

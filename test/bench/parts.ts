@@ -3,7 +3,7 @@ import { benchCacheSuite } from './cache-suite.ts'
 import { benchDeploy } from './deploy.ts'
 import { benchDev } from './dev.ts'
 import { benchDashboard } from './dashboard.ts'
-import { benchEdge, benchCacheHits, benchMetrics, benchRequestLog, benchCapture } from './edge.ts'
+import { benchEdge, benchCacheHits, benchWorkers, benchMetrics, benchRequestLog, benchCapture } from './edge.ts'
 import { benchLanguages } from './languages.ts'
 import { benchLogs } from './logs.ts'
 import { benchEventLoop } from './event-loop.ts'
@@ -38,6 +38,7 @@ export interface BenchOptions {
 export const parts: Record<string, (size: BenchOptions) => Promise<BenchRow[]>> = {
   edge: benchEdge,
   hits: benchCacheHits,
+  workers: benchWorkers,
   purge: benchPurge,
   cachesuite: () => benchCacheSuite(),
   metrics: benchMetrics,
