@@ -183,11 +183,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       updateRoute(app)
       scale(app)
     },
-    routeAsleep(app) {
-      const drained = routeAsleep(app)
-      scale(app)
-      return drained
-    },
+    routeAsleep,
     showStartingPage,
     recordState,
     restartApp: (app) => restartApp(app),

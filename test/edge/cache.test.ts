@@ -390,7 +390,10 @@ describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
     expect(await look()).toMatchObject({ cache_status: 'MISS', stored: null })
     await cached.request('/', { accept: 'text/html' })
     expect(await look()).toMatchObject({ cache_status: 'MISS', why: '1 response is cached for this URL, but for other values of accept.' })
-    expect(await look({ accept: 'text/html' })).toMatchObject({ cache_status: 'HIT', stored: { status: 200, bytes: 1, tier: 'memory', vary: ['accept'] } })
+    expect(await look({ accept: 'text/html' })).toMatchObject({
+      cache_status: 'HIT',
+      stored: { status: 200, bytes: 1, tier: 'memory', vary: ['accept'] },
+    })
     expect(cached.requests).toHaveLength(1)
   })
 })

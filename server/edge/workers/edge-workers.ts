@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { isIP, type Socket } from 'node:net'
-import { basename, dirname, join } from 'node:path'
 import { sleep, systemClock, withTimeout } from '../../lib/clock.ts'
-import type { CacheInspection, Edge, ReplicaLoad, Route, StatusPage } from '../edge.ts'
+import type { Edge, ReplicaLoad, Route } from '../edge.ts'
 import { parseHostName } from '../host-header.ts'
 import { edgeLimits } from '../limits.ts'
 import { type ConnectionOrigin, createEdgeListeners } from '../listeners.ts'
@@ -13,6 +12,7 @@ import type { EdgeOptions } from '../server.ts'
 import { decodeBucket, decodeRecord } from './encoding.ts'
 import type { WorkerCall, WorkerEvent, WorkerReport, WorkerSettings, WorkerState } from './protocol.ts'
 import { reportInterval_ms } from './protocol.ts'
+import { createSharedCache } from './shared-cache.ts'
 import { startWorkerProcess, type PlainCommand, type WorkerProcess, type WorkerProgram } from './worker-process.ts'
 
 /** What the edge of a platform needs of its options. The others are for tests of a single edge. */
@@ -62,9 +62,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
   const aliases = new Map<string, readonly string[]>()
   const hostByAlias = new Map<string, string>()
   const developmentRoutes: Map<string, WorkerState['development_routes'][number][1]> = new Map()
-  const uncachedProjects = new Set<string>()
   const captures: Map<string, WorkerState['captures'][number][1]> = new Map()
-  const cacheChanges = new Map<string, number>()
   const sticky_secret = randomBytes(32)
   const lastRequests = new Map<string, number>()
   const routeSetAt = new Map<string, number>()
@@ -85,19 +83,19 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
   })
   let settings = readSettings()
 
-  /** The first worker uses the folder of an edge without workers. */
-  const getCache = (index: number): WorkerState['cache'] => {
-    const { directory } = options.cache ?? {}
-    if (directory === undefined) return null
-    return { directory: directory === null || index === 0 ? directory : `${directory}-${index + 1}` }
-  }
-
   const listReady = (): Worker[] => workers.filter((worker) => worker?.isReady === true) as Worker[]
   const listStarted = (): Worker[] => workers.filter((worker) => worker !== undefined)
   const tellAll = (command: PlainCommand): void => {
     for (const { process } of listStarted()) process.send(command)
   }
   const callAll = (command: WorkerCall): Promise<unknown[]> => Promise.all(listStarted().map(({ process }) => process.call(command)))
+
+  const cache = createSharedCache({
+    directory: options.cache?.directory,
+    tellAll,
+    callAll,
+    listStats: (projectId) => listStarted().flatMap(({ cached }) => cached.get(projectId) ?? []),
+  })
 
   const sendSettings = (): void => {
     const current = readSettings()
@@ -106,15 +104,13 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
     tellAll({ type: 'settings', settings })
   }
 
-  const countCacheChange = (projectId: string): void => void cacheChanges.set(projectId, (cacheChanges.get(projectId) ?? 0) + 1)
-
   const findRoute = (name: string): Route | undefined => {
     const host = normalizeHost(name)
     const primary = hostByAlias.get(host) ?? host
     return routes.get(host) ?? routes.get(primary) ?? options.resolveUnknownHost?.(primary)
   }
 
-  function startWorker(index: number, cache: WorkerState['cache']): void {
+  function startWorker(index: number, folder: WorkerState['cache']): void {
     const worker: Worker = {
       isReady: false,
       startedAt: clock.monotonic(),
@@ -131,16 +127,15 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
         settings: (settings = readSettings()),
         has_https: options.getTlsCredentials !== undefined,
         https_port,
-        cache,
+        cache: folder,
         probe_secret: options.probe_secret,
         private_cookie: options.private_cookie,
         sticky_secret,
         routes: [...routes],
         aliases: [...aliases],
         development_routes: [...developmentRoutes],
-        uncached_projects: [...uncachedProjects],
+        ...cache.getState(),
         captures: [...captures],
-        cache_changes: [...cacheChanges],
       },
     })
 
@@ -162,14 +157,14 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
   /** A purge may have missed the worker that ended, so the next one begins with an empty cache. */
   async function replaceWorker(index: number, startedAt: number): Promise<void> {
     if (clock.monotonic() - startedAt < minLifetime_ms) await sleep(clock, restartPause_ms)
-    const cache = getCache(index)
+    const folder = cache.getFolder(index)
     try {
-      if (cache?.directory) await rm(cache.directory, { recursive: true, force: true })
+      if (folder?.directory) await rm(folder.directory, { recursive: true, force: true })
     } catch (error) {
       log.warn('edge.cache_removal_failed', { error })
-      if (cache) cache.directory = null
+      if (folder) folder.directory = null
     }
-    if (!isClosed) startWorker(index, cache)
+    if (!isClosed) startWorker(index, folder)
   }
 
   function handleEvent(worker: Worker, event: WorkerEvent): void {
@@ -185,7 +180,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
         return worker.process.send({
           type: 'host_resolved',
           host: event.host,
-          page: (options.resolveUnknownHost?.(event.host) as StatusPage | undefined) ?? null,
+          page: options.resolveUnknownHost?.(event.host) ?? null,
         })
       case 'wake':
         return options.wake?.(event.route)
@@ -197,11 +192,11 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
         return addReport(worker, event)
       case 'cached':
         // A response from before a purge must not come back with another worker.
-        if ((cacheChanges.get(event.response.project_id) ?? 0) !== event.cache_changes) return
+        if (!cache.isCurrent(event.response.project_id, event.cache_changes)) return
         for (const other of listReady()) if (other !== worker) other.process.send({ type: 'cached', response: event.response })
         return
       case 'invalidated':
-        countCacheChange(event.project_id)
+        cache.countChange(event.project_id)
         // The sender too: a response that another worker had stored before may have reached it meanwhile.
         return tellAll({ type: 'invalidate', project_id: event.project_id, host: event.host, target: event.target })
       default:
@@ -258,7 +253,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
     pauseOnConnect: true,
   })
 
-  for (let index = 0; index < options.workers; index++) startWorker(index, getCache(index))
+  for (let index = 0; index < options.workers; index++) startWorker(index, cache.getFolder(index))
   const timer = clock.setInterval(sendSettings, reportInterval_ms).unref()
 
   return {
@@ -323,38 +318,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
         return { host: address, port, in_flight: own.reduce((sum, load) => sum + load.in_flight, 0), is_ejected: own.some((load) => load.is_ejected) }
       })
     },
-    cache: {
-      async purge(project_id, scope) {
-        countCacheChange(project_id)
-        // The workers store the same responses, as far as they were sent to each other.
-        return Math.max(0, ...(await callAll({ type: 'purge', project_id, scope })).map((count) => (typeof count === 'number' ? count : 0)))
-      },
-      async purgeHost(project_id, host) {
-        countCacheChange(project_id)
-        await callAll({ type: 'purge_host', project_id, host })
-      },
-      stats(project_id) {
-        const reported = listStarted().flatMap(({ cached }) => cached.get(project_id) ?? [])
-        return { objects: Math.max(0, ...reported.map(({ objects }) => objects)), bytes: Math.max(0, ...reported.map(({ bytes }) => bytes)) }
-      },
-      async inspect(request) {
-        const found = (await callAll({ type: 'inspect', request })).filter((result) => result !== undefined) as CacheInspection[]
-        const best = found.find(({ cache_status }) => cache_status === 'HIT') ?? found.find(({ stored }) => stored !== null) ?? found[0]
-        if (best === undefined) throw new Error('No edge worker is running.')
-        return best
-      },
-      setEnabled(project_id, is_enabled) {
-        if (is_enabled) uncachedProjects.delete(project_id)
-        else uncachedProjects.add(project_id)
-        countCacheChange(project_id)
-        tellAll({ type: 'set_caching', project_id, is_enabled })
-      },
-      async removeProject(project_id) {
-        uncachedProjects.delete(project_id)
-        countCacheChange(project_id)
-        await callAll({ type: 'remove_cache', project_id })
-      },
-    },
+    cache: cache.edgeCache,
     metrics: {
       ...metrics,
       forgetProject(project_id) {
@@ -397,11 +361,3 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
 
 /** An invalid name stays unchanged and never matches a route. */
 const normalizeHost = (host: string): string => parseHostName(host) ?? host
-
-/** Removes the caches of workers that this start does not have, because the purges from now on do not reach them. */
-export async function removeUnusedCaches(directory: string, workers: number): Promise<void> {
-  const folder = dirname(directory)
-  const names = await readdir(folder).catch(() => [])
-  const unused = names.filter((name) => name.startsWith(`${basename(directory)}-`) && Number(name.slice(basename(directory).length + 1)) > workers)
-  await Promise.all(unused.map((name) => rm(join(folder, name), { recursive: true, force: true })))
-}
