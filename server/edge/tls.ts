@@ -13,6 +13,13 @@ export interface TlsCredentials {
   context: SecureContext
 }
 
+/** Clients must not have certificates created at will. */
+export class UnknownHostError extends Error {
+  constructor() {
+    super('No project has this name.')
+  }
+}
+
 /** Returns the certificate of a host, created on first use. By name, or by address for a client that sends no name. */
 export type GetTlsCredentials = (host: string) => Promise<TlsCredentials>
 
@@ -84,11 +91,12 @@ export function createTlsAcceptor(
   /** Rejects for a host name without a route, so that clients cannot have certificates created at will. */
   async function secureContextFor(serverName: string): Promise<SecureContext> {
     const host = parseHostName(serverName)
-    if (host === undefined || edge.router.find(host) === undefined) throw new Error('No project has this name.')
+    if (host === undefined || edge.router.find(host) === undefined) throw new UnknownHostError()
     try {
       return (await getTlsCredentials(host)).context
     } catch (error) {
-      edge.log.error('edge.certificate_failed', { host, error })
+      // Anybody can send any name.
+      if (!(error instanceof UnknownHostError)) edge.log.error('edge.certificate_failed', { host, error })
       throw error
     }
   }

@@ -9,6 +9,7 @@ import { type ConnectionOrigin, createEdgeListeners } from '../listeners.ts'
 import { createMetricsCollector } from '../metrics.ts'
 import type { RequestRecord } from '../request-log.ts'
 import type { EdgeOptions } from '../server.ts'
+import { UnknownHostError } from '../tls.ts'
 import { decodeBucket, decodeRecord } from './encoding.ts'
 import type { WorkerCall, WorkerEvent, WorkerReport, WorkerSettings, WorkerState } from './protocol.ts'
 import { reportInterval_ms } from './protocol.ts'
@@ -205,13 +206,12 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
 
   async function sendCredentials(worker: Worker, id: number, host: string): Promise<void> {
     try {
-      // Clients must not have certificates created at will.
-      if (isIP(host) === 0 && findRoute(host) === undefined && !developmentRoutes.has(host)) throw new Error('No project has this name.')
+      if (isIP(host) === 0 && findRoute(host) === undefined && !developmentRoutes.has(host)) throw new UnknownHostError()
       const credentials = await options.getTlsCredentials?.(host)
       if (!credentials) throw new Error('The edge has no certificates to show.')
       worker.process.send({ type: 'credentials', id, certificate: credentials.certificate, key: credentials.key })
     } catch (error) {
-      worker.process.send({ type: 'no_credentials', id, message: (error as Error).message })
+      worker.process.send({ type: 'no_credentials', id, message: (error as Error).message, is_unknown_host: error instanceof UnknownHostError })
     }
   }
 

@@ -56,7 +56,7 @@ export type WorkerCommand =
   | { type: 'cached'; response: CachedResponse }
   | { type: 'invalidate'; project_id: string; host: string; target: string }
   | { type: 'credentials'; id: number; certificate: string; key: string }
-  | { type: 'no_credentials'; id: number; message: string }
+  | { type: 'no_credentials'; id: number; message: string; is_unknown_host: boolean }
   | { type: 'close'; grace_ms: number }
   | ({ id: number } & WorkerCall)
 

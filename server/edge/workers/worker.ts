@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls'
 import { createLog } from '../../lib/log.ts'
 import type { StatusPage } from '../edge.ts'
 import { createEdgeServer, type EdgeServer } from '../server.ts'
-import type { TlsCredentials } from '../tls.ts'
+import { type TlsCredentials, UnknownHostError } from '../tls.ts'
 import { encodeBucket, encodeRecord } from './encoding.ts'
 import { createReporter } from './reporter.ts'
 import { reportInterval_ms, type WorkerCall, type WorkerCommand, type WorkerEvent, type WorkerSettings, type WorkerState } from './protocol.ts'
@@ -197,7 +197,7 @@ function handle(command: WorkerCommand, socket: Socket | undefined): void {
       return
     }
     case 'no_credentials':
-      pendingCredentials.get(command.id)?.reject(new Error(command.message))
+      pendingCredentials.get(command.id)?.reject(command.is_unknown_host ? new UnknownHostError() : new Error(command.message))
       pendingCredentials.delete(command.id)
       return
     case 'close':
