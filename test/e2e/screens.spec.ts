@@ -98,7 +98,7 @@ for (const [index, { name, seen_by, act }] of screens({ serving_id: '', failed_i
       await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
       await openScreen(page, target, screen)
       await expectAccessible(page, name)
-      await leaveScreen(page, screen)
+      await leaveScreen(page, target, screen)
     },
   )
 
@@ -126,7 +126,7 @@ for (const [index, { name, seen_by, act }] of screens({ serving_id: '', failed_i
           await page.setViewportSize({ width, height: 844 })
           await expectStillAfterReturn(page, screen)
         }
-        await leaveScreen(page, { ...screen, alters_page: true })
+        await leaveScreen(page, target, { ...screen, alters_page: true })
       }
     },
   )
@@ -165,7 +165,7 @@ test('nothing is animated with reduced motion', { tag: '@full' }, async ({ brows
     await openScreen(page, seededPlatform.target, screen)
     const moving = () => page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length)
     await expect.poll(moving, screen.name).toBe(0)
-    await leaveScreen(page, { ...screen, alters_page: true })
+    await leaveScreen(page, seededPlatform.target, { ...screen, alters_page: true })
   }
   await context.close()
 })
@@ -197,7 +197,7 @@ test('checked, selected and current elements stay distinguishable with forced co
     const page = await context.newPage()
     await openScreen(page, seededPlatform.target, screen)
     for (const [on, off] of pairs[screen.name] ?? []) await expectDifferent(page, on, off)
-    await leaveScreen(page, { ...screen, alters_page: true })
+    await leaveScreen(page, seededPlatform.target, { ...screen, alters_page: true })
   }
   await context.close()
 })
