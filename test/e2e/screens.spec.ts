@@ -4,7 +4,15 @@ import { addAxe, colorContrastRules } from './accessibility.ts'
 import { expect, expectNoHorizontalScroll, expectAccessible, test as base } from './fixtures.ts'
 import type { Screen } from './screen.ts'
 import { screens } from './screens.ts'
-import { type DashboardTarget, toDashboardTarget, leaveScreen, openScreen, createWindow, fetchSeededPlatform } from './screen-navigation.ts'
+import {
+  type DashboardTarget,
+  toDashboardTarget,
+  leaveScreen,
+  openScreen,
+  createWindow,
+  fetchSeededPlatform,
+  preventPrefetch,
+} from './screen-navigation.ts'
 
 /** A window, and one half as wide, as with 200 % zoom; 320 is the minimum that a page must fit (WCAG 1.4.10). */
 const windows = [
@@ -57,8 +65,7 @@ const test = base.extend<object, WorkerFixtures>({
         const [open] = window.pages()
         if (open) return open
         const page = await window.newPage()
-        // A single screen does not load the code of the others.
-        await page.addInitScript(() => Object.defineProperty(navigator, 'connection', { value: { saveData: true } }))
+        await preventPrefetch(page)
         return page
       })
       for (const window of windows.values()) await window.close()
