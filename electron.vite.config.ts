@@ -21,7 +21,7 @@ const minifyPackages: Plugin = {
 }
 
 /** One letter outside of ASCII, and V8 keeps the text of a whole file in two bytes per letter for as long as it runs: 2 MB of ours. */
-const ascii: Plugin = {
+export const ascii: Plugin = {
   name: 'ascii',
   generateBundle(_, files) {
     for (const file of Object.values(files)) {

@@ -252,7 +252,7 @@ test('capture stops, and what was captured is deleted', async () => {
 test('capture ends at its time', async () => {
   await context.request('owner', 'PUT', settings, {})
   expect((await findLogged(await sendHook())).is_captured).toBe(true)
-  await context.platform.advance(3601_000)
+  await context.platform.jump(3601_000)
   expect((await context.request('owner', 'GET', settings)).body).toMatchObject({ capture: { until: null } })
   expect((await findLogged(await sendHook())).is_captured).toBe(false)
 })

@@ -22,6 +22,8 @@ export const changeScreens: Screen[] = [
   {
     name: 'environment-changes',
     path: 'projects/harbour-shop/environment',
+    // Unsaved changes stay in memory.
+    alters_page: true,
     async act(page) {
       await page.getByRole('button', { name: 'Edit as text' }).click()
       const text = page.getByRole('dialog').getByLabel('Variables')
@@ -34,6 +36,8 @@ export const changeScreens: Screen[] = [
   {
     name: 'environment-text',
     path: 'projects/harbour-shop/environment',
+    // Unsaved changes stay in memory.
+    alters_page: true,
     async act(page) {
       await page.getByRole('button', { name: 'Edit as text' }).click()
       await waitForDialog(page)

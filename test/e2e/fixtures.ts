@@ -2,7 +2,8 @@ import { type Page, test as base, expect } from '@playwright/test'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { type Repository, makeRepository } from '../support/repository.ts'
 import { findViolations } from './accessibility.ts'
-import { waitForAnimations, signIn } from './screen-navigation.ts'
+import { isFullTier } from '../support/tier.ts'
+import { preventPrefetch, waitForAnimations, signIn } from './screen-navigation.ts'
 
 interface WorkerFixtures {
   /** '': the platform that all tests of a worker share. Another name: a separate one, which keeps what its tests leave. */
@@ -62,6 +63,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     })
     page.on('console', (message) => message.type() === 'error' && seen.push(message.text()))
     page.on('pageerror', ({ message }) => seen.push(message))
+    if (!isFullTier) await preventPrefetch(page)
     await use(page)
     if (info.status === info.expectedStatus) return
     await info.attach('what the page saw', {

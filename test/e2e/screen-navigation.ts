@@ -1,3 +1,4 @@
+import type { QueryClient } from '@tanstack/react-query'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from '@playwright/test'
 import { promotionsStorageKey } from '../../renderer/stores/promotions.ts'
 import { recordPerformance } from '../support/page-performance.ts'
@@ -48,6 +49,10 @@ export async function createWindow(
   return context
 }
 
+/** The page loads no code of other pages in advance, as in data-saving mode: more than a second of processor time for each document. */
+export const preventPrefetch = (page: Page): Promise<unknown> =>
+  page.addInitScript(() => Object.defineProperty(navigator, 'connection', { value: { saveData: true } }))
+
 /** Opens a sign-in link, and waits until the dashboard has loaded. */
 export async function signIn(page: Page, url: string): Promise<void> {
   await page.goto(url)
@@ -56,11 +61,14 @@ export async function signIn(page: Page, url: string): Promise<void> {
 
 const lastSeenBy = new WeakMap<BrowserContext, Screen['seen_by']>()
 
-/** Brings a page into the state of the screen. */
+/** The address of an instance that does not exist. There nothing of the dashboard is mounted but the message that says so. */
+const emptyAddress = ({ dashboard_url }: DashboardTarget) => `${dashboard_url}on/rem_none/`
+
+/** Brings a page into the state of the screen. A page that `leaveScreen` left keeps its document, because loading one takes four times as long. */
 export async function openScreen(
   page: Page,
   target: DashboardTarget,
-  { path, seen_by = 'owner', before, is_loading = false, act }: Screen,
+  { path, seen_by = 'owner', before, is_loading = false, alters_page = false, act }: Screen,
 ): Promise<void> {
   const context = page.context()
   if (lastSeenBy.get(context) !== seen_by) {
@@ -71,7 +79,10 @@ export async function openScreen(
     lastSeenBy.set(context, seen_by)
   }
   await before?.(page)
-  await page.goto(`${target.dashboard_url}${path}`)
+  const address = `${target.dashboard_url}${path}`
+  // The responses of another instance are in a cache of their own.
+  if (page.url() === emptyAddress(target) && !alters_page && !path.startsWith('on/')) await openWithinDocument(page, address)
+  else await page.goto(address)
   await page.locator('h1').first().waitFor()
   if (is_loading) await page.locator('.skeleton, .skeleton-row').first().waitFor()
   else await page.waitForFunction(() => document.querySelector('.skeleton, .skeleton-row') === null)
@@ -79,12 +90,36 @@ export async function openScreen(
   await waitForAnimations(page)
 }
 
+/** Opens an address as if nothing had been loaded. The page does not offer its query cache, but React has it in the properties of its provider. */
+function openWithinDocument(page: Page, address: string): Promise<void> {
+  return page.evaluate(async (url) => {
+    interface Fiber {
+      child: Fiber
+      memoizedProps: { client?: QueryClient } | null
+    }
+    const root = document.getElementById('root') as unknown as Record<string, { stateNode: { current: Fiber } }>
+    let fiber = root[Object.keys(root).find((key) => key.startsWith('__reactContainer'))!]!.stateNode.current
+    while (!fiber.memoizedProps?.client) fiber = fiber.child
+    fiber.memoizedProps.client.removeQueries({ type: 'inactive' })
+    void fiber.memoizedProps.client.resetQueries()
+    const previous = document.querySelector('h1')
+    history.pushState(null, '', url)
+    while (previous?.isConnected) await new Promise(requestAnimationFrame)
+  }, address)
+}
+
 /** Undoes a screen's routes and network conditions; `alters_page` means that it changed more than that. A page that is left does no work. */
-export async function leaveScreen(page: Page, { alters_page = false }: Screen): Promise<void> {
+export async function leaveScreen(page: Page, target: DashboardTarget, { alters_page = false, seen_by }: Screen): Promise<void> {
   await page.context().setOffline(false)
   if (alters_page) return page.close()
   await page.unrouteAll({ behavior: 'ignoreErrors' })
-  await page.goto('about:blank')
+  // Dialogs of the frame stay open, and so do toasts.
+  while ((await page.getByRole('dialog').count()) > 0) await page.keyboard.press('Escape')
+  if (seen_by !== undefined || (await page.getByRole('status').locator('[class*=toast]').count()) > 0) await page.goto('about:blank')
+  else {
+    await page.evaluate((url) => history.pushState(null, '', url), emptyAddress(target))
+    await page.getByRole('heading', { name: 'Instance not found' }).waitFor()
+  }
 }
 
 /** All entrance animations have ended, except endless ones. */

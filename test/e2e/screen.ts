@@ -12,7 +12,7 @@ export interface Screen {
   before?: (page: Page) => Promise<unknown>
   /** Checked while it still waits for its responses. */
   is_loading?: boolean
-  /** Its changes outlive a navigation: a slow connection, a drag, the desktop's bridge. */
+  /** It gets a document and a page of its own, because what it changes outlives them or a navigation: a script, a slow connection, a drag. */
   alters_page?: boolean
   /** Brings the page into its state, and waits until that is visible. */
   act?: (page: Page) => Promise<unknown>

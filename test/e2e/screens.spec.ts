@@ -4,7 +4,15 @@ import { addAxe, colorContrastRules } from './accessibility.ts'
 import { expect, expectNoHorizontalScroll, expectAccessible, test as base } from './fixtures.ts'
 import type { Screen } from './screen.ts'
 import { screens } from './screens.ts'
-import { type DashboardTarget, toDashboardTarget, leaveScreen, openScreen, createWindow, fetchSeededPlatform } from './screen-navigation.ts'
+import {
+  type DashboardTarget,
+  toDashboardTarget,
+  leaveScreen,
+  openScreen,
+  createWindow,
+  fetchSeededPlatform,
+  preventPrefetch,
+} from './screen-navigation.ts'
 
 /** A window, and one half as wide, as with 200 % zoom; 320 is the minimum that a page must fit (WCAG 1.4.10). */
 const windows = [
@@ -57,8 +65,7 @@ const test = base.extend<object, WorkerFixtures>({
         const [open] = window.pages()
         if (open) return open
         const page = await window.newPage()
-        // A single screen does not load the code of the others.
-        await page.addInitScript(() => Object.defineProperty(navigator, 'connection', { value: { saveData: true } }))
+        await preventPrefetch(page)
         return page
       })
       for (const window of windows.values()) await window.close()
@@ -98,7 +105,7 @@ for (const [index, { name, seen_by, act }] of screens({ serving_id: '', failed_i
       await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
       await openScreen(page, target, screen)
       await expectAccessible(page, name)
-      await leaveScreen(page, screen)
+      await leaveScreen(page, target, screen)
     },
   )
 
@@ -126,7 +133,7 @@ for (const [index, { name, seen_by, act }] of screens({ serving_id: '', failed_i
           await page.setViewportSize({ width, height: 844 })
           await expectStillAfterReturn(page, screen)
         }
-        await leaveScreen(page, { ...screen, alters_page: true })
+        await leaveScreen(page, target, { ...screen, alters_page: true })
       }
     },
   )
@@ -165,7 +172,7 @@ test('nothing is animated with reduced motion', { tag: '@full' }, async ({ brows
     await openScreen(page, seededPlatform.target, screen)
     const moving = () => page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length)
     await expect.poll(moving, screen.name).toBe(0)
-    await leaveScreen(page, { ...screen, alters_page: true })
+    await leaveScreen(page, seededPlatform.target, { ...screen, alters_page: true })
   }
   await context.close()
 })
@@ -197,7 +204,7 @@ test('checked, selected and current elements stay distinguishable with forced co
     const page = await context.newPage()
     await openScreen(page, seededPlatform.target, screen)
     for (const [on, off] of pairs[screen.name] ?? []) await expectDifferent(page, on, off)
-    await leaveScreen(page, { ...screen, alters_page: true })
+    await leaveScreen(page, seededPlatform.target, { ...screen, alters_page: true })
   }
   await context.close()
 })

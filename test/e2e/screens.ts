@@ -85,6 +85,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   {
     name: 'upload-refused',
     path: 'projects/harbour-shop',
+    alters_page: true,
     act: (page) =>
       chooseUpload(page, [{ name: 'café.zip', mimeType: 'application/zip', buffer: createZip([{ name: '../outside.txt', data: 'x' }]) }]),
   },
@@ -307,6 +308,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   {
     name: 'token-needed',
     path: 'on/rem_berth/',
+    alters_page: true,
     async before(page) {
       await withFakeRemote(page)
       await makeRemoteRefuseToken(page)
@@ -347,6 +349,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   {
     name: 'offline',
     path: 'projects/harbour-shop',
+    alters_page: true,
     // An open stream would not notice it.
     before: (page) => page.route('**/instance/events', (route) => route.abort()),
     async act(page) {

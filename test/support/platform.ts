@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import Docker from 'dockerode'
 import { nodeFlags } from '../../server/cli/prepare.mjs'
 import type { Deployment, DeploymentDetail } from '../../server/contract/deployments.ts'
@@ -74,6 +74,11 @@ export interface Client {
 /** As a user's bundle has one. */
 const compileCache = join(tmpdir(), 'homeport-compile-cache')
 
+/** Without the scripts of version managers, each of which takes a second to start a toolchain that the platform finds without it. */
+const path = process.env.PATH?.split(delimiter)
+  .filter((folder) => basename(folder) !== 'shims')
+  .join(delimiter)
+
 /** A user's platform limits its heap, which costs a sixth of its speed. Only the full tier measures memory. */
 const memoryFlags = isFullTier ? nodeFlags : []
 
@@ -96,7 +101,7 @@ export async function startTestPlatform({
     keeps_log: logsRoot !== undefined,
   })
   const child = fork(await buildProgram('platform-process'), [processSettings], {
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+    env: { ...process.env, PATH: path, NODE_COMPILE_CACHE: compileCache },
     execArgv: memoryFlags,
     // Not inherited, because a runner waits until the output of its workers is closed, and a platform that cleans up may outlive its worker.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

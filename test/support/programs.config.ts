@@ -1,9 +1,11 @@
 import { defineConfig } from 'vite'
+import { ascii } from '../../electron.vite.config.ts'
 import { bundledPackages } from '../../resources/package/bundled-packages.ts'
 
 /** Builds the programs that tests start as processes (`programs.ts`), from the same packages as the bundle of users. */
 export default defineConfig({
   publicDir: false,
+  plugins: [ascii],
   ssr: { noExternal: bundledPackages },
   build: {
     ssr: true,

@@ -58,10 +58,12 @@ export function createMachineTools(options: RuntimeOptions, toolchains: Toolchai
 
   const probe = async (tool: ToolName, file: string): Promise<FoundTool | undefined> => {
     const real = await realpath(file)
-    const key = `${tool} ${file} ${real} ${(await stat(real)).mtimeMs}`
+    // Links to one program, such as those in /bin, are one program, unless it does what its name says, like those of rustup.
+    const path = basename(real).startsWith(basename(file)) ? real : file
+    const key = `${tool} ${path} ${(await stat(real)).mtimeMs}`
     let result = probes.get(key)
     if (!result) {
-      result = probeProgram(tool, file, real, options).catch(() => undefined)
+      result = probeProgram(tool, path, real, options).catch(() => undefined)
       probes.set(key, result)
     }
     return result
@@ -174,8 +176,7 @@ async function probeProgram(tool: ToolName, path: string, real: string, options:
   const parsed = definition.parse ? definition.parse(output) : parseFirstVersion(output)
   const version = semver.parse(parsed?.version)?.version ?? semver.coerce(parsed?.version)?.version
   if (!parsed || version === undefined) return undefined
-  // A program inside another installation, such as the system's link to the current version, is used from there.
-  const file = parsed.file ?? (basename(real).startsWith(basename(path)) ? real : path)
+  const file = parsed.file ?? path
   const folder = dirname(file)
   const root = parsed.root ?? (basename(dirname(real)) === 'bin' ? dirname(dirname(real)) : dirname(real))
   const visible = findVisiblePaths(definition, { root, file, real }, options)
