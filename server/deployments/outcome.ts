@@ -196,3 +196,11 @@ export function recordCrash(tx: Tx, projectId: string, deploymentId: string, now
   recomputeProjectStatus(tx, projectId, now)
   publishChange(tx, projectId, deploymentId)
 }
+
+/** A crashed app runs again, because Homeport was restarted. */
+export function recordRunning(tx: Tx, projectId: string, deploymentId: string, now: string): void {
+  if (!listCurrentDeployments(tx, projectId).some(({ id, target }) => id === deploymentId && target === 'production')) return
+  updateProject(tx, projectId, { crashed_at: null })
+  recomputeProjectStatus(tx, projectId, now)
+  publishChange(tx, projectId, deploymentId)
+}
