@@ -17,7 +17,7 @@ export function DeploymentLine({ deployment }: { deployment: Deployment }) {
     <div className="deployment-line">
       <span className="truncate deployment-message">{deploymentTitle(deployment)}</span>
       <span className="deployment-facts">
-        {deployment.number !== undefined && <span>#{deployment.number}</span>}
+        {deployment.number !== undefined && !hasNumber(deployment, deploymentTitle(deployment)) && <span>#{deployment.number}</span>}
         {deployment.commit_sha && <code>{shortenSha(deployment.commit_sha)}</code>}
         {deployment.is_dirty && <span title="The folder had uncommitted changes.">uncommitted changes</span>}
         {deployment.branch && (
@@ -39,3 +39,11 @@ export function deploymentTitle(deployment: Deployment): string {
   const title = { git: triggerLabel(deployment), folder: 'Working folder', upload: 'Uploaded archive' }[deployment.source]
   return deployment.number === undefined || deployment.source === 'git' ? title : `${title} #${deployment.number}`
 }
+
+/** The title of a deployment with its number: `#3 Add the shop`. */
+export function numberedTitle(deployment: Deployment): string {
+  const title = deploymentTitle(deployment)
+  return deployment.number === undefined || hasNumber(deployment, title) ? title : `#${deployment.number} ${title}`
+}
+
+const hasNumber = ({ number }: Deployment, title: string): boolean => number !== undefined && title.endsWith(` #${number}`)

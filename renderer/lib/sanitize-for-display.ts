@@ -3,8 +3,11 @@
 const invisibleCharacters = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
 const maxLength = 400
 
+/** Control characters of an untrusted text are replaced. */
+export const replaceInvisible = (text: string): string => text.replace(invisibleCharacters, '\uFFFD')
+
 /** A text with untrusted names, safe to display: without control characters and of limited length. */
 export function sanitizeForDisplay(text: string): string {
-  const sanitized = text.replace(invisibleCharacters, '\uFFFD')
+  const sanitized = replaceInvisible(text)
   return sanitized.length > maxLength ? `${sanitized.slice(0, maxLength)}…` : sanitized
 }

@@ -108,7 +108,7 @@ export function formatCommandHelp(name: string, command: CliCommand): string {
     Object.entries(options).map(([option, line]) => {
       const [, value = '', what = line] = /^=(\S+) (.*)$/.exec(line) ?? []
       const short = shortFlags[option]
-      return `  ${`${short === undefined ? '' : `-${short}, `}--${option}${value === '' ? '' : ` ${value}`}`.padEnd(26)}${what}`
+      return `  ${`${short === undefined ? '' : `-${short}, `}--${option}${value === '' ? '' : ` ${value}`}`.padEnd(25)} ${what}`
     })
   return [
     command.summary,

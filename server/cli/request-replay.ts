@@ -80,10 +80,9 @@ const formatMs = (ms: number): string => `${Math.round(ms * 10) / 10} ms`
 
 function readTarget(text: string): ReplayTarget {
   if (text === 'production') return { kind: 'production' }
-  const [, kind, name = ''] = /^(preview|deployment):(.+)$/.exec(text) ?? []
-  if (kind === 'preview') return { kind, branch: name }
-  if (kind === 'deployment') return { kind, id: name }
-  throw new UsageError('--to must be production, preview:BRANCH or deployment:ID.')
+  const [, kind = text.startsWith('dpl_') ? 'deployment' : 'preview', name = text] = /^(preview|deployment):(.+)$/.exec(text) ?? []
+  if (name === '') throw new UsageError('--to must be production, a branch with a preview, or the ID of a deployment.')
+  return kind === 'deployment' ? { kind, id: name } : { kind: 'preview', branch: name }
 }
 
 function describeComparison(terminal: Terminal, { is_same, headers, body }: ReplayComparison): string[] {

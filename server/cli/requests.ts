@@ -18,7 +18,7 @@ export const requests: CliCommand = {
     'requests SLUG [--follow] [--status 5xx] [--method M] [--path GLOB] [--since 15m] [--limit N] [--har]',
     'requests show ID',
     'requests capture SLUG [on|off] [--for 1h] [--path GLOB] [--mask FIELD,FIELD]',
-    'requests replay ID [--to production|preview:BRANCH]',
+    'requests replay ID [--to production|BRANCH|DEPLOYMENT]',
   ],
   options: {
     follow: 'keep following until Ctrl-C',
@@ -29,13 +29,20 @@ export const requests: CliCommand = {
     deployment: '=ID requests that this deployment answered',
     replica: '=N requests that this replica answered',
     cache: '=R hit, stale, miss or bypass',
+    'cache-reason': '=TEXT requests whose cache reason has this text, such as "no lifetime"',
+    query: '=TEXT requests whose query string has this text',
+    client: '=ADDRESS requests from the network of this address',
+    'user-agent': '=TEXT requests whose user agent has this text, such as curl',
+    trace: '=ID requests of this trace',
     slow: '=MS requests that took at least this many milliseconds',
+    woke: 'only requests that woke the app',
+    'min-bytes': '=N requests whose response body has at least this many bytes',
     since: '=T only newer ones: 30s, 15m, 2h, 1d or a time such as 2026-05-01T12:00:00Z',
     until: '=T only older ones',
     limit: `=N number of requests, up to ${maxLimit} (default ${defaultLimit}; with --follow none, with --har ${maxLimit})`,
     for: '=T how long to capture headers and bodies: 30m, 2h; at most 24h (default 1h)',
     mask: '=LIST names of headers and fields that are masked too, separated by commas',
-    to: '=TARGET where to replay: production (default), preview:BRANCH or deployment:ID',
+    to: '=TARGET where to replay: production (default), a branch with a preview, or the ID of a deployment that serves',
     body: '=TEXT another body for the replay; --method and --path change those',
     har: 'one HAR 1.2 document, for the network panel of a browser',
   },
@@ -64,6 +71,10 @@ function readFilters({ flags, clock }: CommandContext): RequestFilters {
   const status = stringFlag(flags, 'status')
   if (status !== undefined && !/^[1-5](?:xx|\d\d)$/i.test(status))
     throw new UsageError('--status must be a status such as 404, or a class such as 5xx.')
+  const bytes = stringFlag(flags, 'min-bytes')
+  if (bytes !== undefined && !/^\d{1,9}$/.test(bytes)) throw new UsageError('--min-bytes must be a whole number of bytes.')
+  const trace = stringFlag(flags, 'trace')
+  if (trace !== undefined && !/^[0-9a-f]{32}$/.test(trace)) throw new UsageError('--trace must be a trace ID: 32 hexadecimal digits.')
   const replica = stringFlag(flags, 'replica')
   if (replica !== undefined && !/^\d{1,2}$/.test(replica)) throw new UsageError('--replica must be the number of a replica, such as 2.')
   return {
@@ -74,7 +85,14 @@ function readFilters({ flags, clock }: CommandContext): RequestFilters {
     deployment: stringFlag(flags, 'deployment'),
     replica: replica === undefined ? undefined : Number(replica),
     cache,
+    cache_status: stringFlag(flags, 'cache-reason'),
+    query: stringFlag(flags, 'query'),
+    client_ip: stringFlag(flags, 'client'),
+    user_agent: stringFlag(flags, 'user-agent'),
+    trace_id: trace,
     min_duration_ms: slow === undefined ? undefined : Number(slow),
+    min_wake_ms: flags.woke === true ? 1 : undefined,
+    min_bytes: bytes === undefined ? undefined : Number(bytes),
     since: readTimeFlag('since', stringFlag(flags, 'since'), clock.now()),
     until: readTimeFlag('until', stringFlag(flags, 'until'), clock.now()),
   }
@@ -82,10 +100,12 @@ function readFilters({ flags, clock }: CommandContext): RequestFilters {
 
 const isCacheResult = (text: string): text is NonNullable<RequestFilters['cache']> => /^(?:hit|stale|miss|bypass)$/.test(text)
 
-const toQuery = <Filters extends RequestFilters>({ min_duration_ms, replica, ...filters }: Filters) => ({
+const toQuery = <Filters extends RequestFilters>({ min_duration_ms, min_wake_ms, min_bytes, replica, ...filters }: Filters) => ({
   ...filters,
   ...(replica !== undefined && { replica: String(replica) }),
   ...(min_duration_ms !== undefined && { min_duration_ms: String(min_duration_ms) }),
+  ...(min_wake_ms !== undefined && { min_wake_ms: String(min_wake_ms) }),
+  ...(min_bytes !== undefined && { min_bytes: String(min_bytes) }),
 })
 
 /** Prints the last requests, the newest last. Returns the position from which to follow. */

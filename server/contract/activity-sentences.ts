@@ -126,7 +126,8 @@ export function activitySentence(entry: Pick<ActivityEntry, 'action' | 'actor' |
 export function actorLabel({ kind, name, user_id }: ActivityEntry['actor'], myId?: string): string {
   if (kind === 'user') return user_id !== null && user_id === myId ? 'You' : name
   if (kind === 'token') return `Token ${name}`
-  return kind === 'push' ? 'A push' : 'Homeport'
+  // The name of a push is its hook, unless it is a commit.
+  return kind === 'push' ? (name === 'Push' ? 'A push' : name) : 'Homeport'
 }
 
 const describeNames = (names: readonly string[], noun: string): string =>

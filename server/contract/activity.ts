@@ -9,8 +9,8 @@ export const activityEntry = z.object({
   time: dateTime,
   actor: z.object({
     kind: z.enum(activityActors),
-    id: z.string().nullable().describe('The ID of the user or the token.'),
-    name: z.string().describe('The address of the user, or the name of the token.'),
+    id: z.string().nullable().describe('The ID of the user, the token or the deploy hook.'),
+    name: z.string().describe('The address of the user, or the name of the token or the hook.'),
     user_id: z.string().nullable().describe('The user, also behind a token.'),
     email: z.string().nullable(),
   }),

@@ -61,6 +61,7 @@ const requestFilters = z.object({
     .regex(/^(?:[1-5]xx|[1-5]\d\d)$/i, 'Use a status such as 404, or a class such as 5xx.')
     .optional(),
   method: z.string().max(20).optional(),
+  query: z.string().max(200).optional().describe('Text within the query.'),
   path: z.string().max(200).optional().describe('The start of the path, or a pattern with `*` for any characters, such as `*.png`.'),
   route: z.string().max(200).optional().describe('A route as `listRoutes` names it, such as `/users/:id`.'),
   host: z.string().max(253).optional(),
@@ -72,8 +73,17 @@ const requestFilters = z.object({
     .pipe(z.number().int())
     .optional(),
   cache: requestCacheResult.optional(),
+  cache_status: z.string().max(200).optional().describe('Text within the reason of the cache, such as `fwd=uri-miss`.'),
   client_ip: z.string().max(50).optional().describe('Any address of the network.'),
+  user_agent: z.string().max(200).optional().describe('Text within the user agent.'),
+  failure: requestFailure.optional(),
   min_duration_ms: numberQuery.optional(),
+  min_wake_ms: numberQuery.optional().describe('Requests that waited at least this long for the app to wake.'),
+  min_bytes: numberQuery.optional(),
+  trace_id: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/, 'Use a W3C trace ID: 32 hexadecimal digits.')
+    .optional(),
   id: z.string().max(100).optional(),
   since: dateTime.optional().describe('Requests that ended at this time or later.'),
   until: dateTime.optional().describe('Requests that ended before this time.'),

@@ -41,6 +41,7 @@ export function createAppScaler(
   const scaleApp = async (app: SupervisedApp): Promise<void> => {
     if (app.replacement || app.sleep || app.stopController.signal.aborted || !app.candidate?.replica) return
     const { spec } = app
+    if (spec.target === 'production') await context.recordRunning(spec.project_id, spec.deployment_id)
     await services.removeReplicas(spec, spec.replicas, () => context.routes.setRoute(spec, createRoute(app), limits.drain_ms))
     await services.reviveReplicas(spec, app.stopController.signal)
   }

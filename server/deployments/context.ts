@@ -68,6 +68,8 @@ export interface DeploymentContext extends Omit<DeploymentServiceOptions, 'runti
   jobs: BackgroundJobs
   /** Stores that the app of a project keeps crashing, and updates the project's status. */
   recordCrash(projectId: string, deploymentId: string): Promise<void>
+  /** The app runs: it is not crashed any more. */
+  recordRunning(projectId: string, deploymentId: string): Promise<void>
   /** Stores that a service of production keeps crashing. `ownerId`: its deployment, or its environment. */
   recordServiceCrash(projectId: string, ownerId: string, service: string): Promise<void>
   /** Stores a clean-up that cannot run now, so that it also runs after a restart. */

@@ -66,9 +66,9 @@ export function publishChange(tx: Tx, projectId: string, deploymentId: string): 
   tx.publish({ type: 'project_changed', id: projectId })
 }
 
-/** Publishes that a deployment waits. A push or the call of a deploy hook is recorded in the activity log; all other deployments have a request that is. */
+/** Publishes that a deployment waits. A push is recorded in the activity log here; all other deployments by the request or the hook that started them. */
 export function publishQueued(tx: Tx, now: string, deployment: Omit<DeploymentRow, 'seq'>): void {
-  if (deployment.trigger === 'push' || deployment.trigger === 'hook') recordDeployment(tx, now, deployment, 'created')
+  if (deployment.trigger === 'push') recordDeployment(tx, now, deployment, 'created')
   publishChange(tx, deployment.project_id, deployment.id)
   tx.publish({ type: 'deployment_queued', id: deployment.id })
 }
@@ -193,6 +193,14 @@ export function recordCrash(tx: Tx, projectId: string, deploymentId: string, now
   if (!project) return
   recordProjectActivity(tx, now, project, { action: 'project.crashed', actor_kind: 'system', target_id: deploymentId, is_outcome: 1 })
   updateProject(tx, projectId, { crashed_at: now })
+  recomputeProjectStatus(tx, projectId, now)
+  publishChange(tx, projectId, deploymentId)
+}
+
+/** A crashed app runs again, because Homeport was restarted. */
+export function recordRunning(tx: Tx, projectId: string, deploymentId: string, now: string): void {
+  if (!listCurrentDeployments(tx, projectId).some(({ id, target }) => id === deploymentId && target === 'production')) return
+  updateProject(tx, projectId, { crashed_at: null })
   recomputeProjectStatus(tx, projectId, now)
   publishChange(tx, projectId, deploymentId)
 }

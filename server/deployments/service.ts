@@ -35,7 +35,7 @@ import { createProjectServices, type ProjectServices } from './project-services.
 import { createProjectVolumes, type ProjectVolumes } from './project-volumes.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
 import { followBuildLog, followRuntimeLog } from './log-streams.ts'
-import { publishQueued, endDeployment, endServing, recordCrash, recordServiceCrash } from './outcome.ts'
+import { publishQueued, endDeployment, endServing, recordCrash, recordRunning, recordServiceCrash } from './outcome.ts'
 import { createDeploymentRow, type EnqueueRequest, linkedRepository, readSource } from './deployment-row.ts'
 import { requireIsolation } from './isolation.ts'
 import { createSourceExporter } from './source-export.ts'
@@ -161,6 +161,10 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     environmentsWithCommands: new Map(),
     runtime: (name) => options.runtimes[name],
     runtimeNames,
+    recordRunning: async (projectId, deploymentId) => {
+      if (store.db.readSync((tx) => findProject(tx, projectId))?.crashed_at != null)
+        await store.db.write((tx) => recordRunning(tx, projectId, deploymentId, now()))
+    },
     recordCrash: (projectId, deploymentId) => store.db.write((tx) => recordCrash(tx, projectId, deploymentId, now())),
     recordServiceCrash: (projectId, ownerId, service) => store.db.write((tx) => recordServiceCrash(tx, projectId, { ownerId, service }, now())),
     scheduleCleanup: (task) => store.db.write((tx) => insertCleanup(tx, task, now())).then(runDueCleanups),

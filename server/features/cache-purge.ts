@@ -40,7 +40,7 @@ export function createCachePurger({ db, cache, clock }: CachePurgerDeps): CacheP
     await db.write((tx) => {
       recordCacheEvent(tx, { project_id: projectId, kind: purgeKindOf(requested), tags, urls, purged, source, now: clock.now() })
       const project = source === 'webhook' ? findProject(tx, projectId) : undefined
-      if (project) recordProjectActivity(tx, isoTime(clock.now()), project, { action: 'cache.purged', actor_kind: 'push' })
+      if (project) recordProjectActivity(tx, isoTime(clock.now()), project, { action: 'cache.purged', actor_kind: 'push', actor_name: 'A webhook' })
       tx.publish({ type: 'project_changed', id: projectId })
     })
     return purged

@@ -6,6 +6,7 @@ import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { parsePullRequestLabel } from '../lib/pull-request.ts'
 import { hashSecret, newToken } from '../lib/token.ts'
+import { recordProjectActivity } from '../store/activity.ts'
 import { deleteDeployHook, findDeployHookByHash, insertDeployHook, listDeployHooks, recordDeployHookUse } from '../store/deploy-hooks.ts'
 import { findDeploymentById, listOpenDeployments } from '../store/deployments.ts'
 import type { DeployHookRow } from '../store/notification-tables.ts'
@@ -73,6 +74,15 @@ export function createDeployHookRunner({ store: { db }, clock, deployments }: Pi
       )
       if (queued) return { deployment_id: queued.id, status: queued.status, is_new: false }
       const id = deployments.enqueueInTransaction(tx, { project_id: project.id, trigger: 'hook', source })
+      recordProjectActivity(tx, isoTime(clock.now()), project, {
+        action: 'deployment.created',
+        actor_kind: 'push',
+        actor_id: hook.id,
+        actor_name: `The deploy hook ${hook.name}`,
+        target_id: id,
+        target_name: target === 'preview' ? source.branch : null,
+        details: { branch: source.branch },
+      })
       return { deployment_id: id, status: findDeploymentById(tx, id)?.status ?? 'queued', is_new: true }
     })
 }

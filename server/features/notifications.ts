@@ -167,7 +167,13 @@ function createTargetFunctions({ store: { db }, sealer, clock, mail, instance }:
 
 function requireTarget(tx: Tx, scope: rows.NotificationScope, id: string): NotificationTargetRow {
   const row = rows.findNotificationTarget(tx, scope, id)
-  if (!row) throw new Problem('notification_target_not_found', 'There is no notification target with this ID.')
+  if (!row)
+    throw new Problem(
+      'notification_target_not_found',
+      scope.project_id === null
+        ? 'Your account has no notification target with this ID. If it is the target of a project, name the project (--project SLUG).'
+        : 'This project has no notification target with this ID. Check the ID.',
+    )
   return row
 }
 

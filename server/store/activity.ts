@@ -40,7 +40,7 @@ export function recordActivity(tx: Tx, now: string, { details = {}, ...entry }: 
   tx.publish({ type: 'activity_recorded', id: row.id })
 }
 
-type ProjectActivity = Pick<NewActivity, 'action' | 'actor_kind' | 'target_id' | 'target_name' | 'details' | 'is_outcome'>
+type ProjectActivity = Pick<NewActivity, 'action' | 'actor_kind' | 'actor_id' | 'actor_name' | 'target_id' | 'target_name' | 'details' | 'is_outcome'>
 
 /** Appends what happened to a project without a request. */
 export function recordProjectActivity(tx: Tx, now: string, project: Pick<ProjectRow, 'id' | 'slug' | 'account_id'>, entry: ProjectActivity): void {

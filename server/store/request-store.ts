@@ -4,6 +4,7 @@ import { limits } from '../contract/limits.ts'
 import { deleteCaptures, findCapturedRow, insertCapture, trimCaptures } from './captured-requests.ts'
 import { toGlob } from './glob.ts'
 import { toRoutePatterns, toRouteTemplate } from '../lib/route-template.ts'
+import { requestIdOf } from '../lib/trace-context.ts'
 import { all, first, insert, requestTables, run } from './query.ts'
 import type { RequestRow, RequestTables } from './request-tables.ts'
 import { readUsedBytes, type SqliteDatabase, type SqliteTransaction } from './sqlite.ts'
@@ -305,7 +306,24 @@ const statusClasses = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
  */
 function filterRequests(
   project: number,
-  { status, method, path, route, host, deployment, replica, cache, client_ip, min_duration_ms, id }: RowFilters,
+  {
+    status,
+    method,
+    path,
+    route,
+    host,
+    deployment,
+    replica,
+    cache,
+    client_ip,
+    failure,
+    min_duration_ms,
+    min_wake_ms,
+    min_bytes,
+    trace_id,
+    id,
+    ...others
+  }: RowFilters,
 ) {
   let query = selectRequests()
   if (status !== undefined) {
@@ -331,7 +349,20 @@ function filterRequests(
   if (replica !== undefined) query = query.where('replica', '=', replica)
   if (cache !== undefined) query = query.where('cache', '=', cache)
   if (client_ip !== undefined) query = query.where('client_ip', '=', client_ip)
+  if (failure !== undefined) query = query.where('failure', '=', failure)
   if (min_duration_ms !== undefined) query = query.where('duration_ms', '>=', min_duration_ms)
+  if (min_wake_ms !== undefined) query = query.where('wake_ms', '>=', min_wake_ms)
+  if (min_bytes !== undefined) query = query.where('bytes', '>=', min_bytes)
+  for (const column of ['query', 'cache_status', 'user_agent'] as const) {
+    const text = others[column]?.toLowerCase()
+    if (text !== undefined) query = query.where((eb) => eb(eb.fn<number>('instr', [eb.fn('lower', [column]), eb.val(text)]), '>', 0))
+  }
+  if (trace_id !== undefined) {
+    const own = requestIdOf(trace_id)
+    query = query.where((eb) =>
+      eb.or([eb('trace_id', '=', trace_id), ...(own === undefined ? [] : [eb.and([eb('id', '=', own), eb('trace_id', 'is', null)])])]),
+    )
+  }
   if (id !== undefined) query = query.where('id', '=', id)
   return query
 }

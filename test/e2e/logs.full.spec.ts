@@ -27,6 +27,14 @@ test('the log of an app follows, holds its position on scroll, and never stops b
   await expect(lines(dashboard).filter({ hasText: 'to /still-here' })).toBeInViewport()
   await expect(dashboard.getByRole('button', { name: 'Stop following' })).toBeVisible()
 
+  // The search is part of the address.
+  await dashboard.getByRole('searchbox', { name: 'Search log' }).fill('still-here')
+  await expect(dashboard).toHaveURL(/search=still-here/)
+  await dashboard.reload()
+  await expect(lines(dashboard)).toHaveCount(1)
+  await dashboard.getByRole('searchbox', { name: 'Search log' }).fill('')
+  await expect(dashboard).not.toHaveURL(/search=/)
+
   // Manual scrolling holds the position, and counts new lines.
   // Step by step, like a wheel: a scroll counts as manual for a moment after a step, and each could fail.
   await dashboard.getByTestId('log-scroller').hover()

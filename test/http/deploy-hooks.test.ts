@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ActivityEntry } from '../../server/contract/activity.ts'
+import { activitySentence } from '../../server/contract/activity-sentences.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
 
@@ -56,6 +58,16 @@ describe('the token', () => {
       expect(newest).toMatchObject({ id: body.deployment_id, trigger: 'hook', target: 'production', branch: 'main' })
       await cancelAll()
     }
+  })
+
+  test('the activity log names the hook', async () => {
+    const { token } = await create({ name: 'Storefront CMS' })
+    const { body } = await call(`/hooks/deploy/${token}`)
+    const found = await asOwner<{ entries: ActivityEntry[] }>('GET', '/instance/projects/blog/activity?action=deployment.created')
+    const entry = found.body.entries.find(({ target }) => target?.id === body.deployment_id)
+    expect(entry && activitySentence(entry)).toBe('The deploy hook Storefront CMS started a deployment of main')
+    expect(entry?.actor.kind).toBe('push')
+    await cancelAll()
   })
 
   test.each<[string, (token: string) => [string, Record<string, string>]]>([

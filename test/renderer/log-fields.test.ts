@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { highlightWords } from '../../renderer/features/log-search/highlight-words.ts'
-import { isStructured, parseLogFields } from '../../renderer/features/logs/log-fields.ts'
+import { isStructured, parseLogFields, summarizeLine } from '../../renderer/features/logs/log-fields.ts'
 import type { LogLine } from '../../renderer/features/logs/log-line.ts'
 
 const line = (text: string): LogLine => ({ text, source: 'stdout', ts: null, group: null, number: 1 })
@@ -25,6 +25,23 @@ describe('fields of a line', () => {
   test('none of what only looks like JSON', () => {
     expect(parseLogFields(line('{"a":}'))).toEqual([])
     expect(parseLogFields(line('["a"]'))).toEqual([])
+  })
+})
+
+describe('a JSON line as text', () => {
+  test.each([
+    [
+      '{"level":"warn","time":"2026-11-26T16:29:25.980Z","msg":"stock is low","sku":"LAMP-1","order":{"id":7}}',
+      'WARN stock is low  sku=LAMP-1 order.id=7',
+    ],
+    ['{"level":30,"message":"ready"}', 'INFO ready'],
+    ['\u001b[2m{"msg":"two\\nlines"}\u001b[22m', 'two lines'],
+    ['{"msg":"a\\u202eb"}', 'a\uFFFDb'],
+    ['{"event":"without a message"}', undefined],
+    [`{"msg":"${'x'.repeat(5_000)}"}`, undefined],
+    ['plain', undefined],
+  ])('%j', (text, expected) => {
+    expect(summarizeLine(line(text))).toBe(expected)
   })
 })
 

@@ -10,6 +10,7 @@ import { createRequestRecorder } from '../../server/features/request-recorder.ts
 import { silentLog } from '../../server/lib/log.ts'
 import { newId } from '../../server/lib/id.ts'
 import { toRouteTemplate } from '../../server/lib/route-template.ts'
+import { traceIdOf } from '../../server/lib/trace-context.ts'
 import type { RowFilters } from '../../server/store/request-store.ts'
 import { createSealer } from '../../server/store/sealer.ts'
 import { openStore, type Store } from '../../server/store/store.ts'
@@ -52,8 +53,18 @@ describe('stored requests', () => {
     const rows = [
       requestRow({ path: '/api/users', status: 200, method: 'GET', cache: 'hit' }),
       requestRow({ path: '/api/users', status: 503, method: 'POST', duration_ms: 900, deployment_id: 'dpl_2' }),
-      requestRow({ path: '/image.png', status: 404, host: 'blog--app.localhost', client_ip: '10.1.2.0' }),
-      requestRow({ path: '/a[1]?', status: 500 }),
+      requestRow({
+        path: '/image.png',
+        query: 'Size=2',
+        bytes: 90_000,
+        wake_ms: 300,
+        user_agent: 'Curl/8',
+        trace_id: 'ab'.repeat(16),
+        status: 404,
+        host: 'blog--app.localhost',
+        client_ip: '10.1.2.0',
+      }),
+      requestRow({ path: '/a[1]?', status: 500, cache_status: 'fwd=bypass', failure: 'timeout' }),
     ]
     store.requests.add(rows)
     expect(all('prj_a', { status: '5xx' })).toEqual(['/a[1]?', '/api/users'])
@@ -70,6 +81,15 @@ describe('stored requests', () => {
     expect(all('prj_a', { min_duration_ms: 500 })).toEqual(['/api/users'])
     expect(all('prj_a', { deployment: 'dpl_2' })).toEqual(['/api/users'])
     expect(all('prj_a', { id: rows[2]!.id })).toEqual(['/image.png'])
+    expect(all('prj_a', { query: 'size' })).toEqual(['/image.png'])
+    expect(all('prj_a', { user_agent: 'curl' })).toEqual(['/image.png'])
+    expect(all('prj_a', { cache_status: 'BYPASS' })).toEqual(['/a[1]?'])
+    expect(all('prj_a', { failure: 'timeout' })).toEqual(['/a[1]?'])
+    expect(all('prj_a', { min_bytes: 50_000 })).toEqual(['/image.png'])
+    expect(all('prj_a', { min_wake_ms: 1 })).toEqual(['/image.png'])
+    expect(all('prj_a', { trace_id: 'ab'.repeat(16) })).toEqual(['/image.png'])
+    expect(all('prj_a', { trace_id: traceIdOf(rows[3]!.id) })).toEqual(['/a[1]?'])
+    expect(all('prj_a', { trace_id: traceIdOf(rows[2]!.id) })).toEqual([])
     expect(store.requests.find(rows[2]!.id)).toMatchObject({ project_id: 'prj_a', path: '/image.png' })
     expect(store.requests.find(newId('req'))).toBeUndefined()
   })

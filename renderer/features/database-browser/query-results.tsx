@@ -16,7 +16,7 @@ export function QueryResults({ slug, run, onShowPosition }: { slug: string; run:
     <section className="stack" aria-label="Result">
       {run.is_running && rows.length === 0 && <Progress label="The statement is running." />}
       {problem && <ProblemView problem={problem} />}
-      {end?.type === 'error' && <StatementErrorView error={end.error} onShowPosition={onShowPosition} />}
+      {end?.type === 'error' && !isCanceled(end.error) && <StatementErrorView error={end.error} onShowPosition={onShowPosition} />}
       {snapshot && (
         <p className="text-muted">
           The data from before is in a new dump. <Link href={`/projects/${slug}/database#dumps`}>Open dumps</Link>
@@ -38,14 +38,25 @@ export function QueryResults({ slug, run, onShowPosition }: { slug: string; run:
 function describeRun({ columns, row_count, end, is_running }: QueryRun): string {
   const rows = `${row_count.toLocaleString()} ${row_count === 1 ? 'row' : 'rows'}`
   if (is_running) return row_count > 0 ? `${rows} so far` : ''
+  if (end?.type === 'error' && isCanceled(end.error)) return 'Canceled.'
   if (end?.type !== 'done') return ''
   const what = columns.length > 0 ? rows : `${end.command}${end.row_count === null ? '' : `: ${end.row_count.toLocaleString()} rows`}`
   const cut = end.truncated === 'rows' ? '; there are more rows' : end.truncated === 'bytes' ? '; the result is too large and was cut' : ''
   return `${what} in ${formatLatency(end.duration_ms)}${cut}`
 }
 
+/** What to do about errors that this page can cause. */
+const hintsByCode: Partial<Record<string, string>> = {
+  // read_only_sql_transaction
+  '25006': 'Statements are read-only here. Turn on “Allow changes” above, then run it again.',
+}
+
+/** query_canceled; a statement that ran for too long has the same code. */
+const isCanceled = ({ code, message }: QueryError): boolean => code === '57014' && message.includes('user request')
+
 function StatementErrorView({ error, onShowPosition }: { error: QueryError; onShowPosition: (position: number) => void }) {
-  const { message, detail, hint, code, line, column, position } = error
+  const { message, detail, code, line, column, position } = error
+  const hint = error.hint ?? hintsByCode[code] ?? null
   return (
     <div className="problem" role="alert">
       <CircleAlert size={18} aria-hidden />

@@ -50,7 +50,7 @@ export function RowGrid({ label, columns, rows, order = null, onSort, onOpen, on
                 key={`${index} ${name}`}
                 role="columnheader"
                 aria-sort={order === name ? 'ascending' : order === `-${name}` ? 'descending' : undefined}
-                className={styles.headCell}
+                className={`${styles.headCell} ${isNumberType(type) ? styles.numberHead : ''}`}
               >
                 {onSort ? (
                   <button type="button" className={styles.sort} onClick={() => onSort(name)} title={`${name} ${type}`}>

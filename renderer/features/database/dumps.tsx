@@ -74,7 +74,7 @@ export function Dumps({
       {isPending && <SkeletonRows rows={2} height={60} />}
       {data?.length === 0 && (
         <p className="card-body text-muted">
-          No dumps yet. A dump is the whole database as one SQL file, which you can restore here or use elsewhere. One is created automatically before
+          No dumps yet. A dump is the whole database as one SQL file, which you can restore here or use elsewhere. One is created automatically before{' '}
           {service ? 'an import or a restore.' : 'an import, a restore or a drop.'}
         </p>
       )}

@@ -96,6 +96,7 @@ function LoadedHistory({ slug, name, position, file, onClose, first }: Props & {
         reveal={reveal}
         startAtEnd={false}
         is_live={false}
+        showsTimes={name.deployment === undefined}
         empty="The log has no lines here. Go back, or choose another time."
         state={from !== undefined && to !== undefined ? `${formatDateTime(from)} to ${formatDateTime(to)}` : 'No lines'}
       />

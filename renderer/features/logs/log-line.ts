@@ -12,6 +12,8 @@ export interface LogLine {
   number: number
   /** Computed once on demand: a hundred thousand lines are measured on every resize and searched on every keystroke. */
   width?: number | undefined
+  /** What its row shows, instead of its text. */
+  summary?: string | undefined
   lower?: string | undefined
   level?: LogLevel | undefined
   /** An indented line belongs to the last unindented line before it in its stream. */

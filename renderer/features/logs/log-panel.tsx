@@ -1,10 +1,12 @@
 import { ArrowDownToLine, Braces, Clock, Copy, Download, FileDown, FileText, Pause, Search, WrapText } from 'lucide-react'
-import { type ReactNode, useDeferredValue, useMemo, useState, useSyncExternalStore } from 'react'
+import { type ReactNode, useDeferredValue, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { readPreference, writePreference, useUi } from '../../stores/ui.ts'
 import type { LoadFile, LogFormat } from '../../api/downloads.ts'
 import { IconButton } from '../../components/button.tsx'
 import { Menu, MenuItem } from '../../components/menu.tsx'
 import { formatBytes } from '../../lib/format.ts'
+import { useDebouncedValue } from '../../lib/use-debounced-value.ts'
+import { useQueryParams } from '../../lib/use-query-params.ts'
 import { saveFile } from '../../lib/save-file.ts'
 import { copyText } from '../../components/copy.tsx'
 import { type LogOutputFilter, type LogStore, matchesFilter, formatLines } from './log-store.ts'
@@ -31,6 +33,8 @@ interface Props {
   requestsOf?: string | null
   /** Whether lines may still be added at the end. */
   is_live?: boolean
+  /** Whether timestamps are on until the user chooses. */
+  showsTimes?: boolean
 }
 
 const outputOptions = [
@@ -40,8 +44,11 @@ const outputOptions = [
   { value: 'stderr', text: 'stderr only' },
   { value: 'system', text: 'Homeport only' },
 ] as const satisfies readonly { value: LogOutputFilter; text: string }[]
+const findOutput = (text: string | null): LogOutputFilter | null => outputOptions.find(({ value }) => value === text)?.value ?? null
 const wrapKey = 'homeport.logs.wrap'
 const timeKey = 'homeport.logs.time'
+/** Where timestamps leave room for the lines. */
+const wideEnough = '(min-width: 640px)'
 
 /** A log with search, filter, follow, wrap, timestamps, copy and download. */
 export function LogPanel({
@@ -56,13 +63,15 @@ export function LogPanel({
   download = null,
   requestsOf = null,
   is_live = true,
+  showsTimes = false,
 }: Props) {
-  const [query, setQuery] = useState('')
-  const [output, setOutput] = useState<LogOutputFilter | null>(null)
+  const { params, change } = useQueryParams()
+  const [query, setQuery] = useState(params.get('search') ?? '')
+  const [output, setOutput] = useState<LogOutputFilter | null>(() => findOutput(params.get('output')))
   const [group, setGroup] = useState<string | null>(null)
   const [follow, setFollow] = useState(startAtEnd)
   const [wrap, setWrap] = useState(() => readPreference(wrapKey) !== 'no')
-  const [showTime, setShowTime] = useState(() => readPreference(timeKey) === 'yes')
+  const [showTime, setShowTime] = useState(() => (readPreference(timeKey) ?? (showsTimes && matchMedia(wideEnough).matches ? 'yes' : 'no')) === 'yes')
   const [shownReveal, setShownReveal] = useState(reveal)
   const [shownCount, setShownCount] = useState(0)
   const [fieldsLine, setFieldsLine] = useState<LogLine | null>(null)
@@ -77,6 +86,11 @@ export function LogPanel({
     setGroup(null)
   }
   const needle = useDeferredValue(query.toLowerCase())
+  const settledQuery = useDebouncedValue(query)
+  useEffect(() => {
+    if (settledQuery !== (params.get('search') ?? '') || output !== findOutput(params.get('output'))) change({ search: settledQuery, output })
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- other parameters of the address do not matter
+  }, [settledQuery, output])
   const filter = useMemo(() => ({ needle, output, group }), [needle, output, group])
   const matchingLines = () => store.lines.filter((line) => matchesFilter(line, filter))
   const isFiltered = needle !== '' || output !== null || group !== null
@@ -96,12 +110,7 @@ export function LogPanel({
             onChange={({ target }) => setQuery(target.value)}
           />
         </div>
-        <select
-          className="input select"
-          aria-label="Log level"
-          value={output ?? ''}
-          onChange={({ target }) => setOutput(outputOptions.find(({ value }) => value === target.value)?.value ?? null)}
-        >
+        <select className="input select" aria-label="Log level" value={output ?? ''} onChange={({ target }) => setOutput(findOutput(target.value))}>
           <option value="">All output</option>
           {outputOptions.map(({ value, text }) => (
             <option key={value} value={value}>

@@ -1,6 +1,6 @@
 import { lineLevel } from './log-level.ts'
 import { stripAnsi } from '../../lib/ansi.ts'
-import { isStructured } from './log-fields.ts'
+import { isStructured, summarizeLine } from './log-fields.ts'
 import type { LogLine, LogSource } from './log-line.ts'
 
 /** Lines of one stream, or of this level and above. */
@@ -56,7 +56,15 @@ export function createLogStore(): LogStore {
       // All fields are initialized, so that all lines share one hidden class.
       for (const one of added) {
         const isIndented = one.text[0] === ' ' || one.text[0] === '\t'
-        const line: LogLine = { ...one, number: ++last, width: undefined, lower: undefined, level: undefined, continues: undefined }
+        const line: LogLine = {
+          ...one,
+          number: ++last,
+          width: undefined,
+          summary: undefined,
+          lower: undefined,
+          level: undefined,
+          continues: undefined,
+        }
         if (isIndented) line.continues = lastUnindented[line.source]
         else lastUnindented[line.source] = line
         lines.push(line)
@@ -91,8 +99,8 @@ const fieldsButtonColumns = 2
 export function lineColumns(line: LogLine): number {
   let width = line.width
   if (width === undefined) {
-    const text = stripAnsi(line.text)
-    line.lower = text.toLowerCase()
+    line.summary = summarizeLine(line)
+    const text = line.summary ?? stripAnsi(line.text)
     width = text.length
     if (/[\u1100-\uffff]/.test(text)) for (const character of text) if (/[\u1100-\u{10ffff}]/u.test(character)) width += 1
     line.width = width = Math.min(width, maxShownColumns) + (isStructured(line) ? fieldsButtonColumns : 0)
@@ -103,7 +111,7 @@ export function lineColumns(line: LogLine): number {
 export function matchesFilter(line: LogLine, { needle, output, group }: LogFilter): boolean {
   if (output !== null && !matchesOutput(line, output)) return false
   if (group !== null && line.group !== group) return false
-  return needle === '' || (line.lower ??= stripAnsi(line.text).toLowerCase()).includes(needle)
+  return needle === '' || (line.lower ??= `${stripAnsi(line.text)}\n${summarizeLine(line) ?? ''}`.toLowerCase()).includes(needle)
 }
 
 function matchesOutput(line: LogLine, output: LogOutputFilter): boolean {

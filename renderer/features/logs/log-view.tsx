@@ -154,7 +154,7 @@ const LogRow = memo(function Row({ line, digits, showTime, needle, marked, reque
       </span>
       {showTime && <span className={styles.logTime}>{line.ts ? formatClockTime(line.ts) : ''}</span>}
       <span className={styles.logText} data-testid="log-text" style={width === null ? undefined : { width }}>
-        {parseAnsi(line.text.slice(0, maxShownColumns)).map((span, index) => (
+        {parseAnsi((line.summary ?? line.text).slice(0, maxShownColumns)).map((span, index) => (
           <span key={index} className={span.look}>
             {requestsOf === null ? (
               <Highlighted text={span.text} needle={needle} />

@@ -1,5 +1,6 @@
 import { useCapabilities } from '../../api/capabilities.ts'
 import { useRuntimeLogDownload } from '../../api/downloads.ts'
+import { useDeployments } from '../../api/deployments.ts'
 import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
 import type { FollowedLog } from '../../api/runtime-log.ts'
@@ -8,6 +9,7 @@ import type { RuntimeState } from '../../../server/contract/deployments.ts'
 import { CalendarSearch, Search } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
+import { numberedTitle } from '../../components/deployment-line.tsx'
 import { Button } from '../../components/button.tsx'
 import { SkeletonRows } from '../../components/feedback.tsx'
 import { FilterSelect } from '../../components/filter-select.tsx'
@@ -46,6 +48,7 @@ export default function LogsPage({ slug }: { slug: string }) {
   const { store, stream, state, deployments } = useRuntimeLog(slug, { branch, service, replica })
   const replicas = [...new Set([...(shown?.replicas ?? []).map((one) => String(one.replica)), ...(number === null ? [] : [number])])]
   const select = ({ service: nextService, branch: nextBranch }: FollowedLog) => replace({ service: nextService, branch: nextBranch })
+  const titles = useDeploymentTitles(slug)
   const download = useRuntimeLogDownload(slug, { branch, service })
   const isDeployed = project?.status !== 'created'
   const file = `${[slug, branch?.replaceAll('/', '-'), service].filter(Boolean).join('-')}.log`
@@ -114,7 +117,8 @@ export default function LogsPage({ slug }: { slug: string }) {
                   ? 'Live'
                   : 'Not deployed yet'
         }
-        groups={deployments.map((id) => ({ value: id, text: `Deployment …${id.slice(-6)}` }))}
+        groups={deployments.map((id) => ({ value: id, text: titles.get(id) ?? `Deployment …${id.slice(-6)}` }))}
+        showsTimes
       />
       {isJumping && (
         <JumpDialog
@@ -127,4 +131,11 @@ export default function LogsPage({ slug }: { slug: string }) {
       )}
     </div>
   )
+}
+
+/** Titles of the newest deployments, by ID. */
+function useDeploymentTitles(slug: string): Map<string, string> {
+  const { data } = useDeployments(slug, {})
+  const listed = data?.pages.flatMap((page) => page.deployments) ?? []
+  return new Map(listed.map((one) => [one.id, numberedTitle(one)]))
 }

@@ -20,7 +20,7 @@ import { useQueryParams } from '../../lib/use-query-params.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { CaptureControl } from './capture-control.tsx'
 import { FilterFields } from './filter-fields.tsx'
-import { linkedFilters, parseRequestFilters, type FilterChange } from './filters.ts'
+import { type AddedFilter, addedFilters, type FilterChange, parseRequestFilters } from './filters.ts'
 import { RequestDialog } from './request-dialog.tsx'
 import { RequestList } from './request-list.tsx'
 import { useIsScrolled } from './use-is-scrolled.ts'
@@ -84,13 +84,19 @@ function Requests({ slug }: { slug: string }) {
   return (
     <>
       <FilterFields filters={filters} onChange={change} isLive={isLive && canFollow} onToggleLive={canFollow ? toggleLive : null} />
-      <LinkedFilters filters={filters} onChange={change} />
+      <AddedFilters filters={filters} onChange={change} />
       {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       {first?.is_recording === false ? <RecordingOff /> : <CaptureControl slug={slug} />}
       <section key={data ? 'list' : 'loading'} className="card" aria-label="Requests" hidden={error !== null && !data}>
         {!data && !error && <SkeletonRows rows={12} height={virtualRowHeight} />}
         {requests.length > 0 && (
-          <RequestList requests={requests} isComplete={!hasNextPage} onSelect={({ id }) => change({ request: id })} onEndReached={loadMore} />
+          <RequestList
+            main_host={`${slug}.localhost`}
+            requests={requests}
+            isComplete={!hasNextPage}
+            onSelect={({ id }) => change({ request: id })}
+            onEndReached={loadMore}
+          />
         )}
         {data && requests.length === 0 && <NoRequests isFiltered={Object.keys(filters).length > 0} onClear={clear} />}
       </section>
@@ -118,9 +124,10 @@ function Requests({ slug }: { slug: string }) {
   )
 }
 
-function LinkedFilters({ filters, onChange }: { filters: RequestQuery; onChange: (next: FilterChange) => void }) {
+function AddedFilters({ filters, onChange }: { filters: RequestQuery; onChange: (next: FilterChange) => void }) {
   const { since, until } = filters
-  const names = (Object.keys(linkedFilters) as (keyof typeof linkedFilters)[]).filter((name) => filters[name] !== undefined)
+  // The status has a field of its own, which shows it.
+  const names = (Object.keys(addedFilters) as AddedFilter[]).filter((name) => name !== 'status' && filters[name] !== undefined)
   if (names.length === 0 && since === undefined && until === undefined) return null
   return (
     <div className={styles.chips}>
@@ -131,7 +138,7 @@ function LinkedFilters({ filters, onChange }: { filters: RequestQuery; onChange:
       )}
       {names.map((name) => (
         <Button key={name} icon={X} onClick={() => onChange({ [name]: undefined })}>
-          {linkedFilters[name]} {sanitizeForDisplay(filters[name] ?? '')}
+          {addedFilters[name].label} {sanitizeForDisplay(filters[name] ?? '')}
         </Button>
       ))}
     </div>

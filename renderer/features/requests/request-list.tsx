@@ -7,6 +7,8 @@ import { cacheLabels, statusTone } from './labels.ts'
 import styles from './requests.module.css'
 
 interface Props {
+  /** The host of production, which the rows leave out. */
+  main_host: string
   requests: LoggedRequest[]
   isComplete: boolean
   onSelect: (request: LoggedRequest) => void
@@ -14,21 +16,21 @@ interface Props {
 }
 
 /** Requests, newest first. */
-export function RequestList({ requests, isComplete, onSelect, onEndReached }: Props) {
+export function RequestList({ main_host, requests, isComplete, onSelect, onEndReached }: Props) {
   return (
     <VirtualList
       label="Requests"
       items={requests}
       getKey={({ id }) => id}
-      renderItem={(request) => <RequestRow request={request} onSelect={onSelect} />}
+      renderItem={(request) => <RequestRow main_host={main_host} request={request} onSelect={onSelect} />}
       isComplete={isComplete}
       onEndReached={onEndReached}
     />
   )
 }
 
-function RequestRow({ request, onSelect }: { request: LoggedRequest; onSelect: Props['onSelect'] }) {
-  const { time, method, status, path, query, duration_ms, cache, skipped_before } = request
+function RequestRow({ main_host, request, onSelect }: Pick<Props, 'main_host' | 'onSelect'> & { request: LoggedRequest }) {
+  const { time, method, host, status, path, query, duration_ms, cache, skipped_before } = request
   return (
     <>
       <button type="button" className={styles.row} onClick={() => onSelect(request)}>
@@ -40,6 +42,7 @@ function RequestRow({ request, onSelect }: { request: LoggedRequest; onSelect: P
         <span className={`mono truncate ${styles.path}`}>
           {sanitizeForDisplay(path)}
           {query !== null && <span className="text-subtle">?{sanitizeForDisplay(query)}</span>}
+          {host !== main_host && <span className="text-subtle"> {sanitizeForDisplay(host)}</span>}
         </span>
         <span className={`text-muted ${styles.cache}`}>{cache === null ? '' : cacheLabels[cache]}</span>
         <span className={styles.duration}>{formatLatency(duration_ms)}</span>

@@ -101,6 +101,10 @@ export const runningTopics: HelpArticle[] = [
       { run: 'npx homeport requests my-app --status 5xx --since 15m' },
       { run: 'npx homeport requests my-app --follow --path /api' },
       {
+        run: 'npx homeport requests my-app --user-agent bot --status 404',
+        note: 'every field has a filter: on the page under More, here as an option',
+      },
+      {
         run: 'npx homeport requests my-app --since 1h --har > requests.har',
         note: 'the same as Download HAR on the page: the network panel of a browser opens it',
       },
@@ -124,7 +128,7 @@ export const runningTopics: HelpArticle[] = [
       'Secrets are masked before anything is stored: the headers Authorization, Cookie and Set-Cookie, and headers, fields of JSON and forms, and query parameters with names such as `password`, `secret`, `token` or `api_key`. Name further ones under Also mask, or with `--mask email,iban`. What is stored is encrypted with the key of this instance.',
       { h: 'Send a captured request again' },
       'Replay sends a captured request to production or to a preview, edited or not, and shows both responses side by side, with the differences in status, headers and JSON. Use it to try the fix of a webhook on its branch. Masked headers are left out unless you enter them. The app can recognize a replay by the header `X-Homeport-Replay`, which has the ID of the captured request. An earlier version receives requests only while it serves something: roll back to it, or deploy its branch as a preview.',
-      { run: 'npx homeport requests replay req_01k… --to preview:fix-webhook', note: 'exits with 1 if the response differs' },
+      { run: 'npx homeport requests replay req_01k… --to fix-webhook', note: 'exits with 1 if the response differs' },
       { h: 'What is kept' },
       'The last 100,000 requests of a project, for three days, and 1 GB of all projects together, of which the largest is shortened first; at most 1,000 in a second: beyond it the log says how many requests it left out. The address of a visitor is shortened to its network. Headers other than User-Agent, cookies and bodies are kept only while they are captured, and the values of query parameters that look like secrets, such as `token`, are replaced. The log is part of this instance only, and not of backups. To turn it off, use [[/instance/settings|Instance, Settings]] or the command below.',
       { run: 'npx homeport settings set request_log false' },

@@ -50,6 +50,16 @@ export async function replayWebhook(story: StoryContext): Promise<void> {
   await expect(dialog.getByRole('region', { name: 'Replay' })).toContainText('"fee": 2')
 
   await inputDriver.press(dialog.getByRole('button', { name: 'Close' }))
+  // The replay went to the host of the preview, which its row names.
+  const replayed = dashboard.getByRole('button', { name: /POST.*dearer--payments\.localhost/ })
+  await expect(replayed).toBeVisible()
+  await inputDriver.press(dashboard.getByRole('button', { name: 'More' }))
+  await inputDriver.choose(dashboard.getByLabel('Field'), 'Host')
+  await inputDriver.fill(dashboard.getByLabel('Value'), 'payments.localhost')
+  await inputDriver.press(dashboard.getByRole('button', { name: 'Add filter' }))
+  await expect(replayed).toBeHidden()
+  await inputDriver.press(dashboard.getByRole('button', { name: 'Host payments.localhost' }))
+  await expect(replayed).toBeVisible()
   await inputDriver.press(dashboard.getByRole('button', { name: 'Stop capture' }))
   await expect(dashboard.getByText('Headers and bodies are not captured.')).toBeVisible()
 }
