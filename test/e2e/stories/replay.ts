@@ -53,7 +53,7 @@ export async function replayWebhook(story: StoryContext): Promise<void> {
   // The replay went to the host of the preview, which its row names.
   const replayed = dashboard.getByRole('button', { name: /POST.*dearer--payments\.localhost/ })
   await expect(replayed).toBeVisible()
-  await inputDriver.press(dashboard.getByRole('button', { name: 'More' }))
+  await inputDriver.press(dashboard.getByRole('button', { name: 'More', exact: true }))
   await inputDriver.choose(dashboard.getByLabel('Field'), 'Host')
   await inputDriver.fill(dashboard.getByLabel('Value'), 'payments.localhost')
   await inputDriver.press(dashboard.getByRole('button', { name: 'Add filter' }))
