@@ -23,7 +23,7 @@ const workers = Number(flags.find((flag) => flag.startsWith('workers='))?.slice(
 const options: EdgeOptions = {
   log: silentLog,
   isMetricsEnabled: () => flags.includes('metrics'),
-  isRequestLogEnabled: () => recorder !== undefined,
+  isRequestLogEnabled: () => flags.includes('requests'),
   ...(flags.includes('cache') ? { cache } : {}),
 }
 const program = { node_path: process.execPath, script: join(import.meta.dirname, '../../server/edge/workers/worker.ts'), env: {} }

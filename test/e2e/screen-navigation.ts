@@ -45,7 +45,7 @@ export async function createWindow(
   const context = await browser.newContext({ locale: 'en-GB', ...options })
   if (records) await recordPerformance(context)
   // An unfinished promotion of another screen would be offered here.
-  await context.addInitScript((key) => self === top && localStorage.removeItem(key), promotionsStorageKey)
+  await context.addInitScript((key) => self === top && origin !== 'null' && localStorage.removeItem(key), promotionsStorageKey)
   return context
 }
 
