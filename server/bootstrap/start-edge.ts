@@ -1,15 +1,10 @@
 import { hostname } from 'node:os'
-import { getCompileCacheDir } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { DeploymentService } from '../deployments/service.ts'
-import { createEdge, type EdgeOptions, type Route } from '../edge/server.ts'
-import { createEdgeWorkers } from '../edge/workers/edge-workers.ts'
-import { removeUnusedCaches } from '../edge/workers/shared-cache.ts'
 import { applyCapture } from '../features/capture-rules.ts'
 import { createMetricsRecorder } from '../features/metrics-recorder.ts'
 import { createMetricTotals } from '../features/metric-totals.ts'
 import { createRequestRecorder } from '../features/request-recorder.ts'
-import { pickVariables } from '../lib/environment.ts'
 import { newSecret } from '../lib/token.ts'
 import { createLocalHttps } from '../tls/local-https-service.ts'
 import { connectableHost, formatHostForUrl } from '../platform.ts'
@@ -17,8 +12,8 @@ import { createCertificateAuthorityStore } from '../store/certificate-authority.
 import { listLocalHostnames } from '../store/domains.ts'
 import { listProjectIdsWithoutCaching } from '../store/projects.ts'
 import { listRequestCaptures } from '../store/request-captures.ts'
-import type { PlatformOptions } from '../options.ts'
 import type { PlatformContext } from './context.ts'
+import { createPlatformEdge } from './create-edge.ts'
 
 export type PlatformEdge = Awaited<ReturnType<typeof startEdge>>
 
@@ -44,16 +39,13 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
     https: () => ({ url: urls.edge_https, fell_back: httpsFellBack }),
     system: { ...options, ...host.names },
   })
-  const unsubscribe = events.subscribe((event) => event.type === 'project_changed' && localHttps.scheduleHostsFileSync())
-  localHttps.scheduleHostsFileSync()
-
   const probe_secret = newSecret()
-  const edgeOptions = {
+  const edge = await createPlatformEdge(options, {
     log,
     clock,
     probe_secret,
-    resolveUnknownHost: (name: string) => deployments?.getStatusPage(name),
-    wake: (route: Route) => deployments?.wakeApp(route.project_id, route.deployment_id ?? ''),
+    resolveUnknownHost: (name) => deployments?.getStatusPage(name),
+    wake: (route) => deployments?.wakeApp(route.project_id, route.deployment_id ?? ''),
     isMetricsEnabled: () => settings.current().metrics,
     isRequestLogEnabled: () => settings.current().request_log,
     private_cookie: identity.cookie_name,
@@ -64,12 +56,9 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
       memory_bytes: () => settings.current().cache_memory_mb * 2 ** 20,
       disk_bytes: () => settings.current().cache_disk_mb * 2 ** 20,
     },
-  } satisfies EdgeOptions
-  await removeUnusedCaches(edgeOptions.cache.directory, options.edge_workers)
-  const edge =
-    options.edge_workers === 0
-      ? createEdge(edgeOptions)
-      : createEdgeWorkers({ ...edgeOptions, workers: options.edge_workers, program: getWorkerProgram(options) })
+  })
+  const unsubscribe = events.subscribe((event) => event.type === 'project_changed' && localHttps.scheduleHostsFileSync())
+  localHttps.scheduleHostsFileSync()
   const metricTotals = createMetricTotals({ db: store.db, events })
   const metrics = createMetricsRecorder({ meter: edge.metrics, store: store.metrics, clock, log, onStored: metricTotals.addRequests })
   const requests = createRequestRecorder({ edge: edge.requests, store: store.requests, sealer, clock, log })
@@ -125,11 +114,4 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
     await close()
     throw error
   }
-}
-
-/** What a worker needs comes as messages. Of the environment it has what its system needs, and settings of memory. */
-const getWorkerProgram = ({ node_path, edge_worker_path, environment }: PlatformOptions) => {
-  const env = pickVariables(environment, ['SystemRoot', 'MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_', 'MALLOC_TRIM_THRESHOLD_'])
-  const cacheFolder = getCompileCacheDir()
-  return { node_path, script: edge_worker_path, env: cacheFolder === undefined ? env : { ...env, NODE_COMPILE_CACHE: dirname(cacheFolder) } }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import { createPlatformEdge } from '../../server/bootstrap/create-edge.ts'
 import type { Edge } from '../../server/edge/edge.ts'
 import type { RequestRecord } from '../../server/edge/request-log.ts'
 import { createEdgeWorkers } from '../../server/edge/workers/edge-workers.ts'
@@ -253,6 +254,19 @@ test('closing a listener on the network cuts its connections, and only known nam
   // Anybody can send any name, so only the failure is logged.
   await until(() => (entries.length > 0 ? true : undefined), { what: 'the log' })
   expect(entries.map(({ event, fields }) => [event, fields['host']])).not.toContainEqual(['edge.certificate_failed', 'unknown.localhost'])
+})
+
+test('if no worker can start, the platform serves the apps itself', async () => {
+  const entries: LogEntry[] = []
+  const log = createLog((_, entry) => entries.push(entry))
+  const program = { node_path: process.execPath, edge_worker_path: join(tmpdir(), 'no-such-worker.js'), environment: {} }
+  const edge = await createPlatformEdge({ ...program, edge_workers: 1 }, { log })
+  cleanups.push(() => edge.close())
+  const app = await startCounter()
+  await edge.setRoute(host, upstreamRoute(app.port))
+  const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
+  expect((await get(port, '/', { host })).text).toBe('GET 1')
+  expect(entries.map(({ event }) => event)).toEqual(['edge.worker_ended', 'edge.workers_unavailable'])
 })
 
 test('the caches of workers that a start does not have are removed', async () => {

@@ -13,8 +13,8 @@ export interface CachedResponse {
   policy: StoragePolicy
   stored_ms: number
   part: StoredRange | null
-  /** Status line and header fields, then the body. */
-  bytes: Uint8Array
+  /** Status line and header fields, then the body, in Base64. */
+  bytes: string
   lines_end: number
 }
 
@@ -32,14 +32,15 @@ export function exportEntry(projectId: string, entry: CacheEntry): CachedRespons
     policy,
     stored_ms,
     part,
-    bytes: Buffer.concat([entry.serialized.subarray(0, lines_end), entry.body]),
+    bytes: Buffer.concat([entry.serialized.subarray(0, lines_end), entry.body]).toString('base64'),
     lines_end,
   }
 }
 
 export function importEntry(urlEntry: UrlEntry, { variant, tags, status, policy, stored_ms, part, bytes, lines_end }: CachedResponse): CacheEntry {
-  const entry = new CacheEntry(urlEntry, variant, tags, status, policy, stored_ms, bytes.length - lines_end)
+  const stored = Buffer.from(bytes, 'base64')
+  const entry = new CacheEntry(urlEntry, variant, tags, status, policy, stored_ms, stored.length - lines_end)
   entry.part = part
-  entry.load(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), lines_end)
+  entry.load(stored, lines_end)
   return entry
 }

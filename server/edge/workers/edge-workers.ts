@@ -46,6 +46,8 @@ interface Worker {
 /** A worker that lived shorter than this is replaced after a pause. */
 const minLifetime_ms = 10_000
 const restartPause_ms = 1_000
+/** How long the first worker may take to start. */
+const startTimeout_ms = 10_000
 /** How long a worker may take to report. */
 const reportTimeout_ms = 2_000
 /** How long a worker may take to end, after the grace of its requests. */
@@ -54,9 +56,9 @@ const exitTimeout_ms = 2_000
 /**
  * The edge as processes of its own. This process opens the listeners and passes each new connection to the worker with the fewest, on the same channel as
  * the routes: a connection never arrives before the routes that were set before it. It keeps the routing table, from which a new worker starts, and adds
- * up what the workers report.
+ * up what the workers report. `isRunning` resolves when a worker serves, with false if one cannot start.
  */
-export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
+export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunning(): Promise<boolean> } {
   const { log, program, clock = systemClock } = options
   const metrics = createMetricsCollector({ clock, isEnabled: options.isMetricsEnabled ?? (() => false) })
   const routes = new Map<string, Route>()
@@ -64,10 +66,11 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
   const hostByAlias = new Map<string, string>()
   const developmentRoutes: Map<string, WorkerState['development_routes'][number][1]> = new Map()
   const captures: Map<string, WorkerState['captures'][number][1]> = new Map()
-  const sticky_secret = randomBytes(32)
+  const sticky_secret = randomBytes(32).toString('base64')
   const lastRequests = new Map<string, number>()
   const routeSetAt = new Map<string, number>()
   let records: RequestRecord[] = []
+  const running = Promise.withResolvers<boolean>()
   let https_port = 0
   let isClosed = false
   /** Connections that arrived while no worker was ready. */
@@ -148,6 +151,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
           workers[index] = undefined
           if (isClosed) return
           log.warn('edge.worker_ended', { reason, pid: worker.process.pid })
+          running.resolve(false)
           for (const { socket, origin } of unaccepted) accept(socket, origin)
           void replaceWorker(index, worker.startedAt)
         },
@@ -172,6 +176,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
     switch (event.type) {
       case 'ready': {
         worker.isReady = true
+        running.resolve(true)
         const held = waiting
         waiting = []
         for (const { socket, origin } of held) accept(socket, origin)
@@ -258,6 +263,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge {
 
   return {
     ...listeners,
+    isRunning: async () => (await withTimeout(clock, startTimeout_ms, running.promise)) === true,
     async setRoute(name, route, { drain_ms = edgeLimits.drain_ms } = {}) {
       const host = normalizeHost(name)
       routes.set(host, route)

@@ -18,14 +18,14 @@ export const encodeBucket = (bucket: MetricsBucket): EncodedBucket => ({
   cache_hits: bucket.cache_hits,
   cache_misses: bucket.cache_misses,
   cache_bypass: bucket.cache_bypass,
-  latencies: bucket.latencies.encode(),
+  latencies: Buffer.from(bucket.latencies.encode()).toString('base64'),
   cold_starts: 0,
   last_cold_start_at: null,
 })
 
 export const decodeBucket = (bucket: EncodedBucket): MetricsBucket => ({
   ...bucket,
-  latencies: createHistogram(bucket.latencies),
+  latencies: createHistogram(Buffer.from(bucket.latencies, 'base64')),
   cold_latencies: null,
 })
 
@@ -47,7 +47,7 @@ const encodeCapture = (capture: RequestCapture): EncodedCapture => ({
 })
 
 const encodeBody = ({ parts, isTruncated, isChunked, isIgnored }: CapturedBody): EncodedBody => ({
-  parts,
+  parts: parts.map((part) => part.toString('base64')),
   is_truncated: isTruncated,
   is_chunked: isChunked,
   is_ignored: isIgnored,
@@ -65,7 +65,7 @@ function decodeCapture({ masked_fields, request_headers, request_body, response_
 
 function decodeBody({ parts, is_truncated, is_chunked, is_ignored }: EncodedBody, body: CapturedBody): void {
   body.isChunked = is_chunked
-  for (const part of parts) body.add(Buffer.from(part))
+  for (const part of parts) body.add(Buffer.from(part, 'base64'))
   body.isTruncated = is_truncated
   body.isIgnored = is_ignored
 }

@@ -6,7 +6,10 @@ import type { MetricsBucket } from '../metrics.ts'
 import type { RequestRecord } from '../request-log.ts'
 import type { CachedResponse } from '../cache/cached-response.ts'
 
-/** The messages between the platform and an edge worker, over the channel of a forked process. They arrive in the order in which they were sent. */
+/**
+ * The messages between the platform and an edge worker, over the channel of a forked process, in the order in which they were sent. They are JSON,
+ * because Electron and Node have different versions of V8's own format. Bytes are Base64.
+ */
 
 /** What the edge asks of the platform's settings. Sent again when it changes. */
 export interface WorkerSettings {
@@ -27,7 +30,7 @@ export interface WorkerState {
   probe_secret: string | undefined
   private_cookie: string | undefined
   /** Of the cookies of sticky sessions, which lead to the same replica on every worker. */
-  sticky_secret: Uint8Array
+  sticky_secret: string
   routes: [host: string, route: Route][]
   aliases: [host: string, names: readonly string[]][]
   development_routes: [host: string, route: DevelopmentRoute | StatusPage][]
@@ -102,7 +105,7 @@ export interface WorkerReport {
   cached: [projectId: string, stats: { objects: number; bytes: number }][]
 }
 
-export type EncodedBucket = Omit<MetricsBucket, 'latencies' | 'cold_latencies'> & { latencies: Uint8Array }
+export type EncodedBucket = Omit<MetricsBucket, 'latencies' | 'cold_latencies'> & { latencies: string }
 
 export type EncodedRecord = Omit<RequestRecord, 'capture'> & { capture: EncodedCapture | null }
 
@@ -115,7 +118,7 @@ export interface EncodedCapture {
 }
 
 export interface EncodedBody {
-  parts: Uint8Array[]
+  parts: string[]
   is_truncated: boolean
   is_chunked: boolean
   is_ignored: boolean

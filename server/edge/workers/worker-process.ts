@@ -38,7 +38,6 @@ export function startWorkerProcess(options: {
     execPath: node_path,
     execArgv: [],
     env,
-    serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const calls = new Map<number, PromiseWithResolvers<unknown>>()
