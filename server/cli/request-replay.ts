@@ -81,7 +81,8 @@ const formatMs = (ms: number): string => `${Math.round(ms * 10) / 10} ms`
 function readTarget(text: string): ReplayTarget {
   if (text === 'production') return { kind: 'production' }
   const [, kind = text.startsWith('dpl_') ? 'deployment' : 'preview', name = text] = /^(preview|deployment):(.+)$/.exec(text) ?? []
-  if (name === '') throw new UsageError('--to must be production, a branch with a preview, or the ID of a deployment.')
+  // Git allows no colon in the name of a branch.
+  if (name === '' || name.includes(':')) throw new UsageError('--to must be production, a branch with a preview, or the ID of a deployment.')
   return kind === 'deployment' ? { kind, id: name } : { kind: 'preview', branch: name }
 }
 

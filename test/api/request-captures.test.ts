@@ -223,8 +223,10 @@ describe('homeport requests', () => {
   })
 
   test('replay prints the difference, and exits with 1', async () => {
-    const { code, out } = await run('replay', webhook.id, '--to', 'preview:dearer')
-    expect([code, out]).toEqual([1, expect.stringMatching(/^ {2}~ fee: 1 -> 2$/m)])
+    for (const target of ['dearer', 'preview:dearer']) {
+      const { code, out } = await run('replay', webhook.id, '--to', target)
+      expect([code, out]).toEqual([1, expect.stringMatching(/^ {2}~ fee: 1 -> 2$/m)])
+    }
     expect(await run('replay', webhook.id, '--to', 'http://localhost')).toMatchObject({ code: 2 })
   })
 
