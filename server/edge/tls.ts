@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import { createServer, type SecureContext, type Server, type TLSSocket } from 'node:tls'
 import { unmapIpv4 } from '../lib/client-ip.ts'
 import type { EdgeContext } from './edge-context.ts'
@@ -91,7 +91,8 @@ export function createTlsAcceptor(
   /** Rejects for a host name without a route, so that clients cannot have certificates created at will. */
   async function secureContextFor(serverName: string): Promise<SecureContext> {
     const host = parseHostName(serverName)
-    if (host === undefined || edge.router.find(host) === undefined) throw new UnknownHostError()
+    // A server name is never an address (RFC 6066 §3).
+    if (host === undefined || isIP(host) !== 0 || edge.router.find(host) === undefined) throw new UnknownHostError()
     try {
       return (await getTlsCredentials(host)).context
     } catch (error) {

@@ -112,6 +112,15 @@ export function processorTime_s(pid: number): number {
   return sum
 }
 
+/** CPU seconds of the children of this process that run a script. */
+export function childrenTime_s(script: string): number {
+  let sum = 0
+  for (const { pid, fields } of processFamily(process.pid)) {
+    if (pid !== process.pid && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(script)) sum += (Number(fields[11]) + Number(fields[12])) / 100
+  }
+  return sum
+}
+
 /** Resident memory of a process and its children, in MB. */
 export function residentMemory_mb(pid: number): number {
   let pages = 0

@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createEdge, type Edge } from '../../server/edge/server.ts'
+import { createEdgeWorkers } from '../../server/edge/workers/edge-workers.ts'
 import { createRequestRecorder } from '../../server/features/request-recorder.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import { createSealer } from '../../server/store/sealer.ts'
 import { openStore } from '../../server/store/store.ts'
 import { routeOwner, upstreamRoute } from '../support/edge.ts'
-import { compare, pinToOneCore, printRows, measureRequests, runWrk, type Measure } from './compare.ts'
+import { childrenTime_s, compare, pinToOneCore, printRows, measureRequests, runWrk, type Measure } from './compare.ts'
 import { isInstalled, startFileServer, startNodeProgram, startPeers, stop, type Peer } from './peers.ts'
 import { median, type BenchRow } from './row.ts'
 
@@ -104,30 +105,56 @@ export const benchCacheHits = (options: EdgeBenchOptions = {}): Promise<BenchRow
     return rows
   })
 
-/** Edge workers, compared with an edge in one process, and with metrics and request log on, compared with the same number of workers without. */
+/** Edge workers, compared with an edge in one process, and the cost of the request log in them. */
 export const benchWorkers = (options: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
   withPeers('edge workers', async (folder, started) => {
     const files = await startFileServer(folder, 'public, max-age=86400')
     started.push(files)
-    const startEdge = async (name: string, ...flags: string[]): Promise<Peer> => {
-      const edge = { name, ...(await startNodeProgram('edge-server.ts', String(files.port), 'cache', ...flags)) }
+    const startEdge = async (name: string, workers: number): Promise<Peer> => {
+      const edge = { name, ...(await startNodeProgram('edge-server.ts', String(files.port), 'cache', 'metrics', 'requests', `workers=${workers}`)) }
       started.push(edge)
       return edge
     }
     const measure: Measure = { name: 'edge workers 2, hit 1 kB', path: '/1k.json', connections: 64, unit: 'req/s', load: measureRequests, bars: {} }
-    const [rounds, seconds] = [options.rounds ?? 5, options.seconds ?? 2]
-    const two = await startEdge('homeport', 'workers=2', 'metrics', 'requests')
-    const one = await startEdge('one worker', 'workers=1', 'metrics', 'requests')
-    const rows = await compare(measure, [two, one, await startEdge('in process', 'metrics', 'requests')], rounds, seconds)
-    for (const [count, edge] of [
-      [1, { ...one, name: 'homeport' }],
-      [2, two],
-    ] as const) {
-      const off = await startEdge('log off', `workers=${count}`)
-      rows.push(...(await compare({ ...measure, name: `log on, workers ${count}, hit`, bars: { 'log off': 0.95 } }, [edge, off], rounds, seconds)))
-    }
+    const peers = [await startEdge('homeport', 2), await startEdge('one worker', 1), await startEdge('in process', 0)]
+    const rows = await compare(measure, peers, options.rounds ?? 5, options.seconds ?? 2)
+    for (const { process } of peers) await stop(process)
+    for (const workers of [1, 2]) rows.push(...(await compareRequestLogOfWorkers(folder, files.port, workers, options.seconds ?? 30)))
     return rows
   })
+
+async function compareRequestLogOfWorkers(folder: string, upstream: number, workers: number, seconds: number): Promise<BenchRow[]> {
+  let isEnabled = () => false
+  const edge = createEdgeWorkers({
+    workers,
+    program: workerProgram,
+    log: silentLog,
+    isMetricsEnabled: () => true,
+    isRequestLogEnabled: () => isEnabled(),
+    cache: memoryCache,
+  })
+  const { recorder, close } = await openRecorder(join(folder, `workers-${workers}`), edge)
+  const options = {
+    name: `request log on, workers ${workers}`,
+    most: 1.05,
+    edge,
+    upstream,
+    seconds,
+    turn_ms: 1000,
+    settle_ms: 300,
+    workersTime_s: () => childrenTime_s('workers/worker.ts'),
+  }
+  const rows = await compareSwitched(options, (_, turn) => {
+    isEnabled = turn.isOn
+    return async () => {
+      // With what the workers have counted so far.
+      await recorder.flush()
+      for (const { requests } of edge.metrics.take()) turn.count(requests)
+    }
+  })
+  await close()
+  return rows
+}
 
 /** The cost of counting and timing every request that is forwarded. */
 export const benchMetrics = ({ seconds = 30 }: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
@@ -150,20 +177,12 @@ export const benchRequestLog = ({ seconds = 30 }: EdgeBenchOptions = {}): Promis
     started.push(files)
     let measured = () => false
     const edge = createEdge({ log: silentLog, isMetricsEnabled: () => true, isRequestLogEnabled: () => measured(), cache: memoryCache })
-    const store = await openStore({ data_dir: join(folder, 'data'), after_crash: false })
-    const recorder = createRequestRecorder({
-      edge: edge.requests,
-      store: store.requests,
-      sealer: createSealer(randomBytes(32)),
-      clock: systemClock,
-      log: silentLog,
-    })
+    const { recorder, close } = await openRecorder(join(folder, 'data'), edge)
     const rows = await compareSwitched({ name: 'request log on, cache hit 1 kB', most: 1.05, edge, upstream: files.port, seconds }, (isOn) => {
       measured = () => isOn(1)
       return () => recorder.flush()
     })
-    await recorder.close()
-    await store.close()
+    await close()
     return rows
   })
 
@@ -184,14 +203,7 @@ export const benchCapture = ({ seconds = 30 }: EdgeBenchOptions = {}): Promise<B
         isRequestLogEnabled: () => (count(), true),
         cache: memoryCache,
       })
-      const store = await openStore({ data_dir: join(folder, cacheControl.slice(0, 6)), after_crash: false })
-      const recorder = createRequestRecorder({
-        edge: edge.requests,
-        store: store.requests,
-        sealer: createSealer(randomBytes(32)),
-        clock: systemClock,
-        log: silentLog,
-      })
+      const { recorder, close } = await openRecorder(join(folder, cacheControl.slice(0, 6)), edge)
       const rule = { until_ms: Infinity, path: null, method: null, status: null, masked_fields: [] }
       // A turn is a whole second, because captures are limited in each.
       const options = { name, most: 1.15, edge, upstream: files.port, seconds, turn_ms: 1000 }
@@ -207,11 +219,25 @@ export const benchCapture = ({ seconds = 30 }: EdgeBenchOptions = {}): Promise<B
           return () => recorder.flush()
         })),
       )
-      await recorder.close()
-      await store.close()
+      await close()
     }
     return rows
   })
+
+async function openRecorder(data_dir: string, edge: Edge) {
+  const store = await openStore({ data_dir, after_crash: false })
+  const sealer = createSealer(randomBytes(32))
+  const recorder = createRequestRecorder({ edge: edge.requests, store: store.requests, sealer, clock: systemClock, log: silentLog })
+  return {
+    recorder,
+    async close() {
+      await recorder.close()
+      await store.close()
+    },
+  }
+}
+
+const workerProgram = { node_path: process.execPath, script: join(import.meta.dirname, '../../server/edge/workers/worker.ts'), env: {} }
 
 const memoryCache = { directory: null, memory_bytes: () => 2 ** 30, disk_bytes: () => 0 }
 
@@ -221,16 +247,26 @@ const memoryCache = { directory: null, memory_bytes: () => 2 ** 30, disk_bytes: 
  * on, and returns what stores or drops the results of a turn, which is part of the cost.
  */
 async function compareSwitched(
-  options: { name: string; most: number; edge: Edge; upstream: number; seconds: number; turn_ms?: number },
-  prepare: (isOn: (share: number) => boolean) => () => void | Promise<void>,
+  options: {
+    name: string
+    most: number
+    edge: Edge
+    upstream: number
+    seconds: number
+    turn_ms?: number
+    settle_ms?: number
+    workersTime_s?: () => number
+  },
+  prepare: (isOn: (share: number) => boolean, turn: { isOn(): boolean; count(requests: number): void }) => () => void | Promise<void>,
 ): Promise<BenchRow[]> {
-  const { name, most, edge, seconds, turn_ms = 100 } = options
+  const { name, most, edge, seconds, turn_ms = 100, settle_ms = 30, workersTime_s = () => 0 } = options
   let isOn = true
   let requests = 0
+  const turn = { isOn: () => isOn, count: (more: number) => void (requests += more) }
   const finishTurn = prepare((share) => {
-    requests += isOn ? share : 1
+    turn.count(isOn ? share : 1)
     return isOn
-  })
+  }, turn)
   const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
   await edge.setRoute('app.localhost', upstreamRoute(options.upstream))
   const load = run('wrk', [
@@ -246,13 +282,15 @@ async function compareSwitched(
   const cost = async (on: boolean) => {
     isOn = on
     // Requests that started earlier still use the previous setting: one in forty, and more on a busy machine.
-    await delay(30)
+    await delay(settle_ms)
+    await finishTurn()
     requests = 0
     const before = process.cpuUsage()
+    const before_s = workersTime_s()
     await delay(turn_ms)
     await finishTurn()
     const { user, system } = process.cpuUsage(before)
-    return (user + system) / requests
+    return (user + system + (workersTime_s() - before_s) * 1e6) / requests
   }
   const rounds: { on: number; off: number }[] = []
   for (const endsAt = performance.now() + seconds * 1000; performance.now() < endsAt;) {

@@ -59,7 +59,7 @@ const platform = await startPlatform(
     registrar: settings.registrar ?? { name: 'local' },
     smtp_url: settings.smtp_url ?? null,
     // In the process of the platform, whose clock the tests move.
-    edge_workers: settings.edge_workers ?? Number(process.env.XW ?? 0),
+    edge_workers: settings.edge_workers ?? 0,
   },
   {
     log: createLog((line) => void writeSync(logFile, `${line}\n`)),

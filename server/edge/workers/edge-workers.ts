@@ -11,8 +11,7 @@ import type { RequestRecord } from '../request-log.ts'
 import type { EdgeOptions } from '../server.ts'
 import { UnknownHostError } from '../tls.ts'
 import { decodeBucket, decodeRecord } from './encoding.ts'
-import type { WorkerCall, WorkerEvent, WorkerReport, WorkerSettings, WorkerState } from './protocol.ts'
-import { reportInterval_ms } from './protocol.ts'
+import { reportInterval_ms, type WorkerCall, type WorkerEvent, type WorkerReport, type WorkerSettings, type WorkerState } from './protocol.ts'
 import { createSharedCache } from './shared-cache.ts'
 import { startWorkerProcess, type PlainCommand, type WorkerProcess, type WorkerProgram } from './worker-process.ts'
 
@@ -162,6 +161,8 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
   /** A purge may have missed the worker that ended, so the next one begins with an empty cache. */
   async function replaceWorker(index: number, startedAt: number): Promise<void> {
     if (clock.monotonic() - startedAt < minLifetime_ms) await sleep(clock, restartPause_ms)
+    // The folder may have another user by now.
+    if (isClosed) return
     const folder = cache.getFolder(index)
     try {
       if (folder?.directory) await rm(folder.directory, { recursive: true, force: true })
