@@ -102,7 +102,8 @@ function CaptureDialog({ slug, capture, onClose }: { slug: string; capture: Requ
             ))}
           </SelectField>
           <SelectField label="Status" {...form.text('status')}>
-            {statusChoices.map(([value, text]) => (
+            <option value="">Any status</option>
+            {Object.entries(statusChoices).map(([value, text]) => (
               <option key={value} value={value}>
                 {text}
               </option>

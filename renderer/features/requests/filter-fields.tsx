@@ -2,9 +2,13 @@ import { ListFilter, Pause, Play } from 'lucide-react'
 import { useState } from 'react'
 import type { RequestQuery } from '../../api/requests.ts'
 import { Button } from '../../components/button.tsx'
+import { FilterInput } from '../../components/filter-input.tsx'
+import { FilterSelect } from '../../components/filter-select.tsx'
 import { cacheChoices, durationChoices, methodChoices, statusChoices, type FilterChange } from './filters.ts'
 import { MoreFilters } from './more-filters.tsx'
 import styles from './requests.module.css'
+
+const methodLabels = Object.fromEntries(methodChoices.map((method) => [method, method]))
 
 interface Props {
   filters: RequestQuery
@@ -16,50 +20,45 @@ interface Props {
 
 export function FilterFields({ filters, onChange, isLive, onToggleLive }: Props) {
   const status = filters.status ?? ''
-  const hasOwnStatus = statusChoices.some(([value]) => value === status)
   const [isOpen, setOpen] = useState(false)
   return (
     <>
       <div className={styles.filters}>
-        <input
-          key={filters.path ?? ''}
-          className={`input mono ${styles.pathFilter}`}
-          type="search"
-          aria-label="Path"
-          maxLength={200}
+        <FilterInput
+          label="Path"
           placeholder="Path, such as /api or *.png"
-          defaultValue={filters.path ?? ''}
-          onBlur={({ target }) => target.value.trim() !== (filters.path ?? '') && onChange({ path: target.value.trim() })}
-          onKeyDown={(event) => event.key === 'Enter' && event.currentTarget.blur()}
+          className={styles.pathFilter}
+          value={filters.path ?? ''}
+          onChange={(path) => onChange({ path })}
         />
-        <select className="input select" aria-label="Status" value={status} onChange={({ target }) => onChange({ status: target.value })}>
-          {!hasOwnStatus && <option value={status}>{status}</option>}
-          <Choices choices={statusChoices} />
-        </select>
-        <select
-          className="input select"
-          aria-label="Method"
+        <FilterSelect
+          label="Status"
+          all="Any status"
+          value={status}
+          choices={status in statusChoices || status === '' ? statusChoices : { [status]: status, ...statusChoices }}
+          onChange={(value) => onChange({ status: value })}
+        />
+        <FilterSelect
+          label="Method"
+          all="Any method"
           value={filters.method ?? ''}
-          onChange={({ target }) => onChange({ method: target.value })}
-        >
-          <Choices choices={[['', 'Any method'], ...methodChoices.map((method) => [method, method] as const)]} />
-        </select>
-        <select
-          className="input select"
-          aria-label="Cache result"
+          choices={methodLabels}
+          onChange={(method) => onChange({ method })}
+        />
+        <FilterSelect
+          label="Cache result"
+          all="Any cache result"
           value={filters.cache ?? ''}
-          onChange={({ target }) => onChange({ cache: target.value })}
-        >
-          <Choices choices={cacheChoices} />
-        </select>
-        <select
-          className="input select"
-          aria-label="Duration"
+          choices={cacheChoices}
+          onChange={(cache) => onChange({ cache })}
+        />
+        <FilterSelect
+          label="Duration"
+          all="Any duration"
           value={filters.min_duration_ms ?? ''}
-          onChange={({ target }) => onChange({ min_duration_ms: target.value })}
-        >
-          <Choices choices={durationChoices} />
-        </select>
+          choices={durationChoices}
+          onChange={(value) => onChange({ min_duration_ms: value })}
+        />
         <Button icon={ListFilter} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           More
         </Button>
@@ -72,12 +71,4 @@ export function FilterFields({ filters, onChange, isLive, onToggleLive }: Props)
       {isOpen && <MoreFilters onChange={onChange} />}
     </>
   )
-}
-
-function Choices({ choices }: { choices: readonly (readonly [value: string, text: string])[] }) {
-  return choices.map(([value, text]) => (
-    <option key={value} value={value}>
-      {text}
-    </option>
-  ))
 }

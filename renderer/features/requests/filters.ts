@@ -3,28 +3,10 @@ import type { RequestQuery } from '../../api/requests.ts'
 /** A change of filters, as the address has them; an empty text removes one. */
 export type FilterChange = { [Name in keyof RequestQuery]?: string }
 
-export const statusChoices = [
-  ['', 'Any status'],
-  ['2xx', '2xx Success'],
-  ['3xx', '3xx Redirect'],
-  ['4xx', '4xx Client error'],
-  ['5xx', '5xx Server error'],
-] as const
+export const statusChoices = { '2xx': '2xx Success', '3xx': '3xx Redirect', '4xx': '4xx Client error', '5xx': '5xx Server error' }
 export const methodChoices = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-export const cacheChoices = [
-  ['', 'Any cache result'],
-  ['hit', 'Hit'],
-  ['stale', 'Stale'],
-  ['miss', 'Miss'],
-  ['bypass', 'Bypass'],
-] as const
-export const durationChoices = [
-  ['', 'Any duration'],
-  ['100', 'Over 100 ms'],
-  ['500', 'Over 500 ms'],
-  ['1000', 'Over 1 s'],
-  ['5000', 'Over 5 s'],
-] as const
+export const cacheChoices = { hit: 'Hit', stale: 'Stale', miss: 'Miss', bypass: 'Bypass' }
+export const durationChoices = { 100: 'Over 100 ms', 500: 'Over 500 ms', 1000: 'Over 1 s', 5000: 'Over 5 s' }
 
 /** Filters of the other fields. They come with a link or from “More”, and are removed by their button. */
 export const addedFilters = {

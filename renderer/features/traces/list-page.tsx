@@ -8,6 +8,8 @@ import { type TraceQuery, useTraces } from '../../api/traces.ts'
 import { virtualRowHeight } from '../../components/virtual-list.tsx'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { FilterInput } from '../../components/filter-input.tsx'
+import { FilterSelect } from '../../components/filter-select.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
 import { toApiError } from '../../lib/api-error.ts'
 import { useQueryParams } from '../../lib/use-query-params.ts'
@@ -82,34 +84,36 @@ function Traces({ slug }: { slug: string }) {
 }
 
 function TraceFilterFields({ filters, onChange }: { filters: TraceQuery; onChange: (next: TraceFilterChange) => void }) {
-  const choose = (label: string, name: keyof TraceQuery, choices: readonly (readonly [value: string, text: string])[]) => (
-    <select className="input select" aria-label={label} value={filters[name] ?? ''} onChange={({ target }) => onChange({ [name]: target.value })}>
-      {choices.map(([value, text]) => (
-        <option key={value} value={value}>
-          {text}
-        </option>
-      ))}
-    </select>
-  )
   return (
     <div className={styles.filters}>
-      <input
-        key={filters.route ?? ''}
-        className={`input mono ${styles.routeFilter}`}
-        type="search"
-        aria-label="Route"
-        maxLength={200}
+      <FilterInput
+        label="Route"
         placeholder="Route, such as /orders or */:id"
-        defaultValue={filters.route ?? ''}
-        onBlur={({ target }) => target.value.trim() !== (filters.route ?? '') && onChange({ route: target.value.trim() })}
-        onKeyDown={(event) => event.key === 'Enter' && event.currentTarget.blur()}
+        className={styles.routeFilter}
+        value={filters.route ?? ''}
+        onChange={(route) => onChange({ route })}
       />
-      {choose('Status', 'status', statusChoices)}
-      {choose('Duration', 'min_duration_ms', durationChoices)}
-      {choose('Errors', 'errors', [
-        ['', 'With and without errors'],
-        ['true', 'With errors'],
-      ])}
+      <FilterSelect
+        label="Status"
+        all="Any status"
+        value={filters.status ?? ''}
+        choices={statusChoices}
+        onChange={(status) => onChange({ status })}
+      />
+      <FilterSelect
+        label="Duration"
+        all="Any duration"
+        value={filters.min_duration_ms ?? ''}
+        choices={durationChoices}
+        onChange={(value) => onChange({ min_duration_ms: value })}
+      />
+      <FilterSelect
+        label="Errors"
+        all="With and without errors"
+        value={filters.errors ?? ''}
+        choices={{ true: 'With errors' }}
+        onChange={(errors) => onChange({ errors })}
+      />
     </div>
   )
 }

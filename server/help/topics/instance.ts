@@ -204,6 +204,7 @@ export const instanceTopics: HelpArticle[] = [
           'Homeport does not respond: it is stopped or still starting. `npx homeport serve` starts it, or says why it cannot start.',
           '“Homeport is already running on …”: another process uses this data folder. Use that instance, or choose another folder with `--data`.',
           '`internal_error`: the message has a request ID. The cause is under the same ID in the log of the platform, in the terminal where it runs.',
+          '`edge worker ended` in the log: the process that serves the traffic of the apps ended and was replaced. Requests that it was serving were lost. `--edge-workers` sets the number of these processes; with 0 the platform serves the apps itself.',
           '`interrupted`: Homeport stopped while a deployment was running. Press Redeploy.',
           '`decryption_failed`: the master key is not the one that encrypted this value. Provide the right one in `HOMEPORT_MASTER_KEY_FILE`, or set the variable again.',
           'Without a keychain, the key that encrypts secrets is a file in the data folder: keep that folder private.',
