@@ -57,7 +57,7 @@ export type CapturedExchange = z.output<typeof capturedExchange>
 const replayTarget = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('production') }),
   z.strictObject({ kind: z.literal('preview'), branch: branchName }),
-  z.strictObject({ kind: z.literal('deployment'), id: z.string().max(100).describe('A deployment that serves production or a preview now.') }),
+  z.strictObject({ kind: z.literal('deployment'), id: z.string().max(100).describe('A deployment whose build is kept.') }),
 ])
 export type ReplayTarget = z.input<typeof replayTarget>
 
@@ -154,7 +154,7 @@ export const requestCaptureOperations = {
     group: 'Instance',
     summary: 'Send a captured request again',
     description:
-      'To production, a preview, or a deployment that serves one of them. Without other fields it is sent as captured, but without the headers whose values were masked. `headers` replaces all headers. The app receives `X-Homeport-Replay` with the ID of the captured request.',
+      'To production, a preview, or a deployment whose build is kept. A deployment that serves nothing is started for the replay, with the variables and the database that its environment has now. Without other fields it is sent as captured, but without the headers whose values were masked. `headers` replaces all headers. The app receives `X-Homeport-Replay` with the ID of the captured request.',
     access: 'caller',
     params: projectIdParams,
     query: empty,

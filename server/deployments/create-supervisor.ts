@@ -134,9 +134,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   const attemptRestart = async (app: SupervisedApp): Promise<void> => {
     const { signal } = app.stopController
     if (signal.aborted) return
-    if (app.recentExits.length >= limits.restart.exits) {
-      return settleCrash(app)
-    }
+    if (app.recentExits.length >= limits.restart.exits) return settleCrash(app)
     updateRoute(app)
     const wait = app.recentExits.length === 0 ? 0 : Math.min(limits.restart.first_ms * 2 ** (app.recentExits.length - 1), limits.restart.max_ms)
     if (!(await context.pause(wait, signal))) return
@@ -250,6 +248,9 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     updateRoute,
     wake: (app) => idle.wake(app, 'setting'),
     checkIsolation,
+    launch,
+    stopCandidate: stopOrScheduleCleanup,
+    draining,
     services,
     heldImages,
     logs: runtimeLogs,
@@ -308,9 +309,8 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     },
     async stopForFixedPort(spec) {
       const app = apps.get(getSlotKey(spec))
-      const { candidate } = app ?? {}
       const listen_port = app?.spec.listen_port ?? null
-      if (!app || !candidate?.replica || listen_port === null) return undefined
+      if (!app?.candidate?.replica || listen_port === null) return undefined
       await haltApp(app)
       return { listen_port, resume: async () => (app.sleep ? undefined : restartApp(app)) }
     },

@@ -4,8 +4,9 @@ import type { DeploymentContext } from './context.ts'
 import { StartFailure } from '../runtime/runtime.ts'
 import { runTask, startAttachedTask } from './run-task.ts'
 import type { RuntimeLogs } from './runtime-logs.ts'
+import { waitUntilReady } from './readiness.ts'
 import type { ServiceSupervisor } from './service-supervisor.ts'
-import type { AppSpec, SupervisedApp } from './supervised-app.ts'
+import type { AppSpec, Candidate, SupervisedApp } from './supervised-app.ts'
 import type { SupervisedService } from './supervised-service.ts'
 import type { Supervisor } from './supervisor.ts'
 
@@ -20,6 +21,10 @@ export interface EnvironmentHooks {
   updateRoute(app: SupervisedApp): void
   wake(app: SupervisedApp): void
   checkIsolation(spec: AppSpec): Promise<void>
+  launch(spec: AppSpec, signal: AbortSignal): Promise<Candidate>
+  stopCandidate(candidate: Candidate): Promise<void>
+  /** Candidates without a slot that must not outlive the platform. */
+  draining: Set<Candidate>
   services: ServiceSupervisor
   /** The version whose prebuilt images run although nothing of it is live, by environment. */
   heldImages: Map<string, AppSpec>
@@ -38,6 +43,8 @@ type EnvironmentPart = Pick<
   | 'wakeService'
   | 'wakeEnvironment'
   | 'startAttached'
+  | 'startBeside'
+  | 'stopBeside'
   | 'freezeWhile'
   | 'stopWhile'
   | 'holdLive'
@@ -50,7 +57,7 @@ const wakeInterval_ms = 50
 
 /** The supervisor's functions for services other than the main one, and for an environment as a whole. */
 export function createEnvironments(context: DeploymentContext, hooks: EnvironmentHooks): EnvironmentPart {
-  const { listApps, findApp, haltApp, restartApp, updateRoute, wake, checkIsolation, services, logs, heldImages } = hooks
+  const { listApps, findApp, haltApp, restartApp, updateRoute, wake, checkIsolation, services, logs, heldImages, draining } = hooks
 
   const listStarted = (spec: AppSpec): Map<string, SupervisedService> =>
     new Map(
@@ -80,6 +87,8 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
     while (app?.sleep && (await context.pause(wakeInterval_ms, signal)));
     signal.throwIfAborted()
   }
+
+  const stopCandidate = (candidate: Candidate): Promise<void> => hooks.stopCandidate(candidate).finally(() => draining.delete(candidate))
 
   return {
     async runTask(spec, task, onLine, signal) {
@@ -207,6 +216,27 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
       if (spec.services.length > 0) await wakeApp(spec, signal)
       return startAttachedTask(context, spec, task, services.getAddresses(spec), signal)
     },
+    async startBeside(live, spec, signal) {
+      const app = findApp(live)
+      const anySignal = app ? AbortSignal.any([signal, app.stopController.signal]) : signal
+      if (live.services.length > 0) await wakeApp(live, anySignal)
+      const launch = async (own: AppSpec) => {
+        const candidate = await hooks.launch(own, anySignal)
+        draining.add(candidate)
+        return candidate
+      }
+      const candidate = await launch({ ...spec, variables: { ...spec.variables, ...services.getAddresses(live) } })
+      try {
+        const ready = await waitUntilReady(context, candidate, anySignal, () => {}, { launch, stopCandidate })
+        draining.add(ready)
+        app?.stopController.signal.addEventListener('abort', () => void stopCandidate(ready), { once: true })
+        return ready
+      } catch (error) {
+        await stopCandidate(candidate)
+        throw error
+      }
+    },
+    stopBeside: stopCandidate,
     wakeEnvironment: wakeApp,
     async wakeService(spec, name, signal) {
       await wakeApp(spec, signal)

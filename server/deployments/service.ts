@@ -49,6 +49,7 @@ import { planRollback } from './rollback-plan.ts'
 import { steps } from './pipeline.ts'
 import { isTerminal } from './status-transitions.ts'
 import type { Supervisor } from './supervisor.ts'
+import { startTemporaryVersion, type TemporaryVersion } from './temporary-versions.ts'
 import { createDeploymentQueue } from './queue.ts'
 import type { DeploymentContext, DeploymentServiceOptions } from './context.ts'
 
@@ -79,6 +80,9 @@ export interface DeploymentService extends Pick<Supervisor, 'getUsage' | 'readAl
   /** Development servers behind the addresses of projects. */
   devSessions: DevSessions
   commands: OneOffCommands
+
+  /** See `startTemporaryVersion` in `temporary-versions.ts`. */
+  startTemporaryVersion(deployment: DeploymentRow, signal: AbortSignal): Promise<TemporaryVersion>
 
   /** Handles a commit found on a branch: it is deployed if the settings allow it and no manual deployment has deployed it. */
   handlePush(handlePush: BranchPush): Promise<PushDecision>
@@ -194,15 +198,10 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     cron.refresh(event.id)
   })
 
-  /** Cancels the open deployments of a project, both running work and rows. */
-  const cancelOpenDeployments = async (projectId: string): Promise<void> => {
-    for (const row of await store.db.read((tx) => listOpenDeployments(tx, projectId))) await cancel(row.id)
-  }
-
   /** Cancels open deployments and removes all traffic. A deployment that started in between is canceled too. */
   const stopServing = async (projectId: string): Promise<DeploymentRow[]> => {
     for (;;) {
-      await cancelOpenDeployments(projectId)
+      for (const row of await store.db.read((tx) => listOpenDeployments(tx, projectId))) await cancel(row.id)
       const ended = await store.db.write((tx) => endServing(tx, projectId, now()))
       if (ended) return ended
     }
@@ -260,6 +259,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     devSessions,
     forks: createForks(context, supervisor, (tx, request) => insertQueued(tx, request, newId('dpl')).id),
     commands,
+    startTemporaryVersion: (deployment, signal) => startTemporaryVersion(context, supervisor, deployment, signal),
 
     async handlePush(push) {
       const { project_id, branch, commit_sha } = push

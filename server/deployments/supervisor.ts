@@ -109,6 +109,13 @@ export interface Supervisor {
   runCron(spec: AppSpec, service: ServiceSpec, signal: AbortSignal): Promise<ReplicaExit>
   /** Starts a one-off command in the live version of the environment; wakes its services first. Throws `StartFailure`. */
   startAttached(spec: AppSpec, task: AttachedTask, signal: AbortSignal): Promise<AttachedReplica>
+  /**
+   * Starts a version without services of its own beside the live one, with access to its services, and waits until it responds. It is stopped with the
+   * live version at the latest. Throws a `BuildFailure`.
+   */
+  startBeside(live: AppSpec, spec: AppSpec, signal: AbortSignal): Promise<Candidate>
+  /** Stops what `startBeside` started. If Docker is unavailable, it is removed when Docker is back. */
+  stopBeside(candidate: Candidate): Promise<void>
   /** Whether this deployment's app is supervised: it is live or restarting. */
   isSupervising(deploymentId: string): boolean
   /** Reports the files outside of volumes that the version of an environment wrote, if it is awake. */

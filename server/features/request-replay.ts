@@ -11,7 +11,7 @@ import type { StoredRequest } from '../store/request-store.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { FeatureDeps } from './deps.ts'
 import { maskMessage, type ReadBody } from './mask-capture.ts'
-import { resolveReplayHost } from './replay-target.ts'
+import { openReplayDestination } from './replay-target.ts'
 
 interface ReplayInput {
   project: ProjectRow
@@ -28,35 +28,39 @@ export async function replayCapturedRequest(
 ): Promise<{ original: OriginalResponse; replayed: ReplayedResponse }> {
   if (captured === null)
     throw new Problem('replay_not_possible', 'Headers and body of this request were not captured. Turn on capture, and send the request once more.')
-  const host = await resolveReplayHost(deps, project, request, replay.target)
   const body = readRequestBody(captured.request, replay.body)
   const headers = (replay.headers ?? captured.request.headers).filter(([name, value]) => isReplayed(name) && value !== maskedValue)
-  const startedAt_ms = deps.clock.monotonic()
-  const { response, read } = await send(deps, {
-    host,
-    method: replay.method ?? request.method,
-    path: replay.path ?? request.path + (request.query === null ? '' : `?${request.query}`),
-    headers: [...headers, ['X-Homeport-Replay', request.id]],
-    body,
-    is_encrypted: request.is_encrypted === 1,
-    signal,
-  })
-  const settings = await deps.store.db.read((tx) => findRequestCapture(tx, project.id))
-  const isMasked = createFieldMask(JSON.parse(settings?.masked_fields ?? '[]') as string[])
-  const { rawHeaders, statusCode = 0 } = response
-  const pairs = rawHeaders.flatMap((name, i): [string, string][] => (i % 2 === 0 ? [[name, rawHeaders[i + 1] ?? '']] : []))
-  const id = response.headers['x-request-id']
-  return {
-    original: { status: request.status, duration_ms: request.duration_ms, deployment_id: request.deployment_id, ...captured.response },
-    replayed: {
-      request_id: typeof id === 'string' ? id : null,
+  const destination = await openReplayDestination(deps, project, request, replay.target, signal)
+  try {
+    const { host } = destination
+    const sent = {
       host,
-      deployment_id: deps.findRoute(host)?.deployment_id ?? null,
-      status: statusCode,
-      duration_ms: Math.round((deps.clock.monotonic() - startedAt_ms) * 100) / 100,
-      ...(await maskMessage(pairs, read, isMasked)),
-    },
+      method: replay.method ?? request.method,
+      path: replay.path ?? request.path + (request.query === null ? '' : `?${request.query}`),
+      headers: [...headers, ['X-Homeport-Replay', request.id]] satisfies [string, string][],
+      body,
+      is_encrypted: request.is_encrypted === 1,
+      signal,
+    }
+    const startedAt_ms = deps.clock.monotonic()
+    const { response, read } = await send(deps, sent)
+    const duration_ms = Math.round((deps.clock.monotonic() - startedAt_ms) * 100) / 100
+    const deployment_id = deps.findRoute(host)?.deployment_id ?? null
+    return {
+      original: { status: request.status, duration_ms: request.duration_ms, deployment_id: request.deployment_id, ...captured.response },
+      replayed: { host, deployment_id, duration_ms, ...(await presentResponse(deps, project, response, read)) },
+    }
+  } finally {
+    await destination.release()
   }
+}
+
+async function presentResponse({ store }: FeatureDeps, { id }: ProjectRow, { headers, rawHeaders, statusCode = 0 }: IncomingMessage, read: ReadBody) {
+  const settings = await store.db.read((tx) => findRequestCapture(tx, id))
+  const isMasked = createFieldMask(JSON.parse(settings?.masked_fields ?? '[]') as string[])
+  const pairs = rawHeaders.flatMap((name, i): [string, string][] => (i % 2 === 0 ? [[name, rawHeaders[i + 1] ?? '']] : []))
+  const requestId = headers['x-request-id']
+  return { request_id: typeof requestId === 'string' ? requestId : null, status: statusCode, ...(await maskMessage(pairs, read, isMasked)) }
 }
 
 /** Headers that this connection, the edge or the target sets. The body is sent as it was decoded. */

@@ -195,14 +195,27 @@ describe('POST /instance/projects/{slug}/requests/{id}/replay', () => {
     expect((body as unknown as Replay).replayed.host).toBe('payments.localhost')
   })
 
-  test('409 for a preview or a deployment that does not run', async () => {
+  test('to the previous version, which runs only for the replay', async () => {
+    repository.commit(webhookApp(3), 'Raise the fee again')
+    const { id } = await context.platform.deploy('payments')
+    expect(await context.platform.waitForEnd('payments', id)).toMatchObject({ status: 'ready' })
+    const previous = webhook.deployment_id
+    const { status, body } = await replay(webhook.id, { target: { kind: 'deployment', id: previous } })
+    expect([status, body]).toMatchObject([200, { replayed: { status: 200, deployment_id: previous } }])
+    const { original, replayed } = body as unknown as Replay
+    expect(compareResponses(original, replayed).body).toMatchObject({ changes: [{ path: 'replay' }, { path: 'signed' }] })
+    expect(replayed.host).toMatch(/^replay-[0-9a-f]{20}\.localhost$/)
+    // It is gone, and its host with it.
+    const { edge_url } = context.platform.handle
+    expect(await get(Number(new URL(edge_url).port), '/', { host: replayed.host })).toMatchObject({ status: 404 })
+    expect(await findLogged(replayed.request_id ?? '')).toMatchObject({ deployment_id: previous, host: replayed.host, is_captured: true })
+    const current = (await replay(webhook.id, { target: { kind: 'deployment', id } })).body as unknown as Replay
+    expect([current.replayed.host, JSON.parse(current.replayed.body ?? '')]).toMatchObject(['payments.localhost', { fee: 3 }])
+  })
+
+  test('409 for a preview or a deployment that does not exist', async () => {
     expectError(await replay(webhook.id, { target: { kind: 'preview', branch: 'gone' } }), 409, 'replay_not_possible')
     expectError(await replay(webhook.id, { target: { kind: 'deployment', id: 'dpl_none' } }), 409, 'replay_not_possible')
-    const before = webhook.deployment_id
-    const { id } = await context.platform.deploy('payments')
-    await context.platform.waitForEnd('payments', id)
-    expectError(await replay(webhook.id, { target: { kind: 'deployment', id: before } }), 409, 'replay_not_possible')
-    expect((await replay(webhook.id, { target: { kind: 'deployment', id } })).status).toBe(200)
   })
 
   test('is for those who may use the project', async () => {

@@ -93,6 +93,9 @@ export const requestLogScreens: Screen[] = [
     async act(page) {
       const dialog = page.getByRole('dialog')
       await dialog.getByRole('button', { name: 'Replay…' }).click()
+      const earlier = dialog.getByRole('option', { name: /^Earlier version #/ }).first()
+      await dialog.getByLabel('Send to').selectOption((await earlier.getAttribute('value')) ?? '')
+      await expect(dialog.getByText('Starts this version for the replay')).toBeVisible()
       await dialog.getByRole('button', { name: 'Send request' }).click()
       await expect(dialog.getByText('The responses differ.')).toBeVisible()
       await dialog.getByText('The responses differ.').scrollIntoViewIfNeeded()

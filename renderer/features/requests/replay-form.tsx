@@ -3,9 +3,11 @@ import type { CallOutput } from '../../../server/client/operation-types.ts'
 import { limits } from '../../../server/contract/limits.ts'
 import type { CapturedExchange, ReplayTarget } from '../../../server/contract/request-captures.ts'
 import type { LoggedRequest } from '../../../server/contract/requests.ts'
+import { useDeployments } from '../../api/deployments.ts'
 import { usePreviews } from '../../api/previews.ts'
 import { useReplayRequest } from '../../api/request-captures.ts'
 import { Button } from '../../components/button.tsx'
+import { numberedTitle } from '../../components/deployment-line.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { LinesField, SelectField, TextField } from '../../components/field.tsx'
 import { useForm } from '../../lib/use-form.ts'
@@ -24,6 +26,9 @@ interface Props {
 /** Sends a captured request again, edited or not, and shows both responses. */
 export function ReplayForm({ slug, request, captured, onBack }: Props) {
   const previews = usePreviews(slug).data ?? []
+  const earlier = (useDeployments(slug, { target: 'production', status: 'ready' }).data?.pages ?? [])
+    .flatMap(({ deployments }) => deployments)
+    .filter(({ is_current, can_rollback }) => can_rollback && !is_current)
   const replay = useReplayRequest({ hidesErrorToast: true })
   const { method, path, query } = request
   const sent = captured.request
@@ -59,11 +64,24 @@ export function ReplayForm({ slug, request, captured, onBack }: Props) {
       </Button>
       <form className="stack" {...form.props}>
         <div className={styles.line}>
-          <SelectField label="Send to" {...form.text('target')}>
+          <SelectField
+            label="Send to"
+            hint={
+              form.values.target.startsWith('deployment:')
+                ? 'Starts this version for the replay, with the variables and the database of production.'
+                : undefined
+            }
+            {...form.text('target')}
+          >
             <option value="">Production</option>
             {previews.map(({ branch }) => (
-              <option key={branch} value={branch}>
+              <option key={branch} value={`preview:${branch}`}>
                 Preview of {branch}
+              </option>
+            ))}
+            {earlier.slice(0, shownVersions).map((deployment) => (
+              <option key={deployment.id} value={`deployment:${deployment.id}`}>
+                Earlier version {numberedTitle(deployment)}
               </option>
             ))}
           </SelectField>
@@ -113,7 +131,14 @@ const isEditable = (name: string): boolean =>
     name,
   ) && !/^x-forwarded/i.test(name)
 
-const toTarget = (branch: string): ReplayTarget => (branch === '' ? { kind: 'production' } : { kind: 'preview', branch })
+const shownVersions = 5
+
+/** Empty, `preview:BRANCH` or `deployment:ID`. */
+function toTarget(choice: string): ReplayTarget {
+  const [, kind, name = ''] = /^(preview|deployment):(.+)$/.exec(choice) ?? []
+  if (kind === undefined) return { kind: 'production' }
+  return kind === 'preview' ? { kind, branch: name } : { kind: 'deployment', id: name }
+}
 
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '')
 
