@@ -49,9 +49,9 @@ export function createRequestRecorder(options: {
   let isClosed = false
   let hasWarned = false
 
-  const write = (rows: readonly NewRequestRow[]): void => {
+  const write = async (rows: readonly NewRequestRow[]): Promise<void> => {
     try {
-      store.add(rows)
+      await store.add(rows)
       hasWarned = false
     } catch (error) {
       // A log is no reason to use ever more memory, so what cannot be stored is dropped.
@@ -83,7 +83,7 @@ export function createRequestRecorder(options: {
         rows.push({ ...toRow(record), sealed_exchange: record.capture === null ? null : await sealCapture(record) })
         if (record.capture !== null && ++captured % captureBatchSize === 0) await yieldToEventLoop()
       }
-      write(rows)
+      await write(rows)
     }
     if (records.length > 0) for (const onStored of followers) onStored()
   }

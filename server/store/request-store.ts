@@ -23,7 +23,7 @@ export type RowFilters = Omit<RequestFilters, 'since' | 'until'>
 /** The request log: of each project the last requests, by their number. */
 export interface RequestStore {
   /** Adds requests in one transaction, in their order, and deletes the oldest ones, and the oldest captures, of their projects above the limits. */
-  add(rows: readonly NewRequestRow[]): void
+  add(rows: readonly NewRequestRow[]): Promise<void>
   /**
    * The numbers of the requests of a project that ended within a time: the oldest one that is stored, and the one after the last. `last` is the number of
    * the last request at all. All are 0 for a project without requests.
@@ -140,8 +140,8 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
   }
 
   return {
-    add(rows) {
-      db.writeSync((tx) => {
+    add: (rows) =>
+      db.write((tx) => {
         const projects = new Map<string, { key: number; last: number; added: number }>()
         for (const { sealed_exchange, ...row } of rows) {
           const project = projects.get(row.project_id) ?? { ...openProject(tx, row.project_id), added: 0 }
@@ -162,8 +162,7 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
           if (last > limits.request_log.rows) deleteUpTo(tx, key, base, base + last - limits.request_log.rows)
           trimCaptures(tx, key, { base, end: base + requestsPerProject })
         }
-      })
-    },
+      }),
 
     readRange: (projectId, since_ms, until_ms) =>
       db.readSync((tx) => {

@@ -15,7 +15,7 @@ export type SpanOutline = Omit<SpanRow, 'details'>
 /** The spans of each project's last traces, in the order in which they arrived. */
 export interface TraceStore {
   /** Adds spans of a project in one transaction and deletes its oldest ones above the limits. A span that is stored already is ignored. */
-  add(projectId: string, spans: readonly NewSpan[], dropped: number): void
+  add(projectId: string, spans: readonly NewSpan[], dropped: number): Promise<void>
   /** The number of the oldest span that is stored, and the one after the last; both 0 for a project without spans. */
   readRange(projectId: string): { from: number; to: number }
   /** Traces whose first span has a number in a range, which does not include `to`; the newest first. */
@@ -124,8 +124,8 @@ export function createTraceStore(db: SqliteDatabase): TraceStore {
     })
 
   return {
-    add(projectId, spans, dropped) {
-      db.writeSync((tx) => {
+    add: (projectId, spans, dropped) =>
+      db.write((tx) => {
         const project = openProject(tx, projectId)
         let { last, bytes } = project
         const traces = new Map<string, TraceRow>()
@@ -140,8 +140,7 @@ export function createTraceStore(db: SqliteDatabase): TraceStore {
         for (const trace of traces.values()) replaceTrace(tx, trace)
         updateProject(tx, project.key, last, bytes, project.dropped + dropped)
         removeExcess(tx, { ...project, last, bytes })
-      })
-    },
+      }),
 
     readRange: (projectId) =>
       read(projectId, { from: 0, to: 0 }, (tx, { key, last }) => {

@@ -40,9 +40,9 @@ export function createTraceRecorder({ store, clock, log }: { store: TraceStore; 
     return project
   }
 
-  const write = (projectId: string, spans: NewSpan[], dropped: number): void => {
+  const write = async (projectId: string, spans: NewSpan[], dropped: number): Promise<void> => {
     try {
-      store.add(projectId, spans, dropped)
+      await store.add(projectId, spans, dropped)
       hasWarned = false
     } catch (error) {
       // Spans that cannot be stored are dropped, because otherwise they would use ever more memory.
@@ -56,9 +56,9 @@ export function createTraceRecorder({ store, clock, log }: { store: TraceStore; 
       const { spans, dropped } = project
       project.spans = []
       project.dropped = 0
-      if (dropped > 0 && spans.length === 0) write(projectId, [], dropped)
+      if (dropped > 0 && spans.length === 0) await write(projectId, [], dropped)
       for (let at = 0; at < spans.length; at += batchSize) {
-        write(projectId, spans.slice(at, at + batchSize), at === 0 ? dropped : 0)
+        await write(projectId, spans.slice(at, at + batchSize), at === 0 ? dropped : 0)
         await yieldToEventLoop()
       }
     }

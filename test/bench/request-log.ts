@@ -69,7 +69,7 @@ export async function fillRequestLog(data: string, projectId: string, total: num
   const projects = [projectId, ...Array.from({ length: total / limits.request_log.rows - 1 }, () => newId('prj'))]
   const begin = Date.now() - total
   for (let n = 0; n < total; n += 1000)
-    store.requests.add(
+    await store.requests.add(
       Array.from({ length: 1000 }, (_, i) => {
         const at = Math.floor((n + i) / projects.length)
         const status = at % 100 < 3 ? 500 : at % 100 < 13 ? 404 : 200

@@ -32,24 +32,24 @@ const count = (project = 'prj_a') => {
 }
 
 describe('captured requests', () => {
-  test('are found by their request', () => {
+  test('are found by their request', async () => {
     const rows = [captured(), requestRow({})]
-    store.requests.add(rows)
+    await store.requests.add(rows)
     expect(store.requests.findCapture(rows[0]!.id)).toEqual(Buffer.alloc(10, 7))
     expect(store.requests.findCapture(rows[1]!.id)).toBeUndefined()
     expect(rows.map(({ id }) => store.requests.find(id)?.is_captured)).toEqual([true, false])
   })
 
-  test('the newest of each project, up to its limit; the requests stay', () => {
+  test('the newest of each project, up to its limit; the requests stay', async () => {
     const half = limits.request_capture.project_bytes / 8
-    store.requests.add([captured({ project_id: 'prj_b' })])
-    for (let i = 0; i < 12; i++) store.requests.add([captured({}, half), requestRow({})])
+    await store.requests.add([captured({ project_id: 'prj_b' })])
+    for (let i = 0; i < 12; i++) await store.requests.add([captured({}, half), requestRow({})])
     expect(count()).toEqual({ requests: 24, captures: 8 })
     expect(count('prj_b')).toEqual({ requests: 1, captures: 1 })
   })
 
-  test('expire with their requests, and go with their project', () => {
-    store.requests.add(Array.from({ length: 10 }, (_, i) => captured({ time: 1000 + i, duration_ms: 0 })))
+  test('expire with their requests, and go with their project', async () => {
+    await store.requests.add(Array.from({ length: 10 }, (_, i) => captured({ time: 1000 + i, duration_ms: 0 })))
     store.requests.expire(1004, 0, 100)
     expect(count()).toEqual({ requests: 6, captures: 6 })
     const { from, to } = store.requests.readRange('prj_a')
@@ -58,23 +58,23 @@ describe('captured requests', () => {
     expect(ids.map((id) => store.requests.findCapture(id))).toEqual(Array(6).fill(undefined))
   })
 
-  test('are deleted alone', () => {
-    store.requests.add([captured(), captured({ project_id: 'prj_b' })])
+  test('are deleted alone', async () => {
+    await store.requests.add([captured(), captured({ project_id: 'prj_b' })])
     store.requests.removeCaptures('prj_a')
     expect([count(), count('prj_b')]).toEqual([
       { requests: 1, captures: 0 },
       { requests: 1, captures: 1 },
     ])
-    store.requests.add([captured({}, 100)])
+    await store.requests.add([captured({}, 100)])
     expect(count()).toEqual({ requests: 2, captures: 1 })
   })
 })
 
 describe('the limit of all projects together', () => {
   const total = 2 * 2 ** 20
-  beforeEach(() => {
-    for (let i = 0; i < 20; i++) store.requests.add(Array.from({ length: 500 }, () => requestRow({})))
-    store.requests.add(Array.from({ length: 50 }, () => captured({ project_id: 'prj_b' }, 1_000)))
+  beforeEach(async () => {
+    for (let i = 0; i < 20; i++) await store.requests.add(Array.from({ length: 500 }, () => requestRow({})))
+    await store.requests.add(Array.from({ length: 50 }, () => captured({ project_id: 'prj_b' }, 1_000)))
   })
 
   test('shortens the largest project, the oldest requests first', () => {
@@ -97,9 +97,9 @@ describe('the limit of all projects together', () => {
     await recorder.close()
   })
 
-  test('the file does not grow beyond it', () => {
+  test('the file does not grow beyond it', async () => {
     for (let i = 0; i < 60; i++) {
-      store.requests.add(Array.from({ length: 200 }, () => requestRow({})))
+      await store.requests.add(Array.from({ length: 200 }, () => requestRow({})))
       while (store.requests.trim(total, 500)) {
         // Until it fits.
       }

@@ -17,7 +17,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'homeport-million-'))
   store = await openStore({ data_dir: folder, after_crash: false })
   for (let n = 0; n < count; n += 1000)
-    store.requests.add(
+    await store.requests.add(
       Array.from({ length: 1000 }, (_, i) => {
         const at = n + i
         const status = at % 100 < 3 ? 500 : at % 100 < 13 ? 404 : 200
@@ -56,11 +56,11 @@ describe('a million requests', () => {
     expect(found.ms).toBeLessThan(100)
   })
 
-  test('stay so many as they are added to, on a disk of the same size', () => {
+  test('stay so many as they are added to, on a disk of the same size', async () => {
     const size = () => statSync(join(folder, 'requests.db')).size + statSync(join(folder, 'requests.db-wal')).size
     const before = size()
     for (let n = 0; n < limits.request_log.rows; n += 1000)
-      store.requests.add(Array.from({ length: 1000 }, () => requestRow({ project_id: 'prj_0' })))
+      await store.requests.add(Array.from({ length: 1000 }, () => requestRow({ project_id: 'prj_0' })))
     expect(store.requests.readRange('prj_0')).toMatchObject({ last: 2 * limits.request_log.rows, from: limits.request_log.rows + 1 })
     expect(size()).toBeLessThan(before + 2 ** 27)
   })

@@ -1,3 +1,4 @@
+import Sqlite from 'better-sqlite3'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,9 +38,9 @@ const newest = (project: string, filters: RowFilters = {}, limit = 1000, before 
 const all = (project = 'prj_a', filters: RowFilters = {}) => pathsOf(newest(project, filters))
 
 describe('stored requests', () => {
-  test('are listed by project, newest first, in pages', () => {
-    store.requests.add([requestRow({ path: '/1' }), requestRow({ path: '/other', project_id: 'prj_b' }), requestRow({ path: '/2' })])
-    store.requests.add([requestRow({ path: '/3' })])
+  test('are listed by project, newest first, in pages', async () => {
+    await store.requests.add([requestRow({ path: '/1' }), requestRow({ path: '/other', project_id: 'prj_b' }), requestRow({ path: '/2' })])
+    await store.requests.add([requestRow({ path: '/3' })])
     const page = newest('prj_a', {}, 2)
     expect(pathsOf(page)).toEqual(['/3', '/2'])
     expect(pathsOf(newest('prj_a', {}, 2, page[1]!.number))).toEqual(['/1'])
@@ -49,7 +50,7 @@ describe('stored requests', () => {
     expect(store.requests.readRange('prj_a')).toEqual({ from: 1, to: 4, last: 3 })
   })
 
-  test('are found by any field', () => {
+  test('are found by any field', async () => {
     const rows = [
       requestRow({ path: '/api/users', status: 200, method: 'GET', cache: 'hit' }),
       requestRow({ path: '/api/users', status: 503, method: 'POST', duration_ms: 900, deployment_id: 'dpl_2' }),
@@ -66,7 +67,7 @@ describe('stored requests', () => {
       }),
       requestRow({ path: '/a[1]?', status: 500, cache_status: 'fwd=bypass', failure: 'timeout' }),
     ]
-    store.requests.add(rows)
+    await store.requests.add(rows)
     expect(all('prj_a', { status: '5xx' })).toEqual(['/a[1]?', '/api/users'])
     expect(all('prj_a', { status: '503' })).toEqual(['/api/users'])
     expect(all('prj_a', { path: '/api' })).toEqual(['/api/users', '/api/users'])
@@ -107,8 +108,8 @@ describe('stored requests', () => {
     '/v1/jobs:run',
     `/deep${'/part'.repeat(12)}`,
     `/long${'/0123456789abcdef'.repeat(9)}/${'plain/'.repeat(30)}`,
-  ])('are found by the route of %s', (path) => {
-    store.requests.add([requestRow({ path: '/other/1/x' }), requestRow({ path }), requestRow({ path: `${path}/more`, status: 999 })])
+  ])('are found by the route of %s', async (path) => {
+    await store.requests.add([requestRow({ path: '/other/1/x' }), requestRow({ path }), requestRow({ path: `${path}/more`, status: 999 })])
     expect(all('prj_a', { route: toRouteTemplate(path) })).toContain(path)
     expect(all('prj_a', { route: toRouteTemplate(path), path })).toContain(path)
     expect(all('prj_a', { route: toRouteTemplate(path), status: '2xx' })).toContain(path)
@@ -116,8 +117,8 @@ describe('stored requests', () => {
     expect(all('prj_a', { path: '*more' })).toHaveLength(1)
   })
 
-  test('are found by the time at which they ended', () => {
-    store.requests.add(Array.from({ length: 100 }, (_, i) => requestRow({ path: `/${i}`, time: 1000 + i * 10, duration_ms: 5 })))
+  test('are found by the time at which they ended', async () => {
+    await store.requests.add(Array.from({ length: 100 }, (_, i) => requestRow({ path: `/${i}`, time: 1000 + i * 10, duration_ms: 5 })))
     expect(store.requests.readRange('prj_a', 1975)).toEqual({ from: 98, to: 101, last: 100 })
     expect(store.requests.readRange('prj_a', 1975, 1985)).toMatchObject({ from: 98, to: 99 })
     expect(store.requests.readRange('prj_a', undefined, 1016)).toMatchObject({ from: 1, to: 3 })
@@ -126,18 +127,18 @@ describe('stored requests', () => {
     expect(store.requests.readRange('prj_c')).toEqual({ from: 0, to: 0, last: 0 })
   })
 
-  test('are the last ones of each project', () => {
+  test('are the last ones of each project', async () => {
     const batch = Array.from({ length: 500 }, () => requestRow({}))
-    store.requests.add([requestRow({ project_id: 'prj_b', path: '/b' })])
-    for (let i = 0; i < limits.request_log.rows / 500 + 3; i++) store.requests.add(batch)
+    await store.requests.add([requestRow({ project_id: 'prj_b', path: '/b' })])
+    for (let i = 0; i < limits.request_log.rows / 500 + 3; i++) await store.requests.add(batch)
     const last = limits.request_log.rows + 1500
     expect(store.requests.readRange('prj_a')).toEqual({ from: 1501, to: last + 1, last })
     expect(all('prj_b')).toEqual(['/b'])
   })
 
-  test('expire, and their numbers are not used again', () => {
-    store.requests.add(Array.from({ length: 30 }, (_, i) => requestRow({ path: `/${i}`, time: 1000 + i, duration_ms: 0 })))
-    store.requests.add([requestRow({ project_id: 'prj_b', path: '/b', time: 5000 })])
+  test('expire, and their numbers are not used again', async () => {
+    await store.requests.add(Array.from({ length: 30 }, (_, i) => requestRow({ path: `/${i}`, time: 1000 + i, duration_ms: 0 })))
+    await store.requests.add([requestRow({ project_id: 'prj_b', path: '/b', time: 5000 })])
     const expire = (before: number) => {
       const steps: number[] = []
       for (let at: number | undefined = 0; (at = store.requests.expire(before, at, 10)) !== undefined;) steps.push(at)
@@ -150,12 +151,21 @@ describe('stored requests', () => {
     expect(store.requests.readRange('prj_a')).toMatchObject({ from: 16, last: 30 })
     expire(9999)
     expect(all()).toEqual([])
-    store.requests.add([requestRow({})])
+    await store.requests.add([requestRow({})])
     expect(store.requests.readRange('prj_a')).toMatchObject({ from: 31, last: 31 })
   })
 
-  test('go with their project', () => {
-    store.requests.add([...Array.from({ length: 25 }, () => requestRow({})), requestRow({ project_id: 'prj_b', path: '/b' })])
+  test('wait while a checkpoint holds the file', async () => {
+    const other = new Sqlite(join(folder, 'requests.db'))
+    other.exec('BEGIN IMMEDIATE')
+    const adding = store.requests.add([requestRow({ path: '/1' })])
+    other.close()
+    await adding
+    expect(all()).toEqual(['/1'])
+  })
+
+  test('go with their project', async () => {
+    await store.requests.add([...Array.from({ length: 25 }, () => requestRow({})), requestRow({ project_id: 'prj_b', path: '/b' })])
     expect(store.requests.remove('prj_a', 10)).toBe(true)
     expect(store.requests.remove('prj_a', 10)).toBe(true)
     expect(store.requests.remove('prj_a', 10)).toBe(false)
@@ -229,7 +239,7 @@ describe('the recorder', () => {
   test('deletes requests after three days', async () => {
     const clock = fixedClock('2026-01-01')
     const time = clock.now()
-    store.requests.add([requestRow({ path: '/old', time }), requestRow({ path: '/new', time: time + 86_400_000 })])
+    await store.requests.add([requestRow({ path: '/old', time }), requestRow({ path: '/new', time: time + 86_400_000 })])
     const edge = createRequestLog({ clock, isEnabled: () => true })
     const recorder = createRequestRecorder({ edge, store: store.requests, sealer, clock, log: silentLog })
     await clock.jump(limits.request_log.days * 86_400_000 + 5000)

@@ -49,9 +49,9 @@ const list = (project = 'prj_a', filters = {}, limit = 1000) => {
 const namesOf = (project = 'prj_a', filters = {}) => list(project, filters).map(({ name }) => name)
 
 describe('stored spans', () => {
-  test('are traces, named after the span in which they entered the app, whatever the order of arrival', () => {
-    store.traces.add('prj_a', [span(1, 5), span(1, 3, { entry: { entry_rank: 1 } })], 0)
-    store.traces.add(
+  test('are traces, named after the span in which they entered the app, whatever the order of arrival', async () => {
+    await store.traces.add('prj_a', [span(1, 5), span(1, 3, { entry: { entry_rank: 1 } })], 0)
+    await store.traces.add(
       'prj_a',
       [span(1, 4, { is_error: 1, name: 'GET /', entry: { entry_rank: 0, method: 'GET', route: '/', status: 500 } }), span(2, 1)],
       0,
@@ -69,14 +69,23 @@ describe('stored spans', () => {
     ]).toEqual([[], undefined, []])
   })
 
-  test('that arrive twice, as after a retry, are stored once', () => {
-    for (let i = 0; i < 2; i++) store.traces.add('prj_a', [span(1, 1), span(1, 1), span(1, 2)], 0)
+  test('wait while a checkpoint holds the file', async () => {
+    const other = new Sqlite(join(folder, 'traces.db'))
+    other.exec('BEGIN IMMEDIATE')
+    const adding = store.traces.add('prj_a', [span(1, 1)], 0)
+    other.close()
+    await adding
+    expect(list()).toHaveLength(1)
+  })
+
+  test('that arrive twice, as after a retry, are stored once', async () => {
+    for (let i = 0; i < 2; i++) await store.traces.add('prj_a', [span(1, 1), span(1, 1), span(1, 2)], 0)
     expect(list()).toMatchObject([{ spans: 2 }])
   })
 
-  test('are found by route, status, duration, errors and branch', () => {
+  test('are found by route, status, duration, errors and branch', async () => {
     const entry = { entry_rank: 0, method: 'GET' }
-    store.traces.add(
+    await store.traces.add(
       'prj_a',
       [
         span(1, 1, { name: 'a', entry: { ...entry, route: '/orders/:id', status: 200 } }),
@@ -94,11 +103,11 @@ describe('stored spans', () => {
     expect(namesOf('prj_a', { branch: 'fix' })).toEqual(['c'])
   })
 
-  test('above the number that a project keeps replace its oldest ones, and those of no other', () => {
+  test('above the number that a project keeps replace its oldest ones, and those of no other', async () => {
     const { spans } = limits.tracing
-    store.traces.add('prj_b', [span(1, 1)], 0)
+    await store.traces.add('prj_b', [span(1, 1)], 0)
     for (let at = 0; at < spans + 10; at += 10_000)
-      store.traces.add(
+      await store.traces.add(
         'prj_a',
         Array.from({ length: Math.min(10_000, spans + 10 - at) }, (_, i) => span(Math.floor((at + i) / 5), at + i)),
         0,
@@ -110,10 +119,10 @@ describe('stored spans', () => {
     expect(namesOf('prj_b')).toEqual(['span 1'])
   })
 
-  test('above the bytes that a project keeps replace its oldest ones', () => {
+  test('above the bytes that a project keeps replace its oldest ones', async () => {
     const bytes = Math.floor(limits.tracing.bytes / 1000)
     for (let at = 0; at < 3; at++)
-      store.traces.add(
+      await store.traces.add(
         'prj_a',
         Array.from({ length: 500 }, (_, i) => span(at, at * 500 + i, { bytes })),
         0,
@@ -121,14 +130,14 @@ describe('stored spans', () => {
     const { from, to } = store.traces.readRange('prj_a')
     expect(to - from).toBeLessThanOrEqual(1000)
     expect(to - from).toBeGreaterThanOrEqual(500)
-    store.traces.add('prj_a', [span(9, 1)], 0)
+    await store.traces.add('prj_a', [span(9, 1)], 0)
     expect(list()[0]).toMatchObject({ name: 'span 1' })
   })
 
-  test('expire by the time at which they arrived, and are removed with their project', () => {
+  test('expire by the time at which they arrived, and are removed with their project', async () => {
     const arrivals = [10, 20, 30, 40].map((received_at, i) => span(i, i, { received_at }))
-    store.traces.add('prj_a', arrivals, 3)
-    store.traces.add('prj_b', arrivals, 0)
+    await store.traces.add('prj_a', arrivals, 3)
+    await store.traces.add('prj_b', arrivals, 0)
     let project: number | undefined = 0
     while ((project = store.traces.expire(25, project, 1)) !== undefined);
     expect([namesOf(), namesOf('prj_b')]).toEqual([
