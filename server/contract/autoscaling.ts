@@ -25,8 +25,8 @@ export const autoscaling = z
   )
 export type Autoscaling = z.output<typeof autoscaling>
 
-/** `minimum` and `maximum`: the number was outside of the range. */
-const scalingReasons = ['load_above_target', 'load_below_target', 'minimum', 'maximum'] as const
+/** `minimum` and `maximum`: the number was outside of the range. `memory`: the machine has no memory for all replicas that the load needs. */
+const scalingReasons = ['load_above_target', 'load_below_target', 'minimum', 'maximum', 'memory'] as const
 export type ScalingReason = (typeof scalingReasons)[number]
 
 const scalingDecision = z.object({
@@ -38,7 +38,7 @@ const scalingDecision = z.object({
     .number()
     .describe('Open requests of all replicas, on average; for fewer replicas the greatest average within the stabilization window.'),
   target_concurrency: z.number().int().describe('The target for each replica.'),
-  recommended: z.number().int().describe('The number for this load, which the minimum, the maximum or the plan may not allow.'),
+  recommended: z.number().int().describe('The number for this load, which the minimum, the maximum, the plan or the memory may not allow.'),
   message: z.string(),
 })
 export type ScalingDecision = z.output<typeof scalingDecision>
@@ -50,6 +50,8 @@ export function explainScaling(decision: Omit<ScalingDecision, 'time' | 'message
   if (reason === 'minimum') return `${change}: the minimum is ${to}.`
   if (reason === 'maximum') return `${change}: the maximum is ${to}.`
   const load = `${concurrency} concurrent ${concurrency === 1 ? 'request' : 'requests'} for ${from} ${from === 1 ? 'replica' : 'replicas'}, target ${target}`
+  if (reason === 'memory')
+    return `${to === from ? `Stayed at ${to}` : change}: ${load}. The load needs ${recommended}, and the memory of this machine holds no more than ${to}.`
   if (reason === 'load_below_target') return `${change}: at most ${load}, for ${stabilization_window_ms / 1_000} s.`
   return `${change}: ${load}${recommended > to ? `. The load needs ${recommended}, and the maximum is ${to}` : ''}.`
 }

@@ -13,7 +13,7 @@ interface Recommendation {
   concurrency: number
 }
 
-interface ScalingChange {
+export interface ScalingChange {
   to: number
   reason: ScalingReason
   concurrency: number
@@ -61,4 +61,16 @@ export function decideScaling(
   if (to === replicas) return { state: next, change: null }
   const reason = to > replicas ? 'minimum' : highest.replicas >= replicas ? 'maximum' : 'load_below_target'
   return { state: next, change: { to, reason, concurrency: highest.concurrency, recommended: highest.replicas } }
+}
+
+/** A change as far as memory allows. `replica_mb`: what another replica may need. */
+export function fitToMemory(
+  change: ScalingChange,
+  from: number,
+  { available_mb, replica_mb }: { available_mb: number; replica_mb: number },
+): ScalingChange {
+  const fitting = from + Math.max(0, Math.floor(available_mb / replica_mb))
+  return change.to <= Math.max(from, fitting)
+    ? change
+    : { ...change, to: Math.max(from, fitting), reason: 'memory', recommended: Math.max(change.recommended, change.to) }
 }

@@ -1,7 +1,7 @@
-import { type ClientRequest, request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { ScalingDecision } from '../../server/contract/autoscaling.ts'
 import type { Service } from '../../server/contract/services.ts'
+import { holdRequests } from '../support/held-requests.ts'
 import { until } from '../support/until.ts'
 import { useDeploymentContext } from './deployment-suite.ts'
 
@@ -34,19 +34,7 @@ describe('autoscaling', () => {
       },
       { what: `${count} replicas of ${slug}` },
     )
-  /** Opens requests that stay open; returns a function that closes them. */
-  const hold = (slug: string, count: number): (() => void) => {
-    const { port } = new URL(context.platform.handle.edge_url)
-    const requests = Array.from({ length: count }, (): ClientRequest => {
-      const held = request({ port, path: '/hold', headers: { host: `${slug}.localhost` }, agent: false })
-      held.on('error', () => {})
-      held.end()
-      return held
-    })
-    return () => {
-      for (const held of requests) held.destroy()
-    }
-  }
+  const hold = (slug: string, count: number) => holdRequests(context.platform.handle.edge_url, `${slug}.localhost`, count)
 
   test('the number of replicas follows the open requests, each change has its reason, and the next version starts with as many', async () => {
     const repository = await context.projectWith('elastic', server('one'))

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import fc from 'fast-check'
 import type { Autoscaling } from '../../server/contract/autoscaling.ts'
 import { limits } from '../../server/contract/limits.ts'
-import { decideScaling, initialState } from '../../server/deployments/decide-scaling.ts'
+import { decideScaling, fitToMemory, initialState } from '../../server/deployments/decide-scaling.ts'
 
 const range: Autoscaling = { min: 1, max: 5, target_concurrency: 20 }
 
@@ -87,4 +87,14 @@ test('the state is bounded by the windows', () => {
   for (let second = 0; second < 1_000; second++) state = decideScaling(state, { time_ms: second * 1_000, in_flight: 5, replicas: 1 }, range).state
   expect(state.samples).toHaveLength(limits.autoscaling.averaging_window_ms / 1_000)
   expect(state.recommendations).toHaveLength(limits.autoscaling.stabilization_window_ms / 1_000)
+})
+
+test('no more replicas than memory holds, and never fewer for lack of it', () => {
+  const change = { to: 5, reason: 'load_above_target', concurrency: 90, recommended: 7 } as const
+  const fit = (available_mb: number, from = 2) => fitToMemory(change, from, { available_mb, replica_mb: 100 })
+  expect(fit(300)).toBe(change)
+  expect(fit(Infinity)).toBe(change)
+  expect(fit(299)).toEqual({ ...change, to: 4, reason: 'memory' })
+  expect(fit(99)).toEqual({ ...change, to: 2, reason: 'memory' })
+  expect(fit(-50)).toEqual({ ...change, to: 2, reason: 'memory' })
 })

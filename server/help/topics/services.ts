@@ -108,6 +108,7 @@ export const serviceTopics: HelpArticle[] = [
           'The load is measured once a second and averaged over 6 s. 61 open requests with a target of 20 need 4 replicas.',
           'More replicas start at once. Fewer run when the load has needed no more during the last 60 s; those that leave finish their requests first.',
           'A load within 10 % of the target changes nothing.',
+          'The load starts no replica that the memory of the machine does not hold, at twice what the first one uses. The minimum always runs.',
           'The number never leaves the range, also when the range changes. A smaller plan bounds it too.',
           'A new version starts with the present number. An app that sleeps keeps its number and wakes with it.',
           'The Services page lists the last 50 changes with their reasons, such as “Scaled from 2 to 4: 61 concurrent requests for 2 replicas, target 20.”',
