@@ -5,6 +5,10 @@ import { bundledPackages } from './resources/package/bundled-packages.ts'
 
 const isOfPackages = (modules: readonly string[]): boolean => modules.every((id) => id.includes('/node_modules/') || id.startsWith('\0'))
 
+/** `@scope/name` as `scope-name`. */
+const nameOfPackage = (id: string): string | null =>
+  /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1]?.replace('@', '').replace('/', '-') ?? null
+
 /** Chunks of packages alone are minified, for the size of what is downloaded. Ours keep the names and lines that a stack trace shows. */
 const minifyPackages: Plugin = {
   name: 'minify-packages',
@@ -76,7 +80,13 @@ export default defineConfig({
       outDir: 'out/main',
       rollupOptions: {
         input: { index: 'main/index.ts', homeport: 'server/cli/homeport.ts', 'edge-worker': 'server/edge/workers/worker.ts' },
-        output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+        output: {
+          format: 'es',
+          entryFileNames: '[name].js',
+          chunkFileNames: '[name]-[hash].js',
+          // A chunk that also had our code would not be minified.
+          codeSplitting: { groups: [{ debugName: 'packages', name: nameOfPackage, test: /\/node_modules\// }] },
+        },
       },
       sourcemap: true,
     },
