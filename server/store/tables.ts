@@ -20,6 +20,7 @@ import type {
   NotificationIncidentRow,
   NotificationTargetTable,
 } from './notification-tables.ts'
+import type { AcmeAttemptRow, AcmeAccountRow, PublicCertificateRow } from './public-certificate-tables.ts'
 import type { RequestCaptureRow } from './request-tables.ts'
 import type { ProjectVolumeRow, UnsavedFilesRow } from './volume-tables.ts'
 
@@ -45,6 +46,9 @@ export interface Tables {
   email_verifications: { hash: string; user_id: string; expires_at: string }
   invitations: InvitationRow
   idempotency_keys: IdempotencyKeyRow
+  acme_accounts: AcmeAccountRow
+  acme_attempts: AcmeAttemptRow
+  public_certificates: PublicCertificateRow
   authorities: { id: string; certificate: string; sealed_key: Uint8Array; created_at: string }
   passwords: { user_id: string; hash: string; created_at: string }
   databases: DatabaseRow
