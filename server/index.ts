@@ -44,7 +44,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const runtimes = await startRuntimes(context)
     const source = createSourceFetcher({ environment: await trustHostCertificates(options.environment, join(data_dir, 'cache')) })
     const edge = await startEdge(context)
-    const purge = createCachePurger({ db, cache: edge.edge.cache, clock })
+    const purge = createCachePurger({ db, cache: edge.edge.cache, clock, apps_domain: options.apps_domain })
     const screenshots = createPlatformScreenshots(context, edge)
     openEdgeToContainers(context, runtimes, edge)
     const { databases, dumps } = await startDatabases(context, runtimes)

@@ -99,6 +99,7 @@ export async function createFeatureDeps(
       log,
     }),
     localHttps,
+    apps_domain: options.apps_domain,
     urlOf: edgeParts.getAppUrl,
     publicNames: edgeParts.publicNames,
     lan,

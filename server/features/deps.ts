@@ -107,6 +107,8 @@ export interface FeatureDeps {
   /** Verifies custom domains. */
   domainVerifier: DomainVerifier
   domainSales: DomainSales
+  /** Projects answer below this domain too. */
+  apps_domain: string | null
   /** The URL of a host name at the edge. */
   urlOf(host: string): string
   /** The apps domain, and certificates of public names. */

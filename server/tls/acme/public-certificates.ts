@@ -99,7 +99,8 @@ export function createPublicCertificates(options: PublicCertificatesOptions): Pu
 
   const save = async (record: PublicCertificateRecord): Promise<void> => {
     await store.write(record)
-    entries.set(record.name, toEntry(record))
+    const previous = entries.get(record.name)
+    entries.set(record.name, previous?.certificate === record.certificate ? { ...previous, ...record } : toEntry(record))
     options.onChange(record.name)
   }
   const addAttempt = async (kind: AcmeAttempt['kind'], name: string): Promise<void> => {
