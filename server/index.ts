@@ -97,6 +97,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     await traces.start()
     await logDrains.reload()
     await deployments.start()
+    edge.publicNames.start()
     watcher.start()
     const restoreNotices = await maintenance.start(({ id, project_id }) => deployments.enqueue({ project_id, trigger: 'retry', source: { of: id } }))
     await screenshots.start()

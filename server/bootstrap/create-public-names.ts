@@ -21,7 +21,9 @@ export interface PublicNameService {
   describe(host: string): PublicCertificate | null
   retry(host: string): Promise<void>
   checks(): DoctorCheck[]
-  start(): Promise<void>
+  load(): Promise<void>
+  /** Orders certificates from now on. Called when the routes are set. */
+  start(): void
   close(): Promise<void>
 }
 
@@ -92,7 +94,8 @@ export function createPublicNames(
     describe: (host) => certificates?.describe(host) ?? null,
     retry: async (host) => certificates?.retry(host),
     checks: () => checkPublicNames(status(), { edge_url: urls.edge, now: clock.now() }),
-    start: async () => certificates?.start(),
+    load: async () => certificates?.load(),
+    start: () => certificates?.start(),
     async close() {
       unsubscribe?.()
       await certificates?.close()

@@ -80,6 +80,7 @@ export async function startEdge(context: PlatformContext) {
   }
 
   try {
+    await publicNames.load()
     const plain = await edge.listen({ host: options.host, port: options.edge_port })
     if (plain.fell_back && !options.edge_port_may_change)
       throw new Error(`Port ${options.edge_port} for the edge is in use. Choose another with --edge-port, or 0 for any.`)
@@ -95,7 +96,6 @@ export async function startEdge(context: PlatformContext) {
     const apps = options.acme ? { scheme: 'https', port: secure.port, usual: 443 } : { scheme: 'http', port: plain.port, usual: 80 }
     const formatAppsUrl = (name: string) => `${apps.scheme}://${name}${apps.port === apps.usual ? '' : `:${apps.port}`}`
     urls.apps = options.apps_domain && formatAppsUrl(options.apps_domain)
-    await publicNames.start()
     return {
       edge,
       localHttps,

@@ -8,6 +8,7 @@ export const publicCertificate = z.object({
   name: z.string().describe('A hostname, or `*.` and a domain for all names directly below it.'),
   status: z.enum(['pending', 'issued', 'failed']).describe('`issued` until it expires, even if its renewal fails.'),
   expires_at: dateTime.nullable(),
+  failures: z.number().describe('Failed attempts since the last success.'),
   last_error: z.string().nullable().describe('Why the last attempt failed, and what to do.'),
   last_attempt_at: dateTime.nullable(),
   next_attempt_at: dateTime.nullable().describe('When it is tried again after a failure.'),

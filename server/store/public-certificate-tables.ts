@@ -1,3 +1,9 @@
+export interface PublicCertificateTables {
+  acme_accounts: AcmeAccountRow
+  acme_attempts: AcmeAttemptRow
+  public_certificates: PublicCertificateRow
+}
+
 export interface AcmeAccountRow {
   directory: string
   sealed_key: Uint8Array

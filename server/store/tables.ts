@@ -20,12 +20,12 @@ import type {
   NotificationIncidentRow,
   NotificationTargetTable,
 } from './notification-tables.ts'
-import type { AcmeAttemptRow, AcmeAccountRow, PublicCertificateRow } from './public-certificate-tables.ts'
+import type { PublicCertificateTables } from './public-certificate-tables.ts'
 import type { RequestCaptureRow } from './request-tables.ts'
 import type { ProjectVolumeRow, UnsavedFilesRow } from './volume-tables.ts'
 
 /** The rows. Names are those of the API; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
-export interface Tables {
+export interface Tables extends PublicCertificateTables {
   accounts: AccountTable
   users: UserRow
   team_members: { account_id: string; user_id: string; created_at: string }
@@ -46,9 +46,6 @@ export interface Tables {
   email_verifications: { hash: string; user_id: string; expires_at: string }
   invitations: InvitationRow
   idempotency_keys: IdempotencyKeyRow
-  acme_accounts: AcmeAccountRow
-  acme_attempts: AcmeAttemptRow
-  public_certificates: PublicCertificateRow
   authorities: { id: string; certificate: string; sealed_key: Uint8Array; created_at: string }
   passwords: { user_id: string; hash: string; created_at: string }
   databases: DatabaseRow

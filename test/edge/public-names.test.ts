@@ -16,25 +16,26 @@ const apps_domain = 'apps.example.com'
 const challenge = '/.well-known/acme-challenge/'
 
 type StartedEdge = { edge: Edge; port: number }
-const kinds: { name: string; start(options: { getTlsCredentials?: ReturnType<typeof createTestAuthority>['identityFor'] }): Promise<StartedEdge> }[] = [
-  ...edgePaths.map(({ name, fast_path }) => ({
-    name,
-    async start(options: object) {
-      const started = await startEdge({ ...options, apps_domain, fast_path })
-      cleanups.push(() => started.close())
-      return started
+const kinds: { name: string; start(options: { getTlsCredentials?: ReturnType<typeof createTestAuthority>['identityFor'] }): Promise<StartedEdge> }[] =
+  [
+    ...edgePaths.map(({ name, fast_path }) => ({
+      name,
+      async start(options: object) {
+        const started = await startEdge({ ...options, apps_domain, fast_path })
+        cleanups.push(() => started.close())
+        return started
+      },
+    })),
+    {
+      name: 'workers',
+      async start(options) {
+        const program = { node_path: process.execPath, script: await buildProgram('edge-worker'), env: {} }
+        const edge = createEdgeWorkers({ log: silentLog, program, workers: 2, apps_domain, ...options })
+        cleanups.push(() => edge.close())
+        return { edge, ...(await edge.listen({ host: '127.0.0.1', port: 0 })) }
+      },
     },
-  })),
-  {
-    name: 'workers',
-    async start(options) {
-      const program = { node_path: process.execPath, script: await buildProgram('edge-worker'), env: {} }
-      const edge = createEdgeWorkers({ log: silentLog, program, workers: 2, apps_domain, ...options })
-      cleanups.push(() => edge.close())
-      return { edge, ...(await edge.listen({ host: '127.0.0.1', port: 0 })) }
-    },
-  },
-]
+  ]
 
 async function startEcho(): Promise<number> {
   const app = await startApp((incoming, response) => {

@@ -28,7 +28,11 @@ async function startCloudflare() {
       const answer = (status: number, result: unknown) => response.writeHead(status).end(JSON.stringify({ success: status === 200, result }))
       if (request.headers.authorization !== 'Bearer token') return answer(403, null)
       if (url.pathname === '/zones') return answer(200, name === 'example.com' ? [{ id: 'z1' }] : [])
-      if (request.method === 'GET') return answer(200, records.filter((one) => one.name === name && one.content === content))
+      if (request.method === 'GET')
+        return answer(
+          200,
+          records.filter((one) => one.name === name && one.content === content),
+        )
       if (request.method === 'POST') {
         const body = JSON.parse(text) as { name: string; content: string }
         records.push({ id: `r${records.length}`, zone: 'z1', ...body })
@@ -60,7 +64,10 @@ test('cloudflare: records are added to the zone of the name, and only the own va
 test('cloudflare: a zone that the token cannot edit, and a wrong token', async () => {
   const { api_base } = await startCloudflare()
   const driver = createDnsDriver({ name: 'cloudflare', token: 'token', api_base }, systemClock)
-  await expect(driver.addTxt('_acme-challenge.example.org', 'one')).rejects.toMatchObject({ type: 'dnsDriver', message: expect.stringMatching(/no zone/) as string })
+  await expect(driver.addTxt('_acme-challenge.example.org', 'one')).rejects.toMatchObject({
+    type: 'dnsDriver',
+    message: expect.stringMatching(/no zone/) as string,
+  })
   const stranger = createDnsDriver({ name: 'cloudflare', token: 'wrong', api_base }, systemClock)
   await expect(stranger.addTxt('_acme-challenge.example.com', 'one')).rejects.toThrow('Cloudflare answered 403.')
 })

@@ -1,11 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { silentLog } from '../../server/lib/log.ts'
 import { AcmeError } from '../../server/tls/acme/acme-client.ts'
-import {
-  createPublicCertificates,
-  type PublicCertificateRecord,
-  type PublicCertificatesOptions,
-} from '../../server/tls/acme/public-certificates.ts'
+import { createPublicCertificates, type PublicCertificateRecord, type PublicCertificatesOptions } from '../../server/tls/acme/public-certificates.ts'
 import type { AcmeAttempt } from '../../server/tls/acme/rate-budget.ts'
 import { createAuthorityCertificate, createLeafCertificate } from '../../server/tls/certificate.ts'
 import { createTestClock } from '../support/test-clock.ts'
@@ -57,7 +53,8 @@ function createFixture(options: Partial<PublicCertificatesOptions> = {}) {
         },
         ...options,
       })
-      await certificates.start()
+      await certificates.load()
+      certificates.start()
       return certificates
     },
   }
@@ -80,7 +77,15 @@ test('the first visitor of an allowed name causes one order, and later ones get 
   expect(await certificates.find(name)).toBe(found)
   expect(fixture.issued).toEqual([name])
   expect(certificates.list()).toEqual([
-    { name, status: 'issued', expires_at: '2026-04-30T12:00:00.000Z', last_error: null, last_attempt_at: '2026-03-01T12:00:00.000Z', next_attempt_at: null },
+    {
+      name,
+      status: 'issued',
+      expires_at: '2026-04-30T12:00:00.000Z',
+      failures: 0,
+      last_error: null,
+      last_attempt_at: '2026-03-01T12:00:00.000Z',
+      next_attempt_at: null,
+    },
   ])
   await certificates.close()
 })

@@ -14,8 +14,11 @@ import { getHttps, openTlsSocket } from '../support/tls.ts'
 const hasPebble = requires('pebble').ok
 const day_ms = 24 * 3_600_000
 
-async function startPublicPlatform(pebble: Pebble, options: { edge_port: number; edge_workers?: number; data_dir?: string },
-  environment: Record<string, string> = {}): Promise<TestPlatform> {
+async function startPublicPlatform(
+  pebble: Pebble,
+  options: { edge_port: number; edge_workers?: number; data_dir?: string },
+  environment: Record<string, string> = {},
+): Promise<TestPlatform> {
   vi.stubEnv('NODE_EXTRA_CA_CERTS', pebble.ca_file)
   vi.stubEnv('HOMEPORT_APPS_DOMAIN', 'apps.example.com')
   vi.stubEnv('HOMEPORT_ACME_EMAIL', 'ops@example.com')
@@ -30,7 +33,8 @@ async function startPublicPlatform(pebble: Pebble, options: { edge_port: number;
 }
 
 const httpsPortOf = (platform: TestPlatform) => Number(new URL(platform.handle.instance.edge_https_url ?? '').port)
-const readNames = async (platform: TestPlatform) => (await platform.api<{ public_names: PublicNames }>('GET', '/instance/public-names')).body.public_names
+const readNames = async (platform: TestPlatform) =>
+  (await platform.api<{ public_names: PublicNames }>('GET', '/instance/public-names')).body.public_names
 const readCertificate = async (platform: TestPlatform, name: string) => (await readNames(platform)).certificates.find((one) => one.name === name)
 
 async function deploy(platform: TestPlatform, slug: string) {
@@ -117,8 +121,16 @@ describe.runIf(hasPebble)('public names', () => {
     })
     const pause_ms = Date.parse(failed?.next_attempt_at ?? '') - Date.parse(failed?.last_attempt_at ?? '')
     expect(pause_ms).toBeGreaterThan(3 * 60_000)
-    expect(failed).toMatchObject({ status: 'failed', expires_at: null, last_error: expect.stringMatching(/^No certificate for broken\.apps/) as string })
-    expect(await findCheck()).toMatchObject({ status: 'failed', message: expect.stringContaining(name) as string, hint: expect.stringMatching(/port 80/) as string })
+    expect(failed).toMatchObject({
+      status: 'failed',
+      expires_at: null,
+      last_error: expect.stringMatching(/^No certificate for broken\.apps/) as string,
+    })
+    expect(await findCheck()).toMatchObject({
+      status: 'failed',
+      message: expect.stringContaining(name) as string,
+      hint: expect.stringMatching(/port 80/) as string,
+    })
     // Meanwhile visitors see the certificate of the instance's own authority.
     await expect(getPublic(name)).rejects.toThrow(/certificate/)
     await pebble.changeDns('clear-servfail', { host: `${name}.` })
@@ -142,7 +154,9 @@ describe.runIf(hasPebble)('public names', () => {
   })
 
   test('cached pages are purged by their public address', async () => {
-    expect(await platform.api('POST', '/instance/projects/shop/cache/purge-urls', { urls: ['https://shop.apps.example.com/page'] })).toMatchObject({ status: 200 })
+    expect(await platform.api('POST', '/instance/projects/shop/cache/purge-urls', { urls: ['https://shop.apps.example.com/page'] })).toMatchObject({
+      status: 200,
+    })
   })
 
   test('a certificate is renewed, with the same account, also after a restart', async () => {

@@ -25,7 +25,11 @@ describe('the budget', () => {
   })
 
   test('of several attempts, the oldest that counts decides when the next one is possible', () => {
-    const history = [5, 20, 30, 40, 59].map((minutes) => ({ name: 'www.example.com', kind: 'failed_validation' as const, at: now - minutes * minute_ms }))
+    const history = [5, 20, 30, 40, 59].map((minutes) => ({
+      name: 'www.example.com',
+      kind: 'failed_validation' as const,
+      at: now - minutes * minute_ms,
+    }))
     expect(refuse(history)?.until).toBe(now - 40 * minute_ms + hour_ms)
   })
 

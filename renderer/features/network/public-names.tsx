@@ -33,7 +33,9 @@ export function PublicNamesCard({ names }: { names: PublicNames }) {
         ) : (
           <div>
             <span>{URL.parse(names.authority)?.hostname ?? names.authority}</span>
-            <span className="text-subtle">{names.challenge === 'dns-01' ? 'One wildcard certificate, by DNS' : 'One certificate for each name, by HTTP'}</span>
+            <span className="text-subtle">
+              {names.challenge === 'dns-01' ? 'One wildcard certificate, by DNS' : 'One certificate for each name, by HTTP'}
+            </span>
           </div>
         )}
       </div>
@@ -44,7 +46,9 @@ export function PublicNamesCard({ names }: { names: PublicNames }) {
             <span className="mono">{certificate.name}</span>
             <span className="text-subtle">
               {certificate.expires_at !== null && `valid until ${formatDate(certificate.expires_at)}`}
-              {certificate.last_error !== null && certificate.next_attempt_at !== null && ` next attempt ${formatDateTime(certificate.next_attempt_at)}`}
+              {certificate.last_error !== null &&
+                certificate.next_attempt_at !== null &&
+                ` next attempt ${formatDateTime(certificate.next_attempt_at)}`}
             </span>
             {certificate.last_error !== null && (
               <p className="text-muted">

@@ -87,7 +87,11 @@ export function createAcmeClient({ directory, email, clock, key, account_url, on
   let nonce: string | undefined
   let account = account_url
 
-  const send = async (url: string, init: RequestInit, signal: AbortSignal): Promise<{ response: Response; text: string }> => {
+  const send = async (
+    url: string,
+    init: { method?: string; headers?: Record<string, string>; body?: string },
+    signal: AbortSignal,
+  ): Promise<{ response: Response; text: string }> => {
     try {
       const response = await fetch(url, {
         ...init,
@@ -202,7 +206,7 @@ function toError(response: Response, text: string, now: number): AcmeError {
 function parse<T>(schema: z.ZodType<T>, text: string): T {
   const { data, error } = schema.safeParse(parseJson(text))
   if (error) throw new AcmeError('unexpected', 'The certificate authority sent a response that Homeport does not understand.', { cause: error })
-  return data as T
+  return data
 }
 
 function parseJson(text: string): unknown {

@@ -64,7 +64,10 @@ export interface PublicCertificates {
   scheduleCheck(): void
   /** Forgets the pause after failures, because a user changed something. The budget still applies. */
   retry(host: string): Promise<void>
-  start(): Promise<void>
+  /** Reads what earlier runs got. Before this, no name has a certificate. */
+  load(): Promise<void>
+  /** Starts to order and to renew, once it is known what is served. */
+  start(): void
   close(): Promise<void>
 }
 
@@ -189,10 +192,11 @@ export function createPublicCertificates(options: PublicCertificatesOptions): Pu
     pendingCheck = clock.setTimeout(runCheck, checkDelay_ms).unref()
   }
 
-  const describe = ({ name, validity, last_error, next_attempt_at, last_attempt_at }: Entry): PublicCertificate => ({
+  const describe = ({ name, validity, failures, last_error, next_attempt_at, last_attempt_at }: Entry): PublicCertificate => ({
     name,
     status: validity !== undefined && validity.to > clock.now() ? 'issued' : last_error === null ? 'pending' : 'failed',
     expires_at: validity ? isoTime(validity.to) : null,
+    failures,
     last_error,
     last_attempt_at,
     next_attempt_at,
@@ -217,9 +221,11 @@ export function createPublicCertificates(options: PublicCertificatesOptions): Pu
       if (entry && entry.next_attempt_at !== null) await save({ ...toRecord(entry), next_attempt_at: null })
       scheduleCheck()
     },
-    async start() {
+    async load() {
       for (const record of await store.list()) entries.set(record.name, toEntry(record))
       attempts = await store.listAttempts()
+    },
+    start() {
       timers = [clock.setInterval(runCheck, checkInterval_ms).unref()]
       scheduleCheck()
     },
