@@ -24,13 +24,23 @@ const deleteAttempts = run((directory: string, oldest: number) =>
   tables.deleteFrom('acme_attempts').where('directory', '=', directory).where('at', '<', oldest),
 )
 
+/** What another master key sealed is ordered again, so it does not keep the instance from starting. */
+function unsealIfPossible(unseal: () => string): string | null {
+  try {
+    return unseal()
+  } catch {
+    return null
+  }
+}
+
 /** Accounts at certificate authorities. Their keys are encrypted. */
 export function createAcmeAccountStore(db: Db, sealer: Sealer) {
   return {
     read: (directory: string) =>
       db.read((tx) => {
         const row = findAccount(tx, directory)
-        return row && { directory, url: row.url, key: sealer.unseal(accountContextOf(directory), row.sealed_key) }
+        const key = row && unsealIfPossible(() => sealer.unseal(accountContextOf(directory), row.sealed_key))
+        return row && key != null ? { directory, url: row.url, key } : undefined
       }),
     write: ({ key, ...row }: Omit<AcmeAccountRow, 'sealed_key'> & { key: string }) =>
       db.write((tx) => {
@@ -52,10 +62,10 @@ export function createPublicCertificateStore(db: Db, sealer: Sealer, directory: 
   return {
     list: () =>
       db.read((tx) =>
-        listCertificates(tx, directory).map(({ sealed_key, directory: _, ...row }): CertificateRecord => ({
-          ...row,
-          key: sealed_key && sealer.unseal(certificateContextOf(directory, row.name), sealed_key),
-        })),
+        listCertificates(tx, directory).map(({ sealed_key, directory: _, ...row }): CertificateRecord => {
+          const key = sealed_key && unsealIfPossible(() => sealer.unseal(certificateContextOf(directory, row.name), sealed_key))
+          return { ...row, key, certificate: key && row.certificate }
+        }),
       ),
     write: ({ key, ...row }: CertificateRecord) =>
       db.write((tx) => {

@@ -10,6 +10,12 @@ const badges: Record<PublicCertificate['status'], StatusBadgeData> = {
   failed: { label: 'Failed', shape: 'diamond', tone: 'fail' },
 }
 
+const describeTimes = ({ expires_at, next_attempt_at }: PublicCertificate): string =>
+  [
+    ...(expires_at === null ? [] : [`valid until ${formatDate(expires_at)}`]),
+    ...(next_attempt_at === null ? [] : [`next attempt ${formatDateTime(next_attempt_at)}`]),
+  ].join(', ')
+
 /** The apps domain and the certificates of public names, when the operator configured either. */
 export function PublicNamesCard({ names }: { names: PublicNames }) {
   if (names.apps_domain === null && names.authority === null) return null
@@ -44,12 +50,7 @@ export function PublicNamesCard({ names }: { names: PublicNames }) {
           <StatusText badge={badges[certificate.status]} />
           <div>
             <span className="mono">{certificate.name}</span>
-            <span className="text-subtle">
-              {certificate.expires_at !== null && `valid until ${formatDate(certificate.expires_at)}`}
-              {certificate.last_error !== null &&
-                certificate.next_attempt_at !== null &&
-                ` next attempt ${formatDateTime(certificate.next_attempt_at)}`}
-            </span>
+            <span className="text-subtle">{describeTimes(certificate)}</span>
             {certificate.last_error !== null && (
               <p className="text-muted">
                 <Prose text={certificate.last_error} />

@@ -71,7 +71,7 @@ export const networkingTopics: HelpArticle[] = [
         run: 'npx homeport serve --host 0.0.0.0 --edge-port 80 --edge-https-port 443 --apps-domain apps.example.com --acme-email you@example.com --acme-accept-terms',
         note: 'ports below 1024 may need administrator rights',
       },
-      'The options are also variables: `HOMEPORT_APPS_DOMAIN`, `HOMEPORT_ACME_EMAIL`, `HOMEPORT_ACME_ACCEPT_TERMS=true`, `HOMEPORT_ACME_DIRECTORY`. The dashboard keeps its own address: no project can have its name.',
+      'The options are also variables: `HOMEPORT_APPS_DOMAIN`, `HOMEPORT_ACME_EMAIL`, `HOMEPORT_ACME_ACCEPT_TERMS=true`, `HOMEPORT_ACME_DIRECTORY`. The dashboard keeps its own address: no project can have its name. If it has a public name too, give it another registered domain than the apps, because an app can set cookies for all names of its domain.',
       { h: 'Certificates' },
       'With `--acme-email` and `--acme-accept-terms`, Let’s Encrypt issues certificates for the names of projects and for verified custom domains, and Homeport renews them in the last third of their lifetime. A project gets its certificate when it is live, others with their first visitor. Until then, visitors see the certificate of this instance’s own authority, about which browsers warn. Try it first with `--acme-directory staging`, whose limits are high and whose certificates browsers do not trust. Any other ACME authority works by its directory URL.',
       'The authority connects to port 80 of the name. Forward it to the HTTP port of the apps (4680 by default). While a certificate is ordered, Homeport answers `/.well-known/acme-challenge/` of that name itself; at any other time the app does.',
