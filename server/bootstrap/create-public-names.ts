@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { DoctorCheck } from '../contract/instance.ts'
 import type { PublicCertificate, PublicNames } from '../contract/network.ts'
 import { hasTxtRecord } from '../dns/has-txt-record.ts'
@@ -89,7 +90,8 @@ export function createPublicNames(
     certificates: certificates?.list() ?? [],
   })
   return {
-    find: async (host) => certificates?.find(host),
+    // Every handshake asks for an address first, which has no public certificate.
+    find: async (host) => (isIP(host) !== 0 || host.endsWith('.localhost') ? undefined : certificates?.find(host)),
     status,
     describe: (host) => certificates?.describe(host) ?? null,
     retry: async (host) => certificates?.retry(host),
