@@ -5,6 +5,7 @@ import { dirname, join, resolve, win32 } from 'node:path'
 import { isRuntimeName, type RuntimeName, runtimeNames } from './contract/runtimes.ts'
 import { type Environment, variableOf } from './lib/environment.ts'
 import type { RegistrarChoice } from './optional/registrar/index.ts'
+import type { DnsDriverChoice } from './tls/acme/dns-drivers.ts'
 
 /** How an instance is run. In `server/`, only this file reads the environment. */
 export interface PlatformOptions {
@@ -45,6 +46,10 @@ export interface PlatformOptions {
   edge_workers: number
   /** The program of these processes. */
   edge_worker_path: string
+  /** Projects answer below this domain too. null: only below `localhost`. */
+  apps_domain: string | null
+  /** The certificate authority for public names. null: there are no public certificates. */
+  acme: AcmeOptions | null
   /** The registrar that sells domains. */
   registrar: RegistrarChoice
   /** null: no payment processor. */
@@ -53,6 +58,14 @@ export interface PlatformOptions {
   window_note: WindowNote | null
   /** Names that the API answers to in addition to the loopback names, such as the machine's name on a network. */
   hostnames: readonly string[]
+}
+
+export interface AcmeOptions {
+  /** The URL of the authority's directory (RFC 8555 §7.1.1). */
+  directory: string
+  email: string
+  /** Who sets the DNS records of a wildcard certificate for the apps domain. null: each name has a certificate of its own, by HTTP-01. */
+  dns: DnsDriverChoice | null
 }
 
 export interface WindowNote {
@@ -77,6 +90,10 @@ export interface PlatformFlags {
   'edge-https-port'?: string | undefined
   runtime?: string | undefined
   'edge-workers'?: string | undefined
+  'apps-domain'?: string | undefined
+  'acme-email'?: string | undefined
+  'acme-directory'?: string | undefined
+  'acme-accept-terms'?: boolean | undefined
 }
 
 const maxEdgeWorkers = 32
@@ -126,6 +143,7 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
     cpus: availableParallelism(),
     edge_workers: parseEdgeWorkers(flags['edge-workers'] ?? env.HOMEPORT_EDGE_WORKERS, host),
     edge_worker_path: findEdgeWorker(),
+    ...readPublicNames(flags, env, host),
     registrar: readRegistrar(env),
     stripe: readStripe(env),
     window_note: readWindowNote(env),
@@ -195,6 +213,45 @@ function readRegistrar(env: NodeJS.ProcessEnv): RegistrarChoice {
   const secret_key = env.HOMEPORT_PORKBUN_SECRET_KEY
   if (!api_key || !secret_key) throw new UsageError('HOMEPORT_REGISTRAR=porkbun needs HOMEPORT_PORKBUN_API_KEY and HOMEPORT_PORKBUN_SECRET_KEY.')
   return { name, api_key, secret_key, api_base: requireSecureBaseUrl('HOMEPORT_PORKBUN_API_BASE', env.HOMEPORT_PORKBUN_API_BASE) }
+}
+
+const acmeDirectories: Record<string, string> = {
+  production: 'https://acme-v02.api.letsencrypt.org/directory',
+  staging: 'https://acme-staging-v02.api.letsencrypt.org/directory',
+}
+
+function readPublicNames(flags: PlatformFlags, env: NodeJS.ProcessEnv, host: string): Pick<PlatformOptions, 'apps_domain' | 'acme'> {
+  const domain = (flags['apps-domain'] ?? env.HOMEPORT_APPS_DOMAIN)?.trim().toLowerCase() || null
+  const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
+  if (domain !== null && (!new RegExp(`^(${label}\\.)+${label}$`).test(domain) || domain.length > 180 || /(^|\.)(localhost|\d+)$/.test(domain)))
+    throw new UsageError(`--apps-domain is a domain such as apps.example.com, not ${domain}.`)
+  // A project could otherwise have the name of the dashboard.
+  if (domain !== null && host.toLowerCase().endsWith(`.${domain}`))
+    throw new UsageError(`--host ${host} is below --apps-domain ${domain}, where the projects are. Choose another domain for one of the two.`)
+  const email = (flags['acme-email'] ?? env.HOMEPORT_ACME_EMAIL)?.trim()
+  if (!email) return { apps_domain: domain, acme: null }
+  if (!/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(email)) throw new UsageError(`--acme-email is an email address, not ${email}.`)
+  if (flags['acme-accept-terms'] !== true && env.HOMEPORT_ACME_ACCEPT_TERMS !== 'true')
+    throw new UsageError('--acme-email needs --acme-accept-terms, which says that you accept the terms of the certificate authority.')
+  const directory = flags['acme-directory'] ?? (env.HOMEPORT_ACME_DIRECTORY || 'production')
+  const url = acmeDirectories[directory] ?? directory
+  if (URL.parse(url)?.protocol !== 'https:') throw new UsageError(`--acme-directory is production, staging or an https address, not ${directory}.`)
+  return { apps_domain: domain, acme: { directory: url, email, dns: readDnsDriver(env, domain) } }
+}
+
+function readDnsDriver(env: NodeJS.ProcessEnv, appsDomain: string | null): DnsDriverChoice | null {
+  const name = env.HOMEPORT_ACME_DNS
+  if (!name) return null
+  if (appsDomain === null) throw new UsageError('HOMEPORT_ACME_DNS is for the certificate of the apps domain, so it needs --apps-domain.')
+  if (name === 'webhook') {
+    const url = requireSecureBaseUrl('HOMEPORT_ACME_DNS_URL', env.HOMEPORT_ACME_DNS_URL)
+    if (url === null) throw new UsageError('HOMEPORT_ACME_DNS=webhook needs HOMEPORT_ACME_DNS_URL.')
+    return { name, url, token: env.HOMEPORT_ACME_DNS_TOKEN || null }
+  }
+  if (name !== 'cloudflare') throw new UsageError(`HOMEPORT_ACME_DNS is webhook or cloudflare, not ${name}.`)
+  const token = env.HOMEPORT_CLOUDFLARE_API_TOKEN
+  if (!token) throw new UsageError('HOMEPORT_ACME_DNS=cloudflare needs HOMEPORT_CLOUDFLARE_API_TOKEN.')
+  return { name, token, api_base: requireSecureBaseUrl('HOMEPORT_CLOUDFLARE_API_BASE', env.HOMEPORT_CLOUDFLARE_API_BASE) }
 }
 
 function requireSecureBaseUrl(variable: string, address: string | undefined): string | null {

@@ -129,7 +129,7 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
   'server/optional/registrar': { folders: shared, packages: ['zod'] },
   'server/optional/dns-server': { folders: shared, packages: ['dns-packet'] },
   'server/optional/domain-sales': { folders: [...shared, 'server/store', 'server/features', 'server/optional/registrar/registrar.ts'], packages: [] },
-  'server/tls': { folders: shared, packages: [] },
+  'server/tls': { folders: shared, packages: ['zod'] },
   'server/screenshots': { folders: shared, packages: [] },
   'server/mcp': { folders: [...shared, 'server/client'], packages: ['@modelcontextprotocol/sdk', 'zod'] },
   'server/help': { folders: ['server/contract'], packages: [], has_node: false },

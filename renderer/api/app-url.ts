@@ -28,9 +28,11 @@ export function useAppUrls(): (slug: Project['slug']) => string | null {
   // From another device a project is reachable at its own port, because names that end in localhost do not resolve there.
   const isOtherDevice = !isLoopbackHost(host)
   const { data: lan } = useLan(isOtherDevice && session?.user.is_instance_owner === true)
-  const edgeUrl = session?.instance.edge_url
+  const edgeUrl = session?.instance.apps_url ?? session?.instance.edge_url
   const isWebUrl = safeWebUrl(edgeUrl) !== undefined
   return (slug) => {
+    // A public name leads here from every device.
+    if (session?.instance.apps_url && isWebUrl) return appUrl(slug, session.instance.apps_url)
     const urls = lan?.projects.find((project) => project.slug === slug)?.urls.filter((url) => safeWebUrl(url) !== undefined) ?? []
     const lanUrl = urls.find((url) => new URL(url).hostname === host) ?? urls[0]
     return lanUrl ?? (isWebUrl && edgeUrl !== undefined ? appUrl(slug, edgeUrl) : null)

@@ -8,6 +8,14 @@ import { createMutationHook } from './mutation.ts'
 export const useHttps = (enabled = true) =>
   useApiQuery(async (client, signal) => (await client.call('getHttps', { signal })).https, { queryKey: queryKeys.https, enabled })
 
+/** The apps domain and its certificates, which change without the user. Owner only. */
+export const usePublicNames = (enabled = true) =>
+  useApiQuery(async (client, signal) => (await client.call('getPublicNames', { signal })).public_names, {
+    queryKey: queryKeys.publicNames,
+    enabled,
+    refetchInterval: pollInterval_ms,
+  })
+
 export const useHostsFile = (enabled = true) =>
   useApiQuery(async (client, signal) => (await client.call('getHostsFile', { signal })).hosts_file, {
     queryKey: queryKeys.hostsFile,

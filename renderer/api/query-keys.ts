@@ -80,6 +80,7 @@ export const queryKeys = {
   /** The plan of a source before it is deployed. */
   sourcePlan: (source: object, choice: object) => ['source-plan', source, choice],
   https: ['https'],
+  publicNames: ['public-names'],
   hostsFile: ['hosts-file'],
   lan: ['lan'],
   settings: ['settings'],

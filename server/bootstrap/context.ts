@@ -30,7 +30,7 @@ export interface PlatformContext {
   identity: InstanceIdentity
   settings: SettingsService
   /** Addresses of this run. Those of the edge are set once it listens, then those of the API. */
-  urls: { api: string; api_fell_back: boolean; edge: string; edge_https: string | null; dashboard: string }
+  urls: { api: string; api_fell_back: boolean; edge: string; edge_https: string | null; apps: string | null; dashboard: string }
   /** Registers the function that closes a part. The parts close in reverse order. */
   onClose(...closers: (() => unknown)[]): void
   close(): Promise<void>
@@ -63,7 +63,7 @@ export async function openPlatformContext(options: PlatformOptions, host: Platfo
     if (store.recovery) log.error('recovered_from_backup', { ...store.recovery })
     const identity = await bootstrapInstance({ db: store.db, sealer, clock })
     const settings = createSettingsService(store.db, clock)
-    const urls = { api: '', api_fell_back: false, edge: '', edge_https: null, dashboard: '' }
+    const urls = { api: '', api_fell_back: false, edge: '', edge_https: null, apps: null, dashboard: '' }
     return { options, host, data_dir, log, clock, store, events: store.events, masterKey, sealer, identity, settings, urls, onClose, close }
   } catch (error) {
     await close()

@@ -10,6 +10,7 @@ import { explainMissingPayment } from '../features/preconditions.ts'
 import type { MailCatcher } from '../mail-catcher/mail-catcher.ts'
 import type { ScreenshotService } from '../screenshots/screenshot-service.ts'
 import { type SourceFetcher, watchRepository } from '../source/index.ts'
+import { toPublicName } from '../lib/apps-domain.ts'
 import { findAccount } from '../store/users.ts'
 import type { TraceReceiver } from '../tracing/trace-receiver.ts'
 import type { PlatformContext } from './context.ts'
@@ -33,6 +34,8 @@ export function createDeployments(
   { runtimes, edge, databases, mailCatcher, traces, source, screenshots, purge }: DeploymentParts,
 ) {
   const { options, host, data_dir, store, sealer, events, settings, urls, clock, log, onClose } = context
+  const purgeHost = (projectId: string, name: string) =>
+    Promise.all([...new Set([name, toPublicName(name, options.apps_domain)])].map((one) => edge.edge.cache.purgeHost(projectId, one)))
   const deployments = createDeploymentService({
     store,
     edge: edge.edge,
@@ -51,7 +54,7 @@ export function createDeployments(
     data_dir,
     settings: settings.current,
     purgeEdgeCache: async (projectId, name) => {
-      const purged = name === undefined ? purge(projectId, { all: true }, 'deploy') : edge.edge.cache.purgeHost(projectId, name)
+      const purged = name === undefined ? purge(projectId, { all: true }, 'deploy') : purgeHost(projectId, name)
       // A deploy does not wait for a failed disk removal, because the running edge no longer serves the purged entries.
       await purged.catch((error: unknown) => log.error('cache_purge_failed', { project: projectId, error }))
     },
@@ -61,6 +64,7 @@ export function createDeployments(
       return account && explainMissingPayment(account, 'A database', clock.now())
     },
     urlOf: edge.getAppUrl,
+    localUrlOf: edge.getLocalAppUrl,
     deleteScreenshots: screenshots.remove,
     dashboardUrlOf: (slug) => `${urls.dashboard}projects/${slug}`,
     readAvailableMemory: async (name) => (host.available_memory_mb ? host.available_memory_mb() : runtimes.runtimes[name].readAvailableMemory()),

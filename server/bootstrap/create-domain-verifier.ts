@@ -11,7 +11,11 @@ export function createPlatformDomainVerifier(
   { refreshHosts }: Pick<DomainVerifierOptions, 'refreshHosts'>,
 ): DomainVerifier {
   const { lan_addresses } = host
-  const instanceHostnames = [`${hostname().split('.')[0]}.local`, ...options.hostnames].map((name) => name.toLowerCase().replace(/:\d+$/, ''))
+  const instanceHostnames = [
+    `${hostname().split('.')[0]}.local`,
+    ...(options.apps_domain === null ? [] : [`*.${options.apps_domain}`]),
+    ...options.hostnames,
+  ].map((name) => name.toLowerCase().replace(/:\d+$/, ''))
   return createDomainVerifier({
     db: store.db,
     clock,

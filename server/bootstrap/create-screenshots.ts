@@ -5,7 +5,7 @@ import type { PlatformContext } from './context.ts'
 import type { PlatformEdge } from './start-edge.ts'
 
 /** Creates the service that takes screenshots. Its requests reach an app through a separate endpoint, so they are not counted. */
-export function createPlatformScreenshots(context: PlatformContext, { edge, getAppUrl, probe_secret }: PlatformEdge) {
+export function createPlatformScreenshots(context: PlatformContext, { edge, getLocalAppUrl, probe_secret }: PlatformEdge) {
   const { options, host, data_dir, store, events, settings, clock, log, onClose } = context
   const screenshots = createScreenshotService({
     store: createScreenshotStore(store.db),
@@ -16,7 +16,7 @@ export function createPlatformScreenshots(context: PlatformContext, { edge, getA
     data_dir,
     isEnabled: () => settings.current().screenshots,
     findRoute: (name) => edge.getRoute(name),
-    getUrl: (name) => `${getAppUrl(name)}/`,
+    getUrl: (name) => `${getLocalAppUrl(name)}/`,
     openEndpoint: async () => ({ host: '127.0.0.1', ...(await edge.listenOnNetwork({ address: '127.0.0.1', port: 0, is_probe: true })) }),
     probe_secret,
   })

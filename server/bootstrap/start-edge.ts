@@ -5,6 +5,7 @@ import { applyCapture } from '../features/capture-rules.ts'
 import { createMetricsRecorder } from '../features/metrics-recorder.ts'
 import { createMetricTotals } from '../features/metric-totals.ts'
 import { createRequestRecorder } from '../features/request-recorder.ts'
+import { toPublicName } from '../lib/apps-domain.ts'
 import { newSecret } from '../lib/token.ts'
 import { createLocalHttps } from '../tls/local-https-service.ts'
 import { connectableHost, formatHostForUrl } from '../platform.ts'
@@ -13,12 +14,14 @@ import { listLocalHostnames } from '../store/domains.ts'
 import { listProjectIdsWithoutCaching } from '../store/projects.ts'
 import { listRequestCaptures } from '../store/request-captures.ts'
 import type { PlatformContext } from './context.ts'
+import { createPublicNames } from './create-public-names.ts'
 import { createPlatformEdge } from './create-edge.ts'
 
 export type PlatformEdge = Awaited<ReturnType<typeof startEdge>>
 
 /** Starts the edge with its cache and ports, the local hostnames that lead to it, and its metrics. */
-export async function startEdge({ options, host, data_dir, store, events, sealer, settings, identity, urls, clock, log, onClose }: PlatformContext) {
+export async function startEdge(context: PlatformContext) {
+  const { options, host, data_dir, store, events, sealer, settings, identity, urls, clock, log, onClose } = context
   const displayedHost = formatHostForUrl(options.host)
   /** Set by `connect`, because sleeping, starting and deleted apps are known only to the deployment service. */
   let deployments: Pick<DeploymentService, 'getStatusPage' | 'wakeApp'> | undefined
@@ -40,6 +43,7 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
     system: { ...options, ...host.names },
   })
   const probe_secret = newSecret()
+  const publicNames = createPublicNames(context, () => edge)
   const edge = await createPlatformEdge(options, {
     log,
     clock,
@@ -49,7 +53,9 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
     isMetricsEnabled: () => settings.current().metrics,
     isRequestLogEnabled: () => settings.current().request_log,
     private_cookie: identity.cookie_name,
-    getTlsCredentials: localHttps.identityFor,
+    // Without a public certificate, that of the instance's own authority.
+    getTlsCredentials: async (name) => (await publicNames.find(name)) ?? localHttps.identityFor(name),
+    apps_domain: options.apps_domain,
     isHttpsRedirectEnabled: () => settings.current().https_redirect,
     cache: {
       directory: join(data_dir, 'cache', 'edge'),
@@ -64,6 +70,7 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
   const requests = createRequestRecorder({ edge: edge.requests, store: store.requests, sealer, clock, log })
 
   const close = async () => {
+    await publicNames.close()
     await edge.close({ grace_ms: 500 })
     await metrics.close()
     await requests.close()
@@ -73,6 +80,7 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
   }
 
   try {
+    await publicNames.load()
     const plain = await edge.listen({ host: options.host, port: options.edge_port })
     if (plain.fell_back && !options.edge_port_may_change)
       throw new Error(`Port ${options.edge_port} for the edge is in use. Choose another with --edge-port, or 0 for any.`)
@@ -85,17 +93,26 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
     onClose(close)
     urls.edge = `http://${displayedHost}:${plain.port}`
     urls.edge_https = `https://${displayedHost}:${secure.port}`
+    const apps = options.acme ? { scheme: 'https', port: secure.port, usual: 443 } : { scheme: 'http', port: plain.port, usual: 80 }
+    const formatAppsUrl = (name: string) => `${apps.scheme}://${name}${apps.port === apps.usual ? '' : `:${apps.port}`}`
+    urls.apps = options.apps_domain && formatAppsUrl(options.apps_domain)
     return {
       edge,
       localHttps,
+      publicNames,
       metrics,
       metricTotals,
       requests,
       probe_secret,
       plain,
       secure,
-      /** The address of an app by its host name. */
-      getAppUrl: (name: string) => `http://${name}:${plain.port}`,
+      /** The address of an app by its host name: below the apps domain, if there is one. */
+      getAppUrl: (name: string) => {
+        const publicName = toPublicName(name, options.apps_domain)
+        return publicName === name ? `http://${name}:${plain.port}` : formatAppsUrl(publicName)
+      },
+      /** The address on this machine. */
+      getLocalAppUrl: (name: string) => `http://${name}:${plain.port}`,
       /** Called once, when the deployment service exists. */
       connect(service: NonNullable<typeof deployments>) {
         deployments = service

@@ -14,7 +14,7 @@ import type { PlatformEdge } from './start-edge.ts'
 /** Stores notifications with the changes that they are about, checks what has no event, and sends them. Starts once the API has its address. */
 export function startNotifications(
   context: PlatformContext,
-  { edge, mail, jobs }: { edge: Pick<PlatformEdge, 'metrics' | 'localHttps'>; mail: EmailSender; jobs: PeriodicJobs },
+  { edge, mail, jobs }: { edge: Pick<PlatformEdge, 'metrics' | 'localHttps' | 'publicNames'>; mail: EmailSender; jobs: PeriodicJobs },
 ): void {
   const { store, clock, urls, data_dir, onClose } = context
   const { db } = store
@@ -30,6 +30,7 @@ export function startNotifications(
       return bavail * bsize
     },
     findAuthorityReplacement: edge.localHttps.findAuthorityReplacement,
+    listPublicCertificates: () => edge.publicNames.status().certificates,
   })
   db.beforeCommit(createEventRecorder(clock, context.log, dashboardUrl))
   jobs.add('notifications', () =>

@@ -233,10 +233,11 @@ export async function listAllProjects(client: ApiClient): Promise<Project[]> {
 }
 
 export async function fetchEdgeUrl(client: ApiClient): Promise<string> {
-  return (await client.call('getSession', {})).instance.edge_url
+  const { apps_url, edge_url } = (await client.call('getSession', {})).instance
+  return apps_url ?? edge_url
 }
 
-/** Such as `http://my-app.localhost:4680`. If the edge URL has an IP address, the host is `localhost`. */
+/** Such as `http://my-app.localhost:4680`, or below the apps domain. If the edge URL has an IP address, the host is `localhost`. */
 export function buildProjectUrl(edgeUrl: string, slug: string): string {
   const { protocol, hostname, port } = new URL(edgeUrl)
   const name = /^(\d+\.){3}\d+$|^\[/.test(hostname) ? 'localhost' : hostname

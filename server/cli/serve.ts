@@ -15,7 +15,7 @@ const stopTimeout_ms = 9_500
 export const serve: CliCommand = {
   summary: 'Runs the platform headless until Ctrl-C.',
   usage: [
-    `serve [--data DIR] [--host 127.0.0.1] [--port 4600] [--edge-port 4680] [--edge-https-port 4643] [--edge-workers auto|N] [--runtime ${['auto', ...runtimeNames].join('|')}] [--log-format text|json] [--no-open] [--json]`,
+    `serve [--data DIR] [--host 127.0.0.1] [--port 4600] [--edge-port 4680] [--edge-https-port 4643] [--edge-workers auto|N] [--apps-domain DOMAIN] [--acme-email EMAIL --acme-accept-terms] [--acme-directory production|staging|URL] [--runtime ${['auto', ...runtimeNames].join('|')}] [--log-format text|json] [--no-open] [--json]`,
   ],
   options: {
     host: '=ADDRESS address to listen on (default 127.0.0.1: this machine only)',
@@ -24,6 +24,10 @@ export const serve: CliCommand = {
     'edge-https-port': '=N HTTPS port of the apps; 0 for any free port',
     'edge-workers':
       "=N processes for the apps' traffic; 0: the platform's own (default auto: one, or one per core with an address that other machines reach)",
+    'apps-domain': '=DOMAIN projects answer at NAME.DOMAIN too, such as apps.example.com (help: public-names)',
+    'acme-email': '=EMAIL get certificates for public names from a certificate authority, which may write to this address',
+    'acme-accept-terms': 'accept the terms of that certificate authority',
+    'acme-directory': "=NAME production (default) or staging of Let's Encrypt, or the URL of another authority’s ACME directory",
     runtime: `=NAME auto, ${runtimeNames.join(' or ')}`,
     'log-format': '=FORMAT text (default: text here, JSON in DIR/logs) or json (JSON on standard error)',
     'no-open': 'do not open the dashboard in a browser',
@@ -38,6 +42,10 @@ export const serve: CliCommand = {
       'edge-port': stringFlag(flags, 'edge-port'),
       'edge-https-port': stringFlag(flags, 'edge-https-port'),
       'edge-workers': stringFlag(flags, 'edge-workers'),
+      'apps-domain': stringFlag(flags, 'apps-domain'),
+      'acme-email': stringFlag(flags, 'acme-email'),
+      'acme-accept-terms': flags['acme-accept-terms'] === true,
+      'acme-directory': stringFlag(flags, 'acme-directory'),
       runtime: stringFlag(flags, 'runtime'),
     })
     assertMasterKeyAvailable(options)

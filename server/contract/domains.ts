@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
+import { publicCertificate } from './network.ts'
 import { operation } from './operation.ts'
 import { dateTime, empty, projectParams } from './shared.ts'
 
@@ -20,6 +21,11 @@ export const domain = z.object({
   project_id: z.string(),
   project_slug: z.string(),
   project_name: z.string(),
+  // Missing in an older instance.
+  certificate: publicCertificate
+    .nullable()
+    .optional()
+    .describe('The certificate from a public authority, and why there is none; null if none was ordered.'),
 })
 export type Domain = z.output<typeof domain>
 

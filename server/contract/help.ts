@@ -11,6 +11,7 @@ export const helpTopics = [
   'ports',
   'names',
   'https',
+  'public-names',
   'domains',
   'phones',
   'git',
@@ -174,6 +175,7 @@ export const failureHelpTopics: Record<FailureCode, HelpTopic> = {
 
 /** Keyed by the first word of the name of a doctor check. */
 const checkHelpTopics: Record<string, HelpTopic> = {
+  public: 'public-names',
   runtime: 'engine',
   git: 'git',
   port: 'ports',

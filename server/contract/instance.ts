@@ -164,6 +164,12 @@ export const instanceOperations = {
           api_url: z.string(),
           edge_url: z.string(),
           edge_https_url: z.string().nullable(),
+          // Missing in an older instance.
+          apps_url: z
+            .string()
+            .nullable()
+            .optional()
+            .describe('Scheme, apps domain and port, if projects answer below an apps domain: `SLUG.` comes before the host.'),
           dashboard_url: z.string(),
           runtime: runtimeStatus,
           encryption: z.enum(['keychain', 'file_key']).describe('Where the master key is stored.'),

@@ -125,7 +125,7 @@ export const notificationRuleLabels = {
   app_crashed: 'App crashed',
   error_rate: 'Error rate',
   disk: 'Disk nearly full',
-  certificate: 'Certificate authority expires',
+  certificate: 'Certificates expire or cannot be issued',
 } as const satisfies Record<keyof NotificationRules, string>
 
 export const deliveryStatusLabels = { pending: 'Pending', delivered: 'Delivered', failed: 'Failed' } as const satisfies Record<

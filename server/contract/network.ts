@@ -4,6 +4,26 @@ import { purgeResult, purgeUrlList } from './cache.ts'
 import { operation } from './operation.ts'
 import { dateTime, empty, okResponse, projectParams } from './shared.ts'
 
+export const publicCertificate = z.object({
+  name: z.string().describe('A hostname, or `*.` and a domain for all names directly below it.'),
+  status: z.enum(['pending', 'issued', 'failed']).describe('`issued` until it expires, even if its renewal fails.'),
+  expires_at: dateTime.nullable(),
+  failures: z.number().describe('Failed attempts since the last success.'),
+  last_error: z.string().nullable().describe('Why the last attempt failed, and what to do.'),
+  last_attempt_at: dateTime.nullable(),
+  next_attempt_at: dateTime.nullable().describe('When it is tried again after a failure.'),
+})
+export type PublicCertificate = z.output<typeof publicCertificate>
+
+const publicNames = z.object({
+  apps_domain: z.string().nullable().describe('Every project also answers at `SLUG.` and this domain.'),
+  apps_url: z.string().nullable().describe('The scheme and port of these addresses; `SLUG.` comes before the host.'),
+  authority: z.string().nullable().describe('The ACME directory of the certificate authority; null: none is configured.'),
+  challenge: z.enum(['http-01', 'dns-01']).describe('How names of the apps domain are proven. Custom domains always use `http-01`.'),
+  certificates: z.array(publicCertificate),
+})
+export type PublicNames = z.output<typeof publicNames>
+
 export const httpsStatus = z.object({
   edge_https_url: z.string().nullable().describe('Null if the HTTPS port could not be opened.'),
   authority: z
@@ -120,6 +140,18 @@ export const networkOperations = {
     params: empty,
     query: empty,
     success: { status: 200, json: z.object({ https: httpsStatus }) },
+    errors: [],
+  }),
+  getPublicNames: operation({
+    method: 'GET',
+    path: '/instance/public-names',
+    group: 'Instance',
+    summary: 'Get the apps domain and the certificates of public names',
+    description: 'The options `--apps-domain` and `--acme-email` of the operator turn them on.',
+    access: 'owner',
+    params: empty,
+    query: empty,
+    success: { status: 200, json: z.object({ public_names: publicNames }) },
     errors: [],
   }),
   trustAuthority: operation({

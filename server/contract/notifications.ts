@@ -36,7 +36,11 @@ export const notificationRules = z.strictObject({
       `More than \`percent\` of the requests of the last \`minutes\` got a status of 500 or above, of at least ${limits.error_rate.requests} requests.`,
     ),
   disk: z.boolean().describe('The disk of the instance is nearly full. For targets of the instance owner’s account.'),
-  certificate: z.boolean().describe('The certificate authority of the instance expires within 30 days. For targets of the instance owner’s account.'),
+  certificate: z
+    .boolean()
+    .describe(
+      'The certificate authority of the instance expires within 30 days, or a certificate of a public name could not be issued or renewed three times. For targets of the instance owner’s account.',
+    ),
 })
 export type NotificationRules = z.output<typeof notificationRules>
 

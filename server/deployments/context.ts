@@ -47,6 +47,8 @@ export interface DeploymentServiceOptions {
   findDatabaseObstacle(tx: Tx, accountId: string): string | undefined
   /** The URL of a host at the edge, and of a dashboard page; only these functions know ports. */
   urlOf(host: string): string
+  /** The URL of a host on this machine, where development servers are. */
+  localUrlOf(host: string): string
   dashboardUrlOf(slug: string): string
   /** The memory that more replicas could use on the machine of a runtime, in MB; null: unknown. */
   readAvailableMemory(runtime: RuntimeName): Promise<number | null>

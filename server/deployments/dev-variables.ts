@@ -94,7 +94,7 @@ export async function readDevVariables(
     ),
     // The development servers of most frameworks build for development only with this value.
     NODE_ENV: 'development',
-    HOMEPORT_URL: context.urlOf(host),
+    HOMEPORT_URL: context.localUrlOf(host),
     HOMEPORT_ENVIRONMENT: 'development',
   }
   const development = { id: `${nameEnvironment({ project_id: project.id, branch: branch ?? undefined })}_dev`, project_id: project.id, branch }

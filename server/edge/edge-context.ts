@@ -5,6 +5,7 @@ import type { RequestContext } from './response.ts'
 import { edgeLimits } from './limits.ts'
 import type { MetricsCollector } from './metrics.ts'
 import type { RequestLog } from './request-log.ts'
+import type { ChallengeTable } from './acme-challenges.ts'
 import type { RouteTarget, Router } from './router.ts'
 import type { DeadlineTimer, Timeout } from './deadline-timer.ts'
 
@@ -39,6 +40,7 @@ export interface EdgeContext {
   /** A platform cookie that apps sharing a host name with the dashboard must not receive. */
   private_cookie: string | undefined
   https: HttpsState
+  challenges: ChallengeTable
   /** Connections on the fast path. */
   fastPathConnections: Set<{ close(): void }>
   /** Active requests by connection, on the node path. */

@@ -7,7 +7,7 @@ import type { UpstreamAddress } from './upstream/connection.ts'
 export type { ReplicaLoad } from './upstream/balancer.ts'
 
 /**
- * The edge routes `http://{slug}.localhost:PORT` to the app that serves the name. It finds host names in a table that the deployment service
+ * The edge routes `http://{slug}.localhost:PORT`, and the same name below the apps domain, to the app that serves the name. It finds host names in a table that the deployment service
  * maintains and never derives anything from the name itself. It does not know about database rows, builds or the API.
  */
 export interface Edge extends EdgeListeners {
@@ -24,6 +24,12 @@ export interface Edge extends EdgeListeners {
    * Sets the aliases of a host name, which may not have a route yet. Aliases follow its route, status pages included. Replaces the previous aliases.
    */
   setAliases(host: string, names: readonly string[]): void
+
+  /**
+   * The responses to HTTP-01 challenges for a host name whose certificate is being ordered, by token; none ends the order. Meanwhile the app gets no
+   * request of a challenge, and otherwise all of them.
+   */
+  setChallenges(host: string, responses: Readonly<Record<string, string>>): void
 
   /** The route of a host name, without its development route. */
   getRoute(host: string): Route | undefined

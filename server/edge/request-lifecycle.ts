@@ -52,6 +52,8 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
 
   /** The request was read. */
   protected begin(): void {
+    const challenge = this.edge.challenges.respond(this)
+    if (challenge !== undefined) return this.send(challenge)
     const redirect = this.isProbe ? undefined : checkHttpsAndServerName(this.edge, this.transport, this)
     if (redirect === undefined) return this.#dispatch()
     this.routeTarget = this.edge.router.find(this.host, this.isLoopbackClient)

@@ -1,3 +1,4 @@
+import { toLocalName } from '../lib/apps-domain.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createDevelopmentUpstream } from './upstream/development.ts'
 import { createSleepingUpstream } from './upstream/sleeping.ts'
@@ -79,6 +80,8 @@ export function createRouter(
     start_timeout_ms: number
     wake?: ((route: Route) => void) | undefined
     sticky_secret: Uint8Array
+    /** See `EdgeOptions.apps_domain`. */
+    apps_domain: string | null
   },
 ): Router {
   const files = createStaticFileCache(() => deadlines.now)
@@ -90,19 +93,26 @@ export function createRouter(
   const draining = new Set<ManagedRouteTarget>()
   const listenersByHost = new Map<string, Set<() => void>>()
   const lastRequests = new Map<string, number>()
+  /** A name below the apps domain is never an alias, so that no custom domain takes over the name of a project. */
+  const primaryOf = (host: string): string => {
+    const local = toLocalName(host, options.apps_domain)
+    return local === host && hostByAlias.size > 0 ? (hostByAlias.get(host) ?? host) : local
+  }
 
   return {
     find(host, isLoopbackClient = true) {
       const development = isLoopbackClient && developmentTargets.size > 0 ? developmentTargets.get(host) : undefined
       if (development) return development
-      const primary = hostByAlias.size === 0 ? host : (hostByAlias.get(host) ?? host)
-      const target = targets.get(host) ?? targets.get(primary)
+      const own = targets.get(host)
+      if (own) return own
+      const primary = primaryOf(host)
+      const target = targets.get(primary)
       if (target) return target
       const page = options.resolveUnknownHost?.(primary)
       return page && new ActiveRoute(page, clock, deadlines, recorders, null, null)
     },
     onceRouteChanged(name, listener) {
-      const host = targets.has(name) || developmentTargets.has(name) ? name : (hostByAlias.get(name) ?? name)
+      const host = targets.has(name) || developmentTargets.has(name) ? name : primaryOf(name)
       const listeners = listenersByHost.get(host) ?? new Set()
       listenersByHost.set(host, listeners.add(listener))
       return () => {

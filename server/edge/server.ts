@@ -5,6 +5,7 @@ import { systemClock, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { formatResponseHead, createDateLine } from './response.ts'
 import { createEdgeCache, type CacheSharing, type ManagedEdgeCache } from './cache/edge-cache.ts'
+import { createChallengeTable } from './acme-challenges.ts'
 import type { CacheOptions, Edge, StatusPage, Route } from './edge.ts'
 import type { EdgeContext } from './edge-context.ts'
 import { createHttp2Acceptor } from './http2.ts'
@@ -59,6 +60,8 @@ export interface EdgeOptions {
   sticky_secret?: Uint8Array
   /** The TLS credentials for a routed host name or for an address of this machine. Without it there is no HTTPS. */
   getTlsCredentials?: GetTlsCredentials
+  /** `SLUG.localhost` also answers at `SLUG.` and this domain. */
+  apps_domain?: string | null
   /** Whether plain HTTP is redirected to HTTPS. */
   isHttpsRedirectEnabled?: () => boolean
 }
@@ -116,6 +119,7 @@ export function createEdgeServer(options: EdgeOptions): EdgeServer {
       start_timeout_ms: options.start_timeout_ms ?? edgeLimits.start_timeout_ms,
       wake: options.wake,
       sticky_secret: options.sticky_secret ?? randomBytes(32),
+      apps_domain: options.apps_domain ?? null,
     },
   )
   const edge: EdgeContext = {
@@ -132,6 +136,7 @@ export function createEdgeServer(options: EdgeOptions): EdgeServer {
     networkConnections: new WeakMap(),
     private_cookie: options.private_cookie,
     https: { port: 0, isRedirectEnabled: options.isHttpsRedirectEnabled ?? (() => false), plaintextConnections: new WeakSet() },
+    challenges: createChallengeTable(),
     fastPathConnections: new Set(),
     requestsByConnection: new WeakMap(),
     body_window_ms: options.body_window_ms ?? edgeLimits.body_window_ms,
@@ -184,6 +189,7 @@ export function createEdgeServer(options: EdgeOptions): EdgeServer {
     getRoute: (host) => router.find(normalizeHost(host), false)?.route,
     setDevelopmentRoute: (host, route) => router.setDevelopmentRoute(normalizeHost(host), route),
     removeDevelopmentRoute: (host) => router.setDevelopmentRoute(normalizeHost(host), undefined),
+    setChallenges: (host, responses) => edge.challenges.set(normalizeHost(host), responses),
     takeLastRequests: () => router.takeLastRequests(),
     listHosts: () => router.listHosts(),
     idleSince: (host) => router.idleSince(normalizeHost(host)),

@@ -28,7 +28,7 @@ export async function inspectCachedUrl(
   signal: AbortSignal,
 ): Promise<CacheInspectionResult> {
   const { names: hostnames, without: uncached } = await deps.store.db.read((tx) => ({
-    names: listProductionHostnames(tx, project),
+    names: listProductionHostnames(tx, project, deps.apps_domain),
     without: uncachedInspection(tx, project),
   }))
   const parsed = parseProjectUrl(inspection.url, hostnames)

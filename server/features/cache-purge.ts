@@ -22,11 +22,12 @@ export interface CachePurgerDeps {
   db: Db
   cache: Pick<EdgeCache, 'purge'>
   clock: Clock
+  apps_domain: string | null
 }
 
-export function createCachePurger({ db, cache, clock }: CachePurgerDeps): CachePurger {
+export function createCachePurger({ db, cache, clock, apps_domain }: CachePurgerDeps): CachePurger {
   return async (projectId, requested, source) => {
-    const scope = 'urls' in requested ? { urls: await db.read((tx) => resolvePurgeTargets(tx, projectId, requested.urls)) } : requested
+    const scope = 'urls' in requested ? { urls: await db.read((tx) => resolvePurgeTargets(tx, projectId, requested.urls, apps_domain)) } : requested
     const purged = await cache.purge(projectId, scope).catch((cause: unknown) => {
       throw new Problem(
         'cache_purge_failed',
@@ -77,9 +78,9 @@ export function createPurgeTokenLookup(db: Db) {
 const purgeKindOf = (requested: PurgeScope): PurgeKind => ('tags' in requested ? 'purge_tags' : 'urls' in requested ? 'purge_urls' : 'purge_all')
 
 /** Converts URLs for the edge. Throws a 400 that names each URL outside this project. */
-function resolvePurgeTargets(tx: Tx, projectId: string, urls: readonly string[]): string[] {
+function resolvePurgeTargets(tx: Tx, projectId: string, urls: readonly string[], appsDomain: string | null): string[] {
   const project = findProject(tx, projectId)
-  const names = project ? listProductionHostnames(tx, project) : []
+  const names = project ? listProductionHostnames(tx, project, appsDomain) : []
   const issues: ValidationIssue[] = []
   const addresses = urls.map((url, i) => {
     const match = parseProjectUrl(url, names)

@@ -1,5 +1,5 @@
 import type { DoctorCheckWithHelp, RuntimeStatus, Settings } from '../contract/instance.ts'
-import type { LanStatus } from '../contract/network.ts'
+import type { LanStatus, PublicCertificate, PublicNames } from '../contract/network.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import type { ScreenshotVariant } from '../contract/previews.ts'
 import type { BillingService } from '../billing/billing-service.ts'
@@ -75,6 +75,8 @@ export interface FeatureDeps {
     edge_url: string
     /** Null without a TLS listener. */
     edge_https_url: string | null
+    /** Null without an apps domain. */
+    apps_url: string | null
     dashboard_url: string
     runtime: RuntimeStatus
     encryption: 'keychain' | 'file_key'
@@ -105,6 +107,12 @@ export interface FeatureDeps {
   /** Verifies custom domains. */
   domainVerifier: DomainVerifier
   domainSales: DomainSales
+  /** Projects answer below this domain too. */
+  apps_domain: string | null
+  /** The URL of a host name at the edge. */
+  urlOf(host: string): string
+  /** The apps domain, and certificates of public names. */
+  publicNames: { status(): PublicNames; describe(host: string): PublicCertificate | null; retry(host: string): Promise<void> }
   /** HTTPS for local names, and the hosts file. */
   localHttps: LocalHttps
   /** Reads the git state of a local folder. */

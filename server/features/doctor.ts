@@ -30,6 +30,8 @@ export interface DoctorOptions {
   backups(): Promise<DoctorCheck[]>
   /** Checks of names and certificates. */
   localHttps(): Promise<DoctorCheck[]>
+  /** The apps domain, and certificates of public names. */
+  publicNames(): DoctorCheck[]
   screenshots(): DoctorCheck
   /** A problem with the desktop window; null without a problem or a desktop. */
   window: { message: string; hint: string } | null
@@ -44,6 +46,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorCheckWith
   const checks = options.is_quick
     ? [
         ...options.addresses.map(checkPort),
+        ...options.publicNames(),
         ...(await checkRuntimeDetails(options)),
         checkAppPorts(await options.listAppPorts()),
         await checkDiskSpace(options.data_dir),
@@ -57,6 +60,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorCheckWith
         await checkGit(options),
         ...options.addresses.map(checkPort),
         ...(await options.localHttps()),
+        ...options.publicNames(),
         options.screenshots(),
         ...(options.window ? [{ name: 'window', status: 'warning' as const, ...options.window }] : []),
         checkNetwork(options.network()),

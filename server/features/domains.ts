@@ -1,5 +1,6 @@
 import { type Domain, registrant } from '../contract/domains.ts'
 import { Problem } from '../contract/errors.ts'
+import type { PublicCertificate } from '../contract/network.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import {
@@ -25,13 +26,14 @@ type DomainHandlers = Pick<OperationHandlers, 'listDomains' | 'getDomain' | 'lis
 export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
   const { db } = deps.store
   const { domainVerifier, sealer } = deps
+  const present = (row: DomainView) => presentDomain(row, row.status === 'verified' ? deps.publicNames.describe(row.hostname) : null)
   const platformFields = () => ({ platform_ip: domainVerifier.platformIp(), purchase_enabled: domainVerifier.isPurchaseEnabled() })
 
   return {
     async listDomains({ caller }) {
       const all = await db.read((tx) => listDomainsOfAccounts(tx, listCallerAccountIds(tx, caller)))
       const rows = all.filter(({ project_id }) => isWithinProject(caller, project_id))
-      return { ...platformFields(), domains: rows.map(presentDomain) }
+      return { ...platformFields(), domains: rows.map(present) }
     },
 
     async getDomain({ domain: row }) {
@@ -40,7 +42,7 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
       return {
         platform_ip: domainVerifier.platformIp(),
         domain: {
-          ...presentDomain(row),
+          ...present(row),
           registrar: row.registrar === null ? null : { name: row.registrar, reference: row.reference ?? '' },
           registrant: sealed === null ? null : registrant.parse(JSON.parse(sealer.unseal(encryptionContext, sealed))),
         },
@@ -49,7 +51,7 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
 
     async listProjectDomains({ project }) {
       const rows = await db.read((tx) => listDomainsOfProject(tx, project.id))
-      return { ...platformFields(), domains: rows.map(presentDomain) }
+      return { ...platformFields(), domains: rows.map(present) }
     },
 
     async addDomain({ caller, project, saveResponse }, { body }) {
@@ -73,7 +75,7 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
           created_at: now,
           owned_domain_id: owned?.hostname === hostname ? owned.id : null,
         })
-        const created = { domain: presentDomain(requireDomain(tx, caller, id)) }
+        const created = { domain: present(requireDomain(tx, caller, id)) }
         saveResponse?.(tx, created)
         tx.publish({ type: 'project_changed', id: project.id })
         return created
@@ -82,9 +84,10 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
 
     async verifyDomain({ caller, domain }) {
       const checks = await domainVerifier.check(domain.id)
+      await deps.publicNames.retry(domain.hostname)
       // It may have been removed in the meantime.
       const row = await db.read((tx) => requireDomain(tx, caller, domain.id))
-      return { domain: presentDomain(row), checks: checks ?? [] }
+      return { domain: present(row), checks: checks ?? [] }
     },
 
     async deleteDomain({ caller, domain }) {
@@ -116,7 +119,7 @@ export function requireAvailableHostname(
   return owned
 }
 
-export function presentDomain(row: DomainView): Domain {
+export function presentDomain(row: DomainView, certificate: PublicCertificate | null): Domain {
   return {
     id: row.id,
     hostname: row.hostname,
@@ -132,5 +135,6 @@ export function presentDomain(row: DomainView): Domain {
     project_id: row.project_id,
     project_slug: row.project_slug,
     project_name: row.project_name,
+    certificate,
   }
 }

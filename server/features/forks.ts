@@ -14,7 +14,7 @@ export function createForkHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
 
   const present = async (project: ProjectRow, data: ForkData): Promise<Fork> => {
     const preview = await db.read((tx) => findPreview(tx, project.id, data.branch))
-    return { ...data, url: preview ? `http://${preview.host}:${new URL(deps.instance().edge_url).port}` : null }
+    return { ...data, url: preview ? deps.urlOf(preview.host) : null }
   }
 
   return {

@@ -1,12 +1,15 @@
 import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
-type HttpsHandlers = Pick<OperationHandlers, 'getHttps' | 'trustAuthority' | 'removeAuthority' | 'getHostsFile'>
+type HttpsHandlers = Pick<OperationHandlers, 'getHttps' | 'getPublicNames' | 'trustAuthority' | 'removeAuthority' | 'getHostsFile'>
 
-export function createHttpsHandlers({ localHttps }: FeatureDeps): HttpsHandlers {
+export function createHttpsHandlers({ localHttps, publicNames }: FeatureDeps): HttpsHandlers {
   return {
     async getHttps() {
       return { https: await localHttps.getHttpsStatus() }
+    },
+    async getPublicNames() {
+      return { public_names: publicNames.status() }
     },
     async trustAuthority() {
       const messages = await localHttps.trustAuthority()

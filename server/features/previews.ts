@@ -18,8 +18,7 @@ export function createPreviewHandlers(deps: FeatureDeps): PreviewHandlers {
   return {
     async listPreviews({ project }) {
       const rows = await db.read((tx) => listPreviewSummaries(tx, project.id))
-      const { port } = new URL(deps.instance().edge_url)
-      return { previews: rows.map((row) => presentPreview(row, `http://${row.host}:${port}`)) }
+      return { previews: rows.map((row) => presentPreview(row, deps.urlOf(row.host))) }
     },
 
     async getWatching({ project }) {

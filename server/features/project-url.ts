@@ -3,8 +3,9 @@ import { listVerifiedHostnames } from '../store/domains.ts'
 import type { ProjectRow } from '../store/tables.ts'
 
 /** The production hostnames of a project; the first is its own. */
-export const listProductionHostnames = (tx: Tx, { id, slug }: Pick<ProjectRow, 'id' | 'slug'>): string[] => [
+export const listProductionHostnames = (tx: Tx, { id, slug }: Pick<ProjectRow, 'id' | 'slug'>, appsDomain: string | null): string[] => [
   `${slug}.localhost`,
+  ...(appsDomain === null ? [] : [`${slug}.${appsDomain}`]),
   ...listVerifiedHostnames(tx, id),
 ]
 

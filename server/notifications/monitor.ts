@@ -1,4 +1,5 @@
 import { limits } from '../contract/limits.ts'
+import type { PublicCertificate } from '../contract/network.ts'
 import { type Clock, isoTime, type Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { NotificationTargetRow } from '../store/notification-tables.ts'
@@ -8,7 +9,7 @@ import type { Db, Tx } from '../store/store.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import { findInstanceOwner } from '../store/users.ts'
 import { type OutboxContext, reportIncident } from './outbox.ts'
-import { certificateMessage, diskMessage, errorRateMessage } from './payload.ts'
+import { certificateMessage, diskMessage, errorRateMessage, publicCertificateMessage } from './payload.ts'
 import { recordCrashState, rulesOf } from './record-events.ts'
 
 export interface NotificationMonitorOptions {
@@ -21,11 +22,15 @@ export interface NotificationMonitorOptions {
   readFreeDisk(): Promise<number>
   /** When the certificate authority is replaced, in milliseconds since 1970; undefined without one. */
   findAuthorityReplacement(): Promise<number | undefined>
+  /** Certificates of public names, and how the last attempts to get them went. */
+  listPublicCertificates(): PublicCertificate[]
 }
 
 const interval_ms = 60_000
 /** As the doctor reports it; it is over with a little more, so that it does not begin again at once. */
 const lowDisk = { from_bytes: 5 * 1024 ** 3, until_bytes: 6 * 1024 ** 3 }
+/** The first failures of a new name are often a DNS record that is not visible everywhere yet. */
+const reportedFailures = 3
 const certificateWarning_ms = 30 * 24 * 3_600_000
 
 /** Checks once a minute what has no event: error rates, the disk and the certificate authority. */
@@ -70,6 +75,19 @@ export function createNotificationMonitor(options: NotificationMonitorOptions) {
       }
       await db.write((tx) => diskTargets.forEach((target) => reportIncident(tx, target, report, outboxContext())))
     }
+    if (certificateTargets.length > 0)
+      await db.write((tx) => {
+        for (const certificate of options.listPublicCertificates()) {
+          const report = {
+            event: 'certificate.expiring' as const,
+            subject: certificate.name,
+            is_open: certificate.failures >= reportedFailures,
+            begin: () => publicCertificateMessage('certificate.expiring', certificate),
+            end: () => publicCertificateMessage('certificate.renewed', certificate),
+          }
+          for (const target of certificateTargets) reportIncident(tx, target, report, outboxContext())
+        }
+      })
     const replacedAt = certificateTargets.length > 0 ? await options.findAuthorityReplacement() : undefined
     if (replacedAt === undefined) return
     const replaced_at = isoTime(replacedAt)

@@ -1,3 +1,4 @@
+import type { PublicCertificate } from '../contract/network.ts'
 import type { DeploymentFailure } from '../contract/deployments.ts'
 import type { NotificationEventName } from '../contract/notifications.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
@@ -114,6 +115,23 @@ export const certificateMessage = (event: 'certificate.expiring' | 'certificate.
       : 'Let the browsers on this machine trust the new one: homeport trust.',
   path: 'instance/network',
   data: { replaced_at },
+})
+
+export const publicCertificateMessage = (
+  event: 'certificate.expiring' | 'certificate.renewed',
+  { name, expires_at, last_error }: PublicCertificate,
+): NotificationMessage => ({
+  event,
+  project: null,
+  title:
+    event === 'certificate.renewed'
+      ? `${name} has a new certificate`
+      : expires_at === null
+        ? `${name} gets no certificate`
+        : `The certificate of ${name} cannot be renewed`,
+  text: last_error ?? '',
+  path: 'instance/network?at=public-names',
+  data: { name, expires_at, last_error },
 })
 
 export const testMessage = (project: ProjectRow | null): NotificationMessage => ({

@@ -107,6 +107,12 @@ const listProjectHosts = all(() =>
 const listCustomHosts = all(() =>
   domainsOfProjects.select('d.hostname as name').where('d.status', '=', 'verified').where('d.hostname', 'not like', '%.localhost').orderBy('d.seq'),
 )
+/** Verified custom domains of all projects. */
+export const listVerifiedDomains = all(() => domainsOfProjects.select('d.hostname').where('d.status', '=', 'verified').orderBy('d.seq'))
+
+/** Whether a hostname is known on this machine alone, because its domain was bought from the local registrar. */
+export const isBoughtLocally = (tx: Tx, hostname: string, now: string): boolean => findCoveringOwnedDomain(tx, hostname, now)?.registrar === 'local'
+
 const listPreviewHosts = all(() =>
   tables
     .selectFrom('previews as v')

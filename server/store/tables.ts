@@ -20,11 +20,12 @@ import type {
   NotificationIncidentRow,
   NotificationTargetTable,
 } from './notification-tables.ts'
+import type { PublicCertificateTables } from './public-certificate-tables.ts'
 import type { RequestCaptureRow } from './request-tables.ts'
 import type { ProjectVolumeRow, UnsavedFilesRow } from './volume-tables.ts'
 
 /** The rows. Names are those of the API; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
-export interface Tables {
+export interface Tables extends PublicCertificateTables {
   accounts: AccountTable
   users: UserRow
   team_members: { account_id: string; user_id: string; created_at: string }

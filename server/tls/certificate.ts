@@ -67,6 +67,15 @@ export function createLeafCertificate(authority: CertificateWithKey, options: { 
   return { certificate, key: toPem(key) }
 }
 
+/** Creates the request for a certificate (PKCS #10, RFC 2986) that another authority signs, in DER, and its key. */
+export function createSigningRequest(names: readonly string[]): { request: Buffer; key: string } {
+  const { key, spki } = generateKey()
+  const extensions = der.sequence(encodeExtension('2.5.29.17', false, der.sequence(...names.map(encodeAlternativeName))))
+  const extensionRequest = der.sequence(der.objectIdentifier('1.2.840.113549.1.9.14'), der.set(extensions))
+  const body = der.sequence(der.integer(0), der.sequence(), spki, der.explicit(0, extensionRequest))
+  return { request: der.sequence(body, ecdsaWithSha256, der.bitString(sign('sha256', body, key))), key: toPem(key) }
+}
+
 export interface CertificateInfo {
   subject: string
   /** Upper-case hex with colons, as other programs print it. */

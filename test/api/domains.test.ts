@@ -66,6 +66,7 @@ describe('POST domains of a project', () => {
         project_id: project.id,
         project_slug: 'shop',
         project_name: 'shop',
+        certificate: null,
       },
     })
     expect(await isRouted('www.example.com')).toBe(false)

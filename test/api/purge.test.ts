@@ -43,7 +43,7 @@ afterEach(async () => {
 const events = () => store.db.read((tx) => listCacheEvents(tx, { project_id: 'prj_blog', before: undefined, limit: 2000 }))
 
 function purgeOver(purge: EdgeCache['purge']) {
-  return createCachePurger({ db: store.db, cache: { purge }, clock: systemClock })
+  return createCachePurger({ db: store.db, cache: { purge }, clock: systemClock, apps_domain: null })
 }
 
 describe('a purge', () => {

@@ -13,7 +13,7 @@ set -euo pipefail
 
 # package:command; with no command, dpkg is asked. An engine or a tool that came by other ways is kept.
 packages=(
-  docker.io:dockerd docker-registry:docker-registry iptables:iptables debootstrap:debootstrap
+  docker.io:dockerd docker-registry:docker-registry pebble:pebble iptables:iptables debootstrap:debootstrap
   chromium:chromium chromium-headless-shell:chromium-headless-shell xvfb:Xvfb xauth:xauth fonts-liberation: fonts-noto-color-emoji:
   git:git openssl:openssl libnss3-tools:certutil ca-certificates:update-ca-certificates openssh-server:sshd openssh-client:ssh
   bubblewrap:bwrap procps:ps iproute2:ip curl:curl postgresql-client:pg_dump

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { PublicCertificate } from '../../server/contract/network.ts'
 import type { NotificationRules } from '../../server/contract/notifications.ts'
 import { defaultNotificationRules } from '../../server/contract/notification-defaults.ts'
 import { createNotificationMonitor } from '../../server/notifications/monitor.ts'
@@ -226,10 +227,12 @@ describe('what is checked every minute', () => {
   let rows: { ts: number; requests: number; status_5xx: number }[] = []
   let free = 100e9
   let replacedAt: number | undefined
+  let certificates: PublicCertificate[] = []
   beforeEach(() => {
     rows = []
     free = 100e9
     replacedAt = undefined
+    certificates = []
   })
   const startMonitor = () => {
     const monitor = createNotificationMonitor({
@@ -240,6 +243,7 @@ describe('what is checked every minute', () => {
       readMetrics: (id, since) => (id === 'prj_shop' ? rows.filter(({ ts }) => ts >= since) : []),
       readFreeDisk: async () => free,
       findAuthorityReplacement: async () => replacedAt,
+      listPublicCertificates: () => certificates,
     })
     monitor.start()
     return monitor
@@ -293,6 +297,23 @@ describe('what is checked every minute', () => {
     replacedAt = clock.now() + 24 * 60 * minute
     await minutes(2)
     expect((await queued()).toSorted()).toEqual(['certificate.expiring', 'disk.recovered'])
+    await monitor.close()
+  })
+
+  test('a public certificate that is not issued or renewed', async () => {
+    await addTarget({ certificate: true })
+    await addTarget({ disk: true }, { id: 'ntt_2' })
+    const monitor = startMonitor()
+    const certificate = { name: 'www.example.com', status: 'failed', expires_at: null, last_attempt_at: null, next_attempt_at: null } as const
+    certificates = [{ ...certificate, failures: 2, last_error: 'No record.' }]
+    await minutes(2)
+    expect(await queued()).toEqual([])
+    certificates = [{ ...certificate, failures: 3, last_error: 'No record.' }]
+    await minutes(3)
+    expect(await queued()).toEqual(['certificate.expiring'])
+    certificates = [{ ...certificate, status: 'issued', failures: 0, last_error: null }]
+    await minutes(3)
+    expect(await queued()).toEqual(['certificate.renewed'])
     await monitor.close()
   })
 

@@ -13,6 +13,7 @@ export type Requirement =
   | 'language-images'
   | 'service-images'
   | 'registry'
+  | 'pebble'
   | 'chromium'
   | 'electron'
   | 'git'
@@ -133,6 +134,10 @@ const checks: Record<Requirement, () => { ok: boolean; reason: string }> = {
     } catch {
       return { ok: false, reason: 'no registry to pull images from; install the package docker-registry' }
     }
+  },
+  pebble() {
+    const ok = existsSync('/usr/bin/pebble') && existsSync('/usr/bin/pebble-challtestsrv')
+    return { ok, reason: ok ? '' : 'no ACME authority to get certificates from; install the package pebble' }
   },
   chromium() {
     return chromiumPath ? { ok: true, reason: '' } : { ok: false, reason: 'no Chromium found; install the package chromium' }

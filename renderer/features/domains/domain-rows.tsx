@@ -37,7 +37,9 @@ export function DomainRows({
 
 function DomainRow({ domain, showsProject, onAction }: { domain: Domain; showsProject: boolean; onAction: (action: DomainAction) => void }) {
   const now = useNow(60_000)
-  const edgeUrl = useInstanceSession().data?.instance.edge_url
+  const instance = useInstanceSession().data?.instance
+  const { certificate } = domain
+  const edgeUrl = certificate?.status === 'issued' ? (instance?.edge_https_url ?? instance?.edge_url) : instance?.edge_url
   const badge = domainBadge(domain, now)
   const address = domain.status === 'verified' && badge.tone === 'live' && edgeUrl !== undefined ? domainUrl(domain.hostname, edgeUrl) : null
   const isBought = domain.account_owned_domain_id !== null
@@ -56,9 +58,15 @@ function DomainRow({ domain, showsProject, onAction }: { domain: Domain; showsPr
             <Prose text={domain.last_check_error} />
           </p>
         )}
+        {domain.status === 'verified' && certificate?.last_error && (
+          <p className={`text-muted ${styles.domainError}`}>
+            <Prose text={certificate.last_error} />
+          </p>
+        )}
       </div>
       <div className={styles.domainState}>
         <StatusText badge={badge} />
+        {domain.status === 'verified' && certificate?.status === 'issued' && <span className="text-subtle">HTTPS</span>}
         {domain.expires_at !== null && (
           <span className="text-subtle">
             {domain.status === 'transfer_requested'

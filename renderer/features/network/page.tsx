@@ -1,5 +1,5 @@
 import { useInstanceSession } from '../../api/instance.ts'
-import { useHostsFile, useHttps, useLan } from '../../api/network.ts'
+import { useHostsFile, useHttps, useLan, usePublicNames } from '../../api/network.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { useInitialLoading } from '../../lib/use-initial-loading.ts'
@@ -9,6 +9,7 @@ import { InstanceHeader } from '../instance/index.ts'
 import { HostsFile } from './hosts-file.tsx'
 import { Https } from './https.tsx'
 import { Lan } from './lan.tsx'
+import { PublicNamesCard } from './public-names.tsx'
 
 /** Network settings: HTTPS, hosts file and local network access. */
 export default function NetworkPage() {
@@ -18,9 +19,10 @@ export default function NetworkPage() {
   // Scroll positions are known only after the sections above are rendered.
   const isOwner = data?.user.is_instance_owner ?? false
   const parts = [useLan(isOwner), useHttps(isOwner), useHostsFile(isOwner)]
+  const publicNames = usePublicNames(isOwner)
   useScrollToSection(parts.every((query) => query.data !== undefined))
   // All sections render together, so that none of them shifts another.
-  const isLoading = useInitialLoading([session, ...parts])
+  const isLoading = useInitialLoading([session, publicNames, ...parts])
   return (
     <div className="page">
       <InstanceHeader />
@@ -31,6 +33,7 @@ export default function NetworkPage() {
         <>
           <Lan />
           <Https />
+          {publicNames.data && <PublicNamesCard names={publicNames.data} />}
           <HostsFile />
         </>
       ) : (

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { isIP, type Socket } from 'node:net'
+import { toLocalName } from '../../lib/apps-domain.ts'
 import { sleep, systemClock, withTimeout } from '../../lib/clock.ts'
 import type { Edge, ReplicaLoad, Route } from '../edge.ts'
 import { parseHostName } from '../host-header.ts'
@@ -64,6 +65,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
   const aliases = new Map<string, readonly string[]>()
   const hostByAlias = new Map<string, string>()
   const developmentRoutes: Map<string, WorkerState['development_routes'][number][1]> = new Map()
+  const challenges = new Map<string, Readonly<Record<string, string>>>()
   const captures: Map<string, WorkerState['captures'][number][1]> = new Map()
   const sticky_secret = randomBytes(32).toString('base64')
   const lastRequests = new Map<string, number>()
@@ -109,7 +111,8 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
 
   const findRoute = (name: string): Route | undefined => {
     const host = normalizeHost(name)
-    const primary = hostByAlias.get(host) ?? host
+    const local = toLocalName(host, options.apps_domain ?? null)
+    const primary = local === host ? (hostByAlias.get(host) ?? host) : local
     return routes.get(host) ?? routes.get(primary) ?? options.resolveUnknownHost?.(primary)
   }
 
@@ -134,10 +137,12 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
         probe_secret: options.probe_secret,
         private_cookie: options.private_cookie,
         sticky_secret,
+        apps_domain: options.apps_domain ?? null,
         routes: [...routes],
         aliases: [...aliases],
         development_routes: [...developmentRoutes],
         ...cache.getState(),
+        challenges: [...challenges],
         captures: [...captures],
       },
     })
@@ -285,6 +290,12 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
       else aliases.delete(host)
       for (const alias of names) hostByAlias.set(alias, host)
       tellAll({ type: 'set_aliases', host, names })
+    },
+    setChallenges(name, responses) {
+      const host = normalizeHost(name)
+      if (Object.keys(responses).length === 0) challenges.delete(host)
+      else challenges.set(host, responses)
+      tellAll({ type: 'set_challenges', host, responses })
     },
     getRoute: findRoute,
     setDevelopmentRoute(name, route) {

@@ -29,12 +29,14 @@ export interface WorkerState {
   cache: { directory: string | null } | null
   probe_secret: string | undefined
   private_cookie: string | undefined
+  apps_domain: string | null
   /** Of the cookies of sticky sessions, which lead to the same replica on every worker. */
   sticky_secret: string
   routes: [host: string, route: Route][]
   aliases: [host: string, names: readonly string[]][]
   development_routes: [host: string, route: DevelopmentRoute | StatusPage][]
   uncached_projects: string[]
+  challenges: [host: string, responses: Readonly<Record<string, string>>][]
   captures: [projectId: string, criteria: CaptureCriteria][]
   /** The number of purges and invalidations of a project so far. */
   cache_changes: [projectId: string, count: number][]
@@ -49,6 +51,7 @@ export type WorkerCommand =
   | { type: 'connection'; id: number; origin: ConnectionOrigin }
   | { type: 'cut_connections'; listener: number }
   | { type: 'set_aliases'; host: string; names: readonly string[] }
+  | { type: 'set_challenges'; host: string; responses: Readonly<Record<string, string>> }
   | { type: 'set_development_route'; host: string; route: DevelopmentRoute | StatusPage | null }
   /** The answer to `resolve_host`. */
   | { type: 'host_resolved'; host: string; page: StatusPage | null }

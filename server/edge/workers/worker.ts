@@ -79,6 +79,7 @@ function start(state: WorkerState): void {
     sticky_secret: Buffer.from(state.sticky_secret, 'base64'),
     ...(state.probe_secret !== undefined && { probe_secret: state.probe_secret }),
     ...(state.private_cookie !== undefined && { private_cookie: state.private_cookie }),
+    apps_domain: state.apps_domain,
     ...(state.has_https && { getTlsCredentials }),
     ...(state.cache && {
       cache: {
@@ -97,6 +98,7 @@ function start(state: WorkerState): void {
   edge.setHttpsPort(state.https_port)
   for (const [host, route] of state.routes) void edge.setRoute(host, route)
   for (const [host, names] of state.aliases) edge.setAliases(host, names)
+  for (const [host, responses] of state.challenges) edge.setChallenges(host, responses)
   for (const [host, route] of state.development_routes) edge.setDevelopmentRoute(host, route)
   for (const project of state.uncached_projects) edge.cache.setEnabled(project, false)
   for (const [project, criteria] of state.captures) edge.requests.setCapture(project, criteria)
@@ -169,6 +171,8 @@ function handle(command: WorkerCommand, socket: Socket | undefined): void {
       return edge.cutConnections(command.listener)
     case 'set_aliases':
       return edge.setAliases(command.host, command.names)
+    case 'set_challenges':
+      return edge.setChallenges(command.host, command.responses)
     case 'set_development_route':
       if (command.route) edge.setDevelopmentRoute(command.host, command.route)
       else edge.removeDevelopmentRoute(command.host)

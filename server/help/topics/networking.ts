@@ -53,11 +53,48 @@ export const networkingTopics: HelpArticle[] = [
     summary: 'The instance issues its own certificates. Browsers warn until this machine trusts them.',
     keywords: 'certificate not trusted NET::ERR_CERT_AUTHORITY_INVALID SSL_ERROR mkcert authority browser warning secure',
     body: [
-      'Every app is also available over HTTPS, for example at `https://my-app.localhost:4643`. The certificates come from a certificate authority that this instance created. Its key never leaves this machine and signs certificates only for hostnames. Trust it under [[/instance/network?at=https|Network, HTTPS]], or run:',
+      'Every app is also available over HTTPS, for example at `https://my-app.localhost:4643`. The certificates of local names come from a certificate authority that this instance created ([[public-names]] has those of public names). Its key never leaves this machine and signs certificates only for hostnames. Trust it under [[/instance/network?at=https|Network, HTTPS]], or run:',
       { run: 'npx homeport trust' },
       'Then restart the browser. Firefox and Chromium on Linux need the package `libnss3-tools`. To remove the authority and destroy its key:',
       { run: 'npx homeport trust --remove' },
       'If the connection closes immediately without a warning, no project uses that hostname: Homeport issues certificates only for hostnames that it routes.',
+    ],
+  },
+  {
+    id: 'public-names',
+    title: 'Public names and certificates',
+    summary: 'Give every project a public address below a domain of yours, with certificates that all browsers trust.',
+    keywords: 'acme letsencrypt let’s encrypt apps domain wildcard ssl tls https server public internet http-01 dns-01 cloudflare certbot',
+    body: [
+      'With an apps domain, every project answers at a public name in addition to its local one: `my-app.apps.example.com` and `my-app.localhost`. Previews and services have their labels there too. Set an A record for all names below the domain, `*.apps.example.com`, with the address of this instance, and start Homeport on a server like this:',
+      {
+        run: 'npx homeport serve --host 0.0.0.0 --edge-port 80 --edge-https-port 443 --apps-domain apps.example.com --acme-email you@example.com --acme-accept-terms',
+        note: 'ports below 1024 may need administrator rights',
+      },
+      'The options are also variables: `HOMEPORT_APPS_DOMAIN`, `HOMEPORT_ACME_EMAIL`, `HOMEPORT_ACME_ACCEPT_TERMS=true`, `HOMEPORT_ACME_DIRECTORY`. The dashboard keeps its own address: no project can have its name. If it has a public name too, give it another registered domain than the apps, because an app can set cookies for all names of its domain.',
+      { h: 'Certificates' },
+      'With `--acme-email` and `--acme-accept-terms`, Let’s Encrypt issues certificates for the names of projects and for verified custom domains, and Homeport renews them in the last third of their lifetime. A project gets its certificate when it is live, others with their first visitor. Until then, visitors see the certificate of this instance’s own authority, about which browsers warn. Try it first with `--acme-directory staging`, whose limits are high and whose certificates browsers do not trust. Any other ACME authority works by its directory URL.',
+      'The authority connects to port 80 of the name. Forward it to the HTTP port of the apps (4680 by default). While a certificate is ordered, Homeport answers `/.well-known/acme-challenge/` of that name itself; at any other time the app does.',
+      { h: 'One certificate for all projects' },
+      'Let’s Encrypt issues at most 50 certificates for names of a domain in a week. With many projects, use one wildcard certificate, which needs a DNS record that Homeport sets:',
+      {
+        list: [
+          'Cloudflare: `HOMEPORT_ACME_DNS=cloudflare` and `HOMEPORT_CLOUDFLARE_API_TOKEN`, a token that may edit the DNS of the zone.',
+          'Others: `HOMEPORT_ACME_DNS=webhook` and `HOMEPORT_ACME_DNS_URL`, which gets POST `/present` and `/cleanup` with `{fqdn, value}`, as lego’s `httpreq` provider sends them. `HOMEPORT_ACME_DNS_TOKEN` is `user:password` or a bearer token.',
+        ],
+      },
+      { h: 'There is no certificate' },
+      'The reason is under [[/instance/network?at=public-names|Network, Public names]], at the domain, and in the doctor:',
+      { run: 'npx homeport doctor' },
+      {
+        list: [
+          'After a failure, Homeport waits 5, 15, 45 minutes and so on, at most a day. For a custom domain, `homeport domains verify` tries again at once.',
+          'Homeport stays below the limits of Let’s Encrypt: at most 40 new names of a domain and 4 certificates of the same name in a week, 250 orders in three hours, 4 failed validations of a name in an hour. Then it waits, also after a restart.',
+          'Not in DNS: add the A record. If there is an AAAA record, it must lead here too.',
+          'Cannot connect: check firewall and port forwarding of port 80.',
+          'A CAA record of the domain must allow the authority.',
+        ],
+      },
     ],
   },
   {
@@ -78,7 +115,7 @@ export const networkingTopics: HelpArticle[] = [
       },
       { run: 'npx homeport settings set dns_resolvers 9.9.9.9,1.1.1.1' },
       { h: 'The domain is verified but does not open' },
-      'The record points to this machine, but visitors connect to ports 80 and 443. Forward both ports on your router, start Homeport with `--edge-port 80 --edge-https-port 443`, and make the edge listen on the network (`--host`).',
+      'The record points to this machine, but visitors connect to ports 80 and 443. Forward both ports on your router, start Homeport with `--edge-port 80 --edge-https-port 443`, and make the edge listen on the network (`--host`). [[public-names]] has how the domain gets a certificate.',
       { h: 'Buying domains' },
       'The instance itself sells names under `.test`, `.internal` and `.home.arpa`, free of charge and without a network. It can answer DNS queries for them, so that programs on this machine find them; `homeport doctor` shows how to make the system ask it.',
       { run: 'npx homeport settings set dns_server 4653' },

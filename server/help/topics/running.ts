@@ -167,7 +167,7 @@ export const runningTopics: HelpArticle[] = [
       { run: 'npx homeport notifications add slack', note: 'asks for the URL, which is a credential' },
       {
         list: [
-          'A failed deployment is reported once, and so is the next one that works. A crash, an error rate, a full disk and an expiring certificate authority are reported when they begin and when they are over, at most every 10 minutes. A service that keeps exiting, such as a worker, is reported each time Homeport stops restarting it.',
+          'A failed deployment is reported once, and so is the next one that works. A crash, an error rate, a full disk, an expiring certificate authority and a public certificate that could not be issued or renewed three times are reported when they begin and when they are over, at most every 10 minutes. A service that keeps exiting, such as a worker, is reported each time Homeport stops restarting it.',
           'An error rate needs at least 10 requests in its time. Responses with a status of 500 or above count.',
           'Email needs a mail server: `HOMEPORT_SMTP_URL`. Targets of accounts other than the instance owner’s can only be members of the team.',
           'The rules for disk and certificate are for targets of the instance owner’s account.',

@@ -141,7 +141,7 @@ export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandler
         return findDomainView(tx, current.id) ?? current
       })
       deps.deployments.refreshHosts(view.project_id)
-      return { domain: presentDomain(view), auth_code }
+      return { domain: presentDomain(view, null), auth_code }
     },
   }
 
@@ -149,7 +149,7 @@ export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandler
     const view = await db.read((tx) => findDomainByHostname(tx, hostname))
     // The project was deleted during the purchase. The account still owns the domain.
     if (!view) throw new Problem('project_not_found', 'The project was deleted in the meantime. You own the domain: add it to another project.')
-    return presentDomain(view)
+    return presentDomain(view, null)
   }
 }
 
