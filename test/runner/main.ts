@@ -77,7 +77,7 @@ function fullParts(wanted: string[]): Part[] {
     .map(({ name }) => name)
     .toSorted()
   const parts: Part[] = [
-    ['check', (totals) => runChecks(totals, out)],
+    ['check', (totals) => runChecks(totals, out, { isFull: true })],
     vitestPart('architecture', architecture, 'full'),
     vitestPart('documents', ['test/recipes.full.test.ts', 'test/tour.full.test.ts'], 'full'),
     ...folders.map((folder) => vitestPart(folder, [`test/${folder}/`], 'full')),
