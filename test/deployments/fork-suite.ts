@@ -130,7 +130,7 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
     expect(await guestsOf(url)).toEqual(['ada'])
   })
 
-  test('removing a copy leaves the preview without data; closing the preview removes its copy', async () => {
+  fullTest('removing a copy leaves the preview without data; closing the preview removes its copy', async () => {
     const listBranches = async () => (await list()).forks.map(({ branch }) => branch)
     const others = (await listBranches()).filter((branch) => branch !== 'trial')
     const { status, body } = await platform.api<{ deployment_id: string }>('DELETE', `${forks}?branch=trial`)
