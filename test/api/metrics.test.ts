@@ -1,6 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import type { z } from 'zod'
 import { metrics as metricsSchema, type Metrics, type MetricsRange } from '../../server/contract/metrics.ts'
 import { metricsBuckets } from '../../server/contract/metrics-ranges.ts'
@@ -207,7 +208,7 @@ function writtenIn(folder: string): number {
 }
 
 describe('persistence', () => {
-  test('a restart loses nothing, SIGKILL loses only what was not yet written, and a deleted project takes its metrics with it', async () => {
+  fullTest('a restart loses nothing, SIGKILL loses only what was not yet written, and a deleted project takes its metrics with it', async () => {
     const folder = createTempFolder('metrics')
     const written = () => writtenIn(folder.path)
     const start = () => startTestPlatform({ runtime: 'process', data_dir: folder.path })

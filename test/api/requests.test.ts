@@ -2,6 +2,7 @@ import Sqlite from 'better-sqlite3'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import type { LoggedRequest } from '../../server/contract/requests.ts'
 import { loggedRequest } from '../../server/contract/requests.ts'
 import { readEventStream } from '../support/event-stream.ts'
@@ -195,7 +196,7 @@ function countStored(folder: string): number {
 }
 
 describe('persistence', () => {
-  test('a restart loses nothing, SIGKILL loses only what was not yet stored, and a deleted project takes its requests with it', async () => {
+  fullTest('a restart loses nothing, SIGKILL loses only what was not yet stored, and a deleted project takes its requests with it', async () => {
     const data = createTempFolder('requests')
     const stored = () => countStored(data.path)
     const start = () => startTestPlatform({ runtime: 'process', data_dir: data.path })

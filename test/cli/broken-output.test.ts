@@ -11,7 +11,7 @@ import { readInstanceFile } from '../../server/lib/instance-file.ts'
 import { newSecret } from '../../server/lib/token.ts'
 import { fetchFromEdge, runHomeport, createTempFolder } from '../support/instance-process.ts'
 import { buildProgram } from '../support/programs.ts'
-import { isFullTier } from '../support/tier.ts'
+import { fullTest } from '../support/full-test.ts'
 import { until } from '../support/until.ts'
 
 describe('a log line', () => {
@@ -106,9 +106,8 @@ describe('homeport serve', () => {
     ['has no reader anymore', () => ['ignore', 'pipe', 'pipe'], 'closed'],
     ['is on a full disk', ({ full }) => ['ignore', full, full], 'kept'],
   ]
-  test.each(isFullTier ? broken : broken.slice(0, 1))(
-    'serves, keeps logging and ends in order when its output %s',
-    async (_name, stdioOf, readers) => {
+  for (const [name, stdioOf, readers] of broken)
+    fullTest(`serves, keeps logging and ends in order when its output ${name}`, async () => {
       const folder = createTempFolder('output')
       const data = join(folder.path, 'data')
       const full = openSync('/dev/full', 'w')
@@ -132,6 +131,5 @@ describe('homeport serve', () => {
         closeSync(full)
         folder.remove()
       }
-    },
-  )
+    })
 })
