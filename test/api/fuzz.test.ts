@@ -11,7 +11,7 @@ describe('generated requests', () => {
   afterAll(() => fuzzing.close())
 
   test('get responses that match the contract, and never a 500', async () => {
-    const count = 4 * fuzzed.length
+    const count = 7 * fuzzed.length
     await fuzzing.run({ seed: 42, count, lanes: 1 })
     expect(fuzzing.failures()).toEqual([])
     expect(fuzzing.sent()).toBe(count)

@@ -3,7 +3,6 @@ import type { TokenScope } from '../../server/contract/token-scopes.ts'
 import { allOperations } from '../../server/contract/index.ts'
 import type { OperationSpec } from '../../server/contract/operation.ts'
 import type { ScopedToken } from '../../server/contract/tokens.ts'
-import { startTestPlatform } from '../support/platform.ts'
 import { createApiContext, expectError, type ApiContext } from './api-context.ts'
 
 const words = (text: string): string[] => text.trim().split(/\s+/)
@@ -214,16 +213,11 @@ describe('a token with a project', () => {
 })
 
 test('an expired token is 401 like an unknown one, and its stream ends', async () => {
-  // On a shared platform that is a day ahead, the certificates of other tests would not be valid yet.
-  const platform = await startTestPlatform({ runtime: 'process' })
-  await platform.createProject({ slug: 'mine' })
-  const created = await platform.api<{ token: string }>('POST', '/instance/tokens', { name: 'brief', scope: 'read', expires_in_days: 1 })
-  const { token } = created.body
-  const stream = await fetch(`${platform.handle.api_url}/v1/projects/mine/runtime-logs`, { headers: { authorization: `Bearer ${token}` } })
+  const { token } = await createToken(context.platform.owner.token, { scope: 'read', expires_in_days: 1 })
+  const stream = await fetch(`${context.platform.handle.api_url}/v1/projects/mine/runtime-logs`, { headers: { authorization: `Bearer ${token}` } })
   expect(stream.status).toBe(200)
-  await platform.jump(24 * 3600_000 + 1)
-  expect(await platform.api('GET', '/v1/projects', undefined, token)).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
-  await platform.advance(5_000)
+  await context.platform.jump(24 * 3600_000 + 1)
+  expectError(await context.request({ token }, 'GET', '/v1/projects'), 401, 'unauthorized')
+  await context.platform.advance(5_000)
   await stream.text()
-  await platform.remove()
 })

@@ -15,6 +15,7 @@ import { buildProgram } from '../support/programs.ts'
 import { makeRepository, type Repository, tinyServer } from '../support/repository.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 import { until } from '../support/until.ts'
+import { isFullTier } from '../support/tier.ts'
 
 let platform: SharedPlatform
 let repository: Repository
@@ -94,7 +95,7 @@ async function waitForEnd(client: Client, slug: string, id: string): Promise<Dep
   )
 }
 
-describe.each(transports)('an agent over %s', (name, connectWith) => {
+describe.each(transports.slice(0, isFullTier ? 2 : 1))('an agent over %s', (name, connectWith) => {
   const slug = name === 'HTTP' ? 'boat-http' : 'boat-stdio'
 
   test('repairs the sample leaky-boat from nothing', async () => {

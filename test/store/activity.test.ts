@@ -5,6 +5,7 @@ import { tables } from '../../server/store/query.ts'
 import type { Store, Tx } from '../../server/store/store.ts'
 import { openMemoryStore } from '../support/api-server.ts'
 import { createTestClock } from '../support/test-clock.ts'
+import { fullTest } from '../support/full-test.ts'
 
 const clock = createTestClock({ frozen_at: '2026-01-31T12:00:00.000Z' })
 const day_ms = 86_400_000
@@ -56,7 +57,7 @@ describe('retention', () => {
     expect(() => store.db.raw.exec('DELETE FROM activity')).toThrow('append-only')
   })
 
-  test('keeps the newest entries when there are too many', async () => {
+  fullTest('keeps the newest entries when there are too many', async () => {
     await store.db.write((tx) => {
       for (let number = 0; number < limits.activity.rows + 3; number++) record(tx, clock.now(), String(number))
     })
