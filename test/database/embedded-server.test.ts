@@ -4,7 +4,6 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { fullTest } from '../support/full-test.ts'
 import type { DatabaseServer } from '../../server/database/database-server.ts'
 import { createSpawnOptions } from '../../server/database/embedded-programs.ts'
 import { requires } from '../support/requirements.ts'
@@ -25,7 +24,7 @@ beforeAll(() => {
 })
 afterAll(remove)
 
-fullTest('starts when the first database is needed, and recreates a cluster that a crash left incomplete', async () => {
+test('starts when the first database is needed, and recreates a cluster that a crash left incomplete', async () => {
   expect(await server.state()).toMatchObject({ running: false, message: expect.stringMatching(/starts when/) })
   expect(readFileSync(`${cluster()}.part/PG_VERSION`, 'utf8')).toBe('18\n')
   await server.create(spec)

@@ -7,7 +7,6 @@ import { runCommand } from '../support/command.ts'
 import { commitToBranch, createGit, waitForFirstCheck, waitForPreview } from '../support/git-branches.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
-import { isFullTier } from '../support/tier.ts'
 
 /** An app that stores a text in a volume, and reports its database. */
 export const notebook = {
@@ -131,8 +130,9 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
     expect(await guestsOf(url)).toEqual(['ada'])
   })
 
-  fullTest('removing a copy leaves the preview without data; closing the preview removes its copy', async () => {
-    const listBranches = async () => (await list()).forks.map(({ branch }) => branch)
+  const listBranches = async () => (await list()).forks.map(({ branch }) => branch)
+
+  test('removing a copy leaves the preview without data', async () => {
     const others = (await listBranches()).filter((branch) => branch !== 'trial')
     const { status, body } = await platform.api<{ deployment_id: string }>('DELETE', `${forks}?branch=trial`)
     expect(status).toBe(200)
@@ -140,7 +140,10 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
     expect(await read('trial--notebook')).toMatchObject({ text: '', url: null })
     expect(await listBranches()).toEqual(others)
     expect((await platform.api<{ error: string }>('DELETE', `${forks}?branch=trial`)).body.error).toBe('fork_not_found')
+  })
 
+  fullTest('closing the preview removes its copy', async () => {
+    const others = await listBranches()
     const { deployment_id } = await copyTo('trial')
     expect(await platform.waitForEnd('notebook', deployment_id ?? '')).toMatchObject({ status: 'ready', error: null })
     expect((await read('trial--notebook')).text).toBe('production;')
@@ -152,8 +155,6 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
   test('the command prints what was copied, and reports an invalid request', async () => {
     const { api_url, instance } = platform.handle
     const homeport = (...args: string[]) => runCommand({ api_url, token: instance.token }, '/', args)
-    // In the full tier the copy was removed before.
-    if (!isFullTier) expect((await platform.api('DELETE', `${forks}?branch=trial`)).status).toBe(200)
     const copied = await homeport('fork', 'notebook', 'printed')
     expect(copied).toMatchObject({ code: 0, err: '' })
     expect(copied.out).toMatch(/^Copied from production to printed in \d+\.\d s:\n {2}volume notes \(.+\)\n {2}database PostgreSQL \(.+\)\n/)

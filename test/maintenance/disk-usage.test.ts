@@ -11,29 +11,26 @@ const mebibyte = 2 ** 20
 /** Old enough that no running operation uses it. */
 const age = (...location: string[]) => utimesSync(at(...location), 0, 0)
 
-fullTest(
-  'keeps as many builds as the setting says; the rest is removed with the next deployment, or at once when the setting is lowered',
-  async () => {
-    const repository = await connect('keeps', tinyServer('v0'))
-    await keep(3)
-    const ids: string[] = []
-    for (let version = 1; version <= 4; version++) {
-      repository.commit(tinyServer(`v${version}`))
-      ids.push(await live('keeps'))
-    }
-    await become('bundles', ids.slice(-3))
-    const older = await platform().getDeployment('keeps', ids[0]!)
-    expect(older.can_rollback).toBe(true)
+test('keeps as many builds as the setting says; the rest is removed with the next deployment, or at once when the setting is lowered', async () => {
+  const repository = await connect('keeps', tinyServer('v0'))
+  await keep(3)
+  const ids: string[] = []
+  for (let version = 1; version <= 4; version++) {
+    repository.commit(tinyServer(`v${version}`))
+    ids.push(await live('keeps'))
+  }
+  await become('bundles', ids.slice(-3))
+  const older = await platform().getDeployment('keeps', ids[0]!)
+  expect(older.can_rollback).toBe(true)
 
-    await keep(1)
-    await become('bundles', ids.slice(-2))
-    expect((await platform().fetchEdge('keeps.localhost')).body).toBe('v4')
-    // To the previous deployment, at once and without a build.
-    const back = await rollBack('keeps', ids[2]!)
-    expect((await platform().getDeployment('keeps', back)).build_log).toContain('Reusing the build of')
-    expect((await platform().fetchEdge('keeps.localhost')).body).toBe('v3')
-  },
-)
+  await keep(1)
+  await become('bundles', ids.slice(-2))
+  expect((await platform().fetchEdge('keeps.localhost')).body).toBe('v4')
+  // To the previous deployment, at once and without a build.
+  const back = await rollBack('keeps', ids[2]!)
+  expect((await platform().getDeployment('keeps', back)).build_log).toContain('Reusing the build of')
+  expect((await platform().fetchEdge('keeps.localhost')).body).toBe('v3')
+})
 
 test('each file of the data folder is counted once, under one kind', async () => {
   const { kinds, total_bytes, free_bytes, data_dir } = await disk()
