@@ -188,12 +188,12 @@ describe('the tools of a token', () => {
 
   test('a tool that is not listed is refused by the API, and invalid arguments are named', async () => {
     const agent = await connectByHttp((await createToken({ scope: 'read' })).token)
-    const refused = await callTool(agent, 'set_variable', { slug: 'boat-http', key: 'A', value: 'b' })
+    const refused = await callTool(agent, 'set_variable', { slug: 'boat-stdio', key: 'A', value: 'b' })
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('insufficient_scope') })
     await expect(agent.callTool({ name: 'get_project', arguments: {} })).rejects.toThrow('needs the argument “slug”')
     await expect(agent.callTool({ name: 'get_project', arguments: { slug: 'a', force: true } })).rejects.toThrow('no argument “force”')
     await expect(agent.callTool({ name: 'drop', arguments: {} })).rejects.toThrow('There is no tool “drop”')
-    const invalid = await callTool(agent, 'get_metrics', { slug: 'boat-http', range: 'ever' })
+    const invalid = await callTool(agent, 'get_metrics', { slug: 'boat-stdio', range: 'ever' })
     expect(invalid).toMatchObject({ isError: true, text: expect.stringContaining('invalid_input') })
   })
 })
