@@ -98,7 +98,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     log.close()
   })
 
-  fullTest('a frozen app is stopped after its frozen time, and the next request starts it', async () => {
+  test('a frozen app is stopped after its frozen time, and the next request starts it', async () => {
     await set({ frozen_for_s: 3_600 })
     const id = await live('sound')
     const log = follow('sound')
