@@ -45,7 +45,7 @@ export function listMainReplicas(app: AppSpec): ReplicaSpec[] {
 }
 
 /** A process that ignores PORT listens on one port of this machine, so there can be only one. */
-export function checkFixedPort(app: AppSpec, isOnHost: boolean): void {
+export function checkFixedPort(app: Pick<AppSpec, 'replicas' | 'listen_port'>, isOnHost: boolean): void {
   if (app.replicas > 1 && isOnHost && app.listen_port !== null)
     throw new StartFailure(
       'start_failed',

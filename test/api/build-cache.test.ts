@@ -39,7 +39,7 @@ test('builds without the cache on request, for a git deployment and for a retry'
   expect(plain.log).not.toContain(note)
 })
 
-test('the option applies to one deployment; a retry of it uses the cache again', async () => {
+fullTest('the option applies to one deployment; a retry of it uses the cache again', async () => {
   const { body } = await create({ no_cache: true })
   await finish(body.deployment_id)
   const retry = await context.request('owner', 'POST', `/v1/projects/cached/deployments/${String(body.deployment_id)}/retry`)

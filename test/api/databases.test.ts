@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import type { Database } from '../../server/contract/databases.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { startDeployment, expectError, createApiContext, type ApiContext } from './api-context.ts'
@@ -86,7 +87,7 @@ describe('GET and DELETE database', () => {
     expect([status, body]).toEqual([200, { database: { ...made, size_bytes: expect.any(Number) } }])
   })
 
-  test('204, and a new database gets another name', async () => {
+  fullTest('204, and a new database gets another name', async () => {
     const at = await fresh('again')
     const first = (await context.request('owner', 'POST', at)).body.database as Database
     const response = await context.request('owner', 'DELETE', at)
@@ -97,7 +98,7 @@ describe('GET and DELETE database', () => {
     expect(second.password).not.toBe(first.password)
   })
 
-  test('concurrent POST and DELETE end with one database or none, never a partial one', async () => {
+  fullTest('concurrent POST and DELETE end with one database or none, never a partial one', async () => {
     const at = await fresh('storm')
     const answers = await Promise.all(Array.from({ length: 24 }, (_, i) => context.request('owner', i % 3 === 1 ? 'DELETE' : 'POST', at)))
     expect(answers.filter(({ status }) => status >= 500).map(({ text }) => text)).toEqual([])

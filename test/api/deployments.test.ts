@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { deployment as deploymentSchema, deploymentDetail, type Deployment } from '../../server/contract/deployments.ts'
 import { readEventStream, type ServerEvent } from '../support/event-stream.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
@@ -80,7 +81,7 @@ describe('POST deploy', () => {
 })
 
 describe('retry, rollback and cancel', () => {
-  test('retry builds the same commit again, as a child of the original', async () => {
+  fullTest('retry builds the same commit again, as a child of the original', async () => {
     const repository = makeRepository(tinyServer('first'))
     await context.platform.createProject({ slug: 'again', repo_url: repository.url })
     const first = await context.platform.waitForEnd('again', (await context.platform.deploy('again')).id)
@@ -93,7 +94,7 @@ describe('retry, rollback and cancel', () => {
     repository.remove()
   })
 
-  test('rollback redeploys an earlier production deployment as a new one', async () => {
+  fullTest('rollback redeploys an earlier production deployment as a new one', async () => {
     const repository = makeRepository(tinyServer('old'))
     await context.platform.createProject({ slug: 'back', repo_url: repository.url })
     const old = await context.platform.waitForEnd('back', (await context.platform.deploy('back')).id)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import type { Domain, DomainOffer } from '../../server/contract/domains.ts'
 import { createClient, startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { type FakePorkbun, startFakePorkbun } from '../support/fake-porkbun.ts'
@@ -55,7 +56,7 @@ describe('a registrar that charges', () => {
   })
 })
 
-test('without a registrar search and purchase are 503, and external domains still work', async () => {
+fullTest('without a registrar search and purchase are 503, and external domains still work', async () => {
   const off = await startTestPlatform({ runtime: 'process', registrar: { name: 'off' } })
   try {
     const client = createClient(off.handle.instance)

@@ -7,7 +7,6 @@ import { fullTest } from '../support/full-test.ts'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
-import { isFullTier } from '../support/tier.ts'
 
 const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
 const repository = makeRepository(tinyServer('once'))
@@ -79,31 +78,36 @@ const creations = [
   },
 ]
 
-test('after kill -9 in mid-request each retry replays the result or executes the request once', { timeout: 3_600_000 }, async () => {
-  const deploy = { path: '/v1/projects/once/deploy', body: () => undefined }
-  const [rounds, each] = isFullTier ? [200, 2] : [1, 8]
-  for (let round = 0, n = 0; round < rounds; round++) {
-    const requests = Array.from({ length: each }, () => [...creations, deploy].map((one) => ({ ...one, n: n++ }))).flat()
-    const firsts: string[] = []
-    const answers = requests.map(({ path, body, n: of }, index) =>
-      post(`killed-${of}`, path, body(of)).then(
-        (first) => void (firsts[index] = first.text),
-        () => {},
-      ),
-    )
-    await until(() => firsts.filter(Boolean).length > round % 8 || undefined, { what: 'the first answers' })
-    await platform.kill()
-    await Promise.all(answers)
-    platform = await startTestPlatform({ runtime: 'process', data_dir })
-    for (const [index, { path, body, n: of }] of requests.entries()) {
-      const retry = await post(`killed-${of}`, path, body(of))
-      expect([path, retry.status, retry.text]).toEqual([path, 201, firsts[index] ?? retry.text])
-      expect(await post(`killed-${of}`, path, body(of))).toEqual({ ...retry, replayed: 'true' })
+/** `http/idempotency.test.ts` has the rules by default, `platform/kill.test.ts` what the store keeps. */
+fullTest(
+  'after kill -9 in mid-request each retry replays the result or executes the request once',
+  async () => {
+    const deploy = { path: '/v1/projects/once/deploy', body: () => undefined }
+    const [rounds, each] = [200, 2]
+    for (let round = 0, n = 0; round < rounds; round++) {
+      const requests = Array.from({ length: each }, () => [...creations, deploy].map((one) => ({ ...one, n: n++ }))).flat()
+      const firsts: string[] = []
+      const answers = requests.map(({ path, body, n: of }, index) =>
+        post(`killed-${of}`, path, body(of)).then(
+          (first) => void (firsts[index] = first.text),
+          () => {},
+        ),
+      )
+      await until(() => firsts.filter(Boolean).length > round % 8 || undefined, { what: 'the first answers' })
+      await platform.kill()
+      await Promise.all(answers)
+      platform = await startTestPlatform({ runtime: 'process', data_dir })
+      for (const [index, { path, body, n: of }] of requests.entries()) {
+        const retry = await post(`killed-${of}`, path, body(of))
+        expect([path, retry.status, retry.text]).toEqual([path, 201, firsts[index] ?? retry.text])
+        expect(await post(`killed-${of}`, path, body(of))).toEqual({ ...retry, replayed: 'true' })
+      }
+      for (const { list, path, name } of creations) {
+        const { body } = await platform.api('GET', list)
+        const text = JSON.stringify(body)
+        for (const one of requests.filter((other) => other.path === path)) expect(text.split(`"${name(one.n)}"`).length - 1).toBe(1)
+      }
     }
-    for (const { list, path, name } of creations) {
-      const { body } = await platform.api('GET', list)
-      const text = JSON.stringify(body)
-      for (const one of requests.filter((other) => other.path === path)) expect(text.split(`"${name(one.n)}"`).length - 1).toBe(1)
-    }
-  }
-})
+  },
+  3_600_000,
+)

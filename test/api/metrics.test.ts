@@ -1,6 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import type { z } from 'zod'
 import { metrics as metricsSchema, type Metrics, type MetricsRange } from '../../server/contract/metrics.ts'
 import { metricsBuckets } from '../../server/contract/metrics-ranges.ts'
@@ -206,40 +207,38 @@ function writtenIn(folder: string): number {
   }
 }
 
-describe('persistence', () => {
-  test('a restart loses nothing, SIGKILL loses only what was not yet written, and a deleted project takes its metrics with it', async () => {
-    const folder = createTempFolder('metrics')
-    const written = () => writtenIn(folder.path)
-    const start = () => startTestPlatform({ runtime: 'process', data_dir: folder.path })
-    const sendRequests = async (platform: TestPlatform, times: number) => {
-      for (let i = 0; i < times; i++) await platform.fetchEdge('lasting.localhost')
-    }
-    const counted = async (platform: TestPlatform) => (await platform.api<Metrics>('GET', '/v1/projects/lasting/metrics')).body.totals.requests
+fullTest('a restart loses nothing, SIGKILL loses only what was not yet written, and a deleted project takes its metrics with it', async () => {
+  const folder = createTempFolder('metrics')
+  const written = () => writtenIn(folder.path)
+  const start = () => startTestPlatform({ runtime: 'process', data_dir: folder.path })
+  const sendRequests = async (platform: TestPlatform, times: number) => {
+    for (let i = 0; i < times; i++) await platform.fetchEdge('lasting.localhost')
+  }
+  const counted = async (platform: TestPlatform) => (await platform.api<Metrics>('GET', '/v1/projects/lasting/metrics')).body.totals.requests
 
-    let platform = await start()
-    await platform.createProject({ slug: 'lasting' })
-    await sendRequests(platform, 21)
-    await platform.handle.stop()
-    expect(written()).toBe(21)
+  let platform = await start()
+  await platform.createProject({ slug: 'lasting' })
+  await sendRequests(platform, 21)
+  await platform.handle.stop()
+  expect(written()).toBe(21)
 
-    platform = await start()
-    await sendRequests(platform, 20)
-    // Without any reads the metrics are written by themselves.
-    await platform.advance(2_000)
-    await until(() => (written() === 41 ? true : undefined), { what: '41 requests to be written down' })
-    await sendRequests(platform, 10)
-    await platform.kill()
-    const kept = written()
-    expect(kept).toBeGreaterThanOrEqual(41)
-    expect(kept).toBeLessThanOrEqual(51)
+  platform = await start()
+  await sendRequests(platform, 20)
+  // Without any reads the metrics are written by themselves.
+  await platform.advance(2_000)
+  await until(() => (written() === 41 ? true : undefined), { what: '41 requests to be written down' })
+  await sendRequests(platform, 10)
+  await platform.kill()
+  const kept = written()
+  expect(kept).toBeGreaterThanOrEqual(41)
+  expect(kept).toBeLessThanOrEqual(51)
 
-    platform = await start()
-    expect(await counted(platform)).toBe(kept)
-    await sendRequests(platform, 2)
-    expect(await counted(platform)).toBe(kept + 2)
-    await platform.api('DELETE', '/v1/projects/lasting')
-    await until(() => (written() === 0 ? true : undefined), { what: 'the numbers of the project to go' })
-    await platform.remove()
-    folder.remove()
-  })
+  platform = await start()
+  expect(await counted(platform)).toBe(kept)
+  await sendRequests(platform, 2)
+  expect(await counted(platform)).toBe(kept + 2)
+  await platform.api('DELETE', '/v1/projects/lasting')
+  await until(() => (written() === 0 ? true : undefined), { what: 'the numbers of the project to go' })
+  await platform.remove()
+  folder.remove()
 })

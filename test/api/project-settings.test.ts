@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { tinyServer } from '../support/repository.ts'
 import { topics, readBlockText } from '../../server/help/topics.ts'
 import { projectSettingsOperations } from '../../server/contract/project-settings.ts'
@@ -123,7 +124,7 @@ test('replicas beyond those of the plan are 402', async () => {
   expect((await ask({ autoscaling: { min: 1, max: 2, target_concurrency: 20 } })).status).toBe(200)
 })
 
-test('a deployment requests the health check path until its timeout', async () => {
+fullTest('a deployment requests the health check path until its timeout', async () => {
   context.repository.commit({
     'server.js': (tinyServer('two')['server.js'] ?? '').replace('response.end', "response.writeHead(request.url === '/ready?now' ? 204 : 500).end"),
   })

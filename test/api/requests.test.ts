@@ -2,6 +2,7 @@ import Sqlite from 'better-sqlite3'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import type { LoggedRequest } from '../../server/contract/requests.ts'
 import { loggedRequest } from '../../server/contract/requests.ts'
 import { readEventStream } from '../support/event-stream.ts'
@@ -194,36 +195,34 @@ function countStored(folder: string): number {
   }
 }
 
-describe('persistence', () => {
-  test('a restart loses nothing, SIGKILL loses only what was not yet stored, and a deleted project takes its requests with it', async () => {
-    const data = createTempFolder('requests')
-    const stored = () => countStored(data.path)
-    const start = () => startTestPlatform({ runtime: 'process', data_dir: data.path })
-    const send = async (platform: TestPlatform, times: number) => {
-      for (let i = 0; i < times; i++) await platform.fetchEdge('lasting.localhost', `/${i}`)
-    }
-    let platform = await start()
-    await platform.createProject({ slug: 'lasting' })
-    await send(platform, 7)
-    await platform.handle.stop()
-    expect(stored()).toBe(7)
+fullTest('a restart loses nothing, SIGKILL loses only what was not yet stored, and a deleted project takes its requests with it', async () => {
+  const data = createTempFolder('requests')
+  const stored = () => countStored(data.path)
+  const start = () => startTestPlatform({ runtime: 'process', data_dir: data.path })
+  const send = async (platform: TestPlatform, times: number) => {
+    for (let i = 0; i < times; i++) await platform.fetchEdge('lasting.localhost', `/${i}`)
+  }
+  let platform = await start()
+  await platform.createProject({ slug: 'lasting' })
+  await send(platform, 7)
+  await platform.handle.stop()
+  expect(stored()).toBe(7)
 
-    platform = await start()
-    await send(platform, 5)
-    // Without any query they are stored by themselves.
-    await platform.advance(2_000)
-    await until(() => stored() === 12 || undefined, { what: '12 requests to be stored' })
-    await send(platform, 3)
-    await platform.kill()
-    const kept = stored()
-    expect(kept).toBeGreaterThanOrEqual(12)
+  platform = await start()
+  await send(platform, 5)
+  // Without any query they are stored by themselves.
+  await platform.advance(2_000)
+  await until(() => stored() === 12 || undefined, { what: '12 requests to be stored' })
+  await send(platform, 3)
+  await platform.kill()
+  const kept = stored()
+  expect(kept).toBeGreaterThanOrEqual(12)
 
-    platform = await start()
-    const { body } = await platform.api<Page>('GET', '/instance/projects/lasting/requests')
-    expect(body.requests).toHaveLength(kept)
-    await platform.api('DELETE', '/v1/projects/lasting')
-    await until(() => stored() === 0 || undefined, { what: 'the requests of the project to go' })
-    await platform.remove()
-    data.remove()
-  })
+  platform = await start()
+  const { body } = await platform.api<Page>('GET', '/instance/projects/lasting/requests')
+  expect(body.requests).toHaveLength(kept)
+  await platform.api('DELETE', '/v1/projects/lasting')
+  await until(() => stored() === 0 || undefined, { what: 'the requests of the project to go' })
+  await platform.remove()
+  data.remove()
 })

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, sym
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import type { DeploymentDetail } from '../../server/contract/deployments.ts'
 import { createTarGz, createZip } from '../support/archives.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
@@ -178,7 +179,7 @@ describe('GET source', () => {
     expectError(await context.request('member', 'GET', pathOf('sourceless', 'dpl_unknown')), 404, 'deployment_not_found')
   })
 
-  test('a client that disconnects midway or does not read leaves nothing behind', async () => {
+  fullTest('a client that disconnects midway or does not read leaves nothing behind', async () => {
     await context.platform.createProject({ slug: 'large' })
     const { id, status } = await send('large', large)
     expect(status).toBe('ready')

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { archiveTypes } from '../../server/contract/uploads.ts'
 import { createTarGz, createZip } from '../support/archives.ts'
@@ -245,7 +246,7 @@ describe('the stored archive', () => {
     await until(() => !existsSync(join(context.platform.data_dir, 'archives', id)) || undefined, { what: 'the archives to be gone' })
   })
 
-  test('is deleted by retention, except for the current deployment and the one it replaced', async () => {
+  fullTest('is deleted by retention, except for the current deployment and the one it replaced', async () => {
     await fresh('retained')
     await context.request('instance_owner', 'PATCH', '/instance/settings', { keep_deployments: 2 })
     const ids: string[] = []

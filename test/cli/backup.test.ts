@@ -74,7 +74,7 @@ describe('restore', () => {
     expect((await platform.api('GET', '/v1/projects')).status).toBe(200)
   })
 
-  test('a killed restore does not start as an instance; repeated, it completes and serves', async () => {
+  fullTest('a killed restore does not start as an instance; repeated, it completes and serves', async () => {
     const args = ['restore', file, '--data', into, '--key']
     // A key file that can be read once: at the end, where it is read again, the restore blocks until it is killed.
     const onceOnly = join(folder.path, 'once.key')

@@ -11,7 +11,7 @@ import { readInstanceFile } from '../../server/lib/instance-file.ts'
 import { newSecret } from '../../server/lib/token.ts'
 import { fetchFromEdge, runHomeport, createTempFolder } from '../support/instance-process.ts'
 import { buildProgram } from '../support/programs.ts'
-import { isFullTier } from '../support/tier.ts'
+import { fullTest } from '../support/full-test.ts'
 import { until } from '../support/until.ts'
 
 describe('a log line', () => {
@@ -101,37 +101,33 @@ const closingApp = {
 }).listen(process.env.PORT)`,
 }
 
-describe('homeport serve', () => {
-  const broken: [string, (streams: { full: number }) => StdioOptions, 'closed' | 'kept'][] = [
-    ['has no reader anymore', () => ['ignore', 'pipe', 'pipe'], 'closed'],
-    ['is on a full disk', ({ full }) => ['ignore', full, full], 'kept'],
-  ]
-  test.each(isFullTier ? broken : broken.slice(0, 1))(
-    'serves, keeps logging and ends in order when its output %s',
-    async (_name, stdioOf, readers) => {
-      const folder = createTempFolder('output')
-      const data = join(folder.path, 'data')
-      const full = openSync('/dev/full', 'w')
-      const args = ['serve', '--data', data, '--no-open', '--port', '0', '--edge-port', '0', '--runtime', 'process']
-      const child = spawn(process.execPath, [await buildProgram('homeport'), ...args], { stdio: stdioOf({ full }) })
-      const exit = once(child, 'exit')
-      try {
-        const instance = await until(() => readInstanceFile(data), { what: 'the platform to be ready' })
-        if (readers === 'closed') for (const stream of [child.stdout, child.stderr]) stream?.destroy()
-        const app = join(folder.path, 'rude')
-        mkdirSync(app)
-        for (const [name, text] of Object.entries(closingApp)) writeFileSync(join(app, name), text)
-        expect(await runHomeport(['deploy', app, '--data', data])).toMatchObject({ code: 0 })
+const broken: [string, (streams: { full: number }) => StdioOptions, 'closed' | 'kept'][] = [
+  ['has no reader anymore', () => ['ignore', 'pipe', 'pipe'], 'closed'],
+  ['is on a full disk', ({ full }) => ['ignore', full, full], 'kept'],
+]
+for (const [name, stdioOf, readers] of broken)
+  fullTest(`homeport serve serves, keeps logging and ends in order when its output ${name}`, async () => {
+    const folder = createTempFolder('output')
+    const data = join(folder.path, 'data')
+    const full = openSync('/dev/full', 'w')
+    const args = ['serve', '--data', data, '--no-open', '--port', '0', '--edge-port', '0', '--runtime', 'process']
+    const child = spawn(process.execPath, [await buildProgram('homeport'), ...args], { stdio: stdioOf({ full }) })
+    const exit = once(child, 'exit')
+    try {
+      const instance = await until(() => readInstanceFile(data), { what: 'the platform to be ready' })
+      if (readers === 'closed') for (const stream of [child.stdout, child.stderr]) stream?.destroy()
+      const app = join(folder.path, 'rude')
+      mkdirSync(app)
+      for (const [name, text] of Object.entries(closingApp)) writeFileSync(join(app, name), text)
+      expect(await runHomeport(['deploy', app, '--data', data])).toMatchObject({ code: 0 })
 
-        for (let request = 0; request < 20; request++) expect((await fetchFromEdge(instance.edge_url, 'rude', '/rude')).status).toBe(502)
-        expect((await fetch(`${instance.api_url}/healthz`)).status).toBe(200)
-        child.kill('SIGTERM')
-        expect(await exit).toEqual([0, null])
-      } finally {
-        child.kill('SIGKILL')
-        closeSync(full)
-        folder.remove()
-      }
-    },
-  )
-})
+      for (let request = 0; request < 20; request++) expect((await fetchFromEdge(instance.edge_url, 'rude', '/rude')).status).toBe(502)
+      expect((await fetch(`${instance.api_url}/healthz`)).status).toBe(200)
+      child.kill('SIGTERM')
+      expect(await exit).toEqual([0, null])
+    } finally {
+      child.kill('SIGKILL')
+      closeSync(full)
+      folder.remove()
+    }
+  })

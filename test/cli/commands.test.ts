@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { findInstance } from '../../server/cli/find-instance.ts'
 import { type CommandLine, commandLine, runCommand } from '../support/command.ts'
 import { runHomeport, createTempFolder } from '../support/instance-process.ts'
@@ -297,7 +298,7 @@ describe('users and settings', () => {
     expect((await run('settings', 'set', 'dns_server', 'none')).out).toBe('dns_server is now none.\n')
   })
 
-  test('the doctor runs every check', async () => {
+  fullTest('the doctor runs every check', async () => {
     const { code, out } = await run('doctor', '--json')
     expect([0, 1]).toContain(code)
     expect((JSON.parse(out) as { checks: { name: string }[] }).checks.map((check) => check.name)).toContain('database')

@@ -4,9 +4,11 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { queryDatabase } from '../database/guest-book-app.ts'
 import { runCommand } from '../support/command.ts'
+import { fullTest } from '../support/full-test.ts'
 import { runHomeport, createTempFolder } from '../support/instance-process.ts'
 import { requires } from '../support/requirements.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
+import { isFullTier } from '../support/tier.ts'
 
 const folder = createTempFolder('db')
 let platform: SharedPlatform
@@ -59,7 +61,21 @@ describe('homeport db', () => {
     expect((await psql('--command', 'select nonsense')).code).toBe(1)
   })
 
-  test('dump to the instance and to files, restore from each, drop', async () => {
+  if (!isFullTier)
+    test('a file is restored, and dumped into a file that only its owner can read', async () => {
+      writeFileSync(join(folder.path, 'first.sql'), 'CREATE TABLE first (a text); COPY first FROM stdin;\none\n\\.\n')
+      expect(await run('restore', 'shop', 'first.sql')).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/To undo: homeport db restore shop dmp_/),
+      })
+      expect((await run('dump', 'shop', 'first-dump.sql')).code).toBe(0)
+      const dumped = join(folder.path, 'first-dump.sql')
+      expect(readFileSync(dumped, 'utf8')).toContain('COPY public.first (a) FROM stdin;\none\n\\.')
+      expect(statSync(dumped).mode & 0o777).toBe(0o600)
+      expect(await run('drop', 'shop')).toMatchObject({ code: 2, err: expect.stringMatching(/--yes/) })
+    })
+
+  fullTest('dump to the instance and to files, restore from each, drop', async () => {
     const seed = join(folder.path, 'seed.sql')
     writeFileSync(seed, 'CREATE TABLE t (a text); COPY t FROM stdin;\none\n\\.\n')
     expect(await run('restore', 'shop', 'seed.sql')).toMatchObject({

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, request as forward, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import type { Database } from '../../server/contract/databases.ts'
 import type { EnvVar } from '../../server/contract/env-vars.ts'
 import type { PromotionReportLine } from '../../server/client/promotion/report.ts'
@@ -107,7 +108,7 @@ test('a terminal asks about each volume, with its size; pull brings the project 
   expect(out).toContain('Files of the volume guests.db: Not selected.')
 })
 
-test('the data of PostgreSQL arrives with the project, and its sequences continue', async () => {
+fullTest('the data of PostgreSQL arrives with the project, and its sequences continue', async () => {
   const register = makeRepository({ 'index.html': '<h1>Register</h1>' })
   await platform.createProject({ slug: 'register', repo_url: register.url, previews: false })
   const { body } = await platform.api<{ database: Database }>('POST', '/v1/projects/register/database')

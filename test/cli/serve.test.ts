@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { collectGarbageWhenIdle } from '../../server/cli/idle-garbage-collection.ts'
 import { runCommand } from '../support/command.ts'
 import { runHomeport, createTempFolder, type RunningInstance, startInstance } from '../support/instance-process.ts'
@@ -98,7 +99,7 @@ describe('another instance', () => {
     folder.remove()
   })
 
-  test('after kill -9 the next start recovers everything; SIGINT exits with 0, and --json printed the instance without its token', async () => {
+  fullTest('after kill -9 the next start recovers everything; SIGINT exits with 0, and --json printed the instance without its token', async () => {
     const first = await start()
     await first.fetch('/v1/projects', {
       method: 'POST',

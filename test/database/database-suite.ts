@@ -147,7 +147,7 @@ export function databaseSuite(getPlatform: () => TestPlatform): void {
       )
     })
 
-    test('the extensions that PostgreSQL trusts are available, and a build step can reach the database, as migrations do', async () => {
+    fullTest('the extensions that PostgreSQL trusts are available, and a build step can reach the database, as migrations do', async () => {
       await project('built')
       const { database } = await make('built')
       for (const name of ['pgcrypto', 'citext', 'pg_trgm', 'hstore', 'uuid-ossp', 'unaccent'])

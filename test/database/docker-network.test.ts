@@ -1,5 +1,6 @@
 import type Docker from 'dockerode'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { connectServer, ensureProjectNetwork, removeProjectNetwork } from '../../server/database/docker-network.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import { createDockerEngine } from '../../server/runtime/docker/engine.ts'
@@ -76,7 +77,7 @@ describe('the network of a project’s database', () => {
     expect(requests).toHaveLength(2)
   })
 
-  test('every range in use: each is tried once, and the error says what to do', async () => {
+  fullTest('every range in use: each is tried once, and the error says what to do', async () => {
     responses = Array.from({ length: 4096 }, () => overlap)
     await expect(ensure()).rejects.toMatchObject({ message: expect.stringContaining('no free address range') })
     expect(new Set(subnets()).size).toBe(4096)

@@ -139,7 +139,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       expect(await queryDatabase(byPsql.connection_string, 'SELECT count(*) FROM people')).toEqual([['4']])
     })
 
-    test('a delete writes a dump first, which a new database can restore', async () => {
+    fullTest('a delete writes a dump first, which a new database can restore', async () => {
       expect((await platform.api('DELETE', '/v1/projects/rich/database')).status).toBe(204)
       const [last] = await list('rich')
       expect(last).toMatchObject({ reason: 'drop', project_slug: 'rich' })
@@ -175,7 +175,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       expect(halves()).toEqual([])
     })
 
-    test('409 for a file that finishes after a later one: the last request wins, not the slowest upload', async () => {
+    fullTest('409 for a file that finishes after a later one: the last request wins, not the slowest upload', async () => {
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
       const line = writable.getWriter()
       const slow = send('small', readable)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import type { PlanNode } from '../../server/contract/database-browser.ts'
 import type { DatabaseDump } from '../../server/contract/databases.ts'
 import { isDestructive } from '../../server/database/destructive-statement.ts'
@@ -28,7 +29,7 @@ describe('statements', () => {
     expect((await query('SELECT n FROM generate_series(1, 1000) n')).end).toMatchObject({ row_count: 1000, truncated: null })
   })
 
-  test('a result that is too large is cut when it reads, and rolled back when it writes', async () => {
+  fullTest('a result that is too large is cut when it reads, and rolled back when it writes', async () => {
     const read = await query("SELECT repeat('x', 100000) FROM generate_series(1, 100000)", { max_rows: 100_000 })
     expect(read.end).toMatchObject({ type: 'done', truncated: 'bytes' })
     expect(read.rows[0]).toEqual([{ text: 'x'.repeat(10_000), size_bytes: 100_000 }])

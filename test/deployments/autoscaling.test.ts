@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import type { ScalingDecision } from '../../server/contract/autoscaling.ts'
 import type { Service } from '../../server/contract/services.ts'
 import { holdRequests } from '../support/held-requests.ts'
@@ -60,7 +61,7 @@ describe('autoscaling', () => {
     expect(last?.message).toMatch(/^Scaled from [23] to 1: at most [\d.]+ concurrent requests for [23] replicas, target 2, for 60 s\.$/)
   })
 
-  test('a changed range applies at once, and without autoscaling the number stays', async () => {
+  fullTest('a changed range applies at once, and without autoscaling the number stays', async () => {
     await context.projectWith('ranged', server('one'))
     await context.deployReady('ranged')
     await patch('ranged', { autoscaling: { min: 2, max: 4, target_concurrency: 100 } })
@@ -73,7 +74,7 @@ describe('autoscaling', () => {
     })
   })
 
-  test('an idle app sleeps and wakes with its replicas, and then scales again', async () => {
+  fullTest('an idle app sleeps and wakes with its replicas, and then scales again', async () => {
     await context.projectWith('sleepy', server('one'))
     await patch('sleepy', { autoscaling: { min: 2, max: 3, target_concurrency: 2 } })
     await context.deployReady('sleepy')
@@ -101,7 +102,7 @@ describe('autoscaling', () => {
     expect((await readMain('bounded'))?.replicas).toHaveLength(2)
   })
 
-  test('a configuration file sets the range', async () => {
+  fullTest('a configuration file sets the range', async () => {
     await context.projectWith('listed-range', server('one', 'services:\n  web: { autoscaling: { min: 2, max: 3, target_concurrency: 5 } }\n'))
     const { build_log } = await context.deployReady('listed-range')
     expect(build_log).toContain('2 to 3 replicas')

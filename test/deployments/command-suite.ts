@@ -10,7 +10,7 @@ import {
   prepareCommand,
   tryCommandSocket,
 } from '../support/command-client.ts'
-import { commonTest } from '../support/full-test.ts'
+import { commonTest, fullTest } from '../support/full-test.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
 import { findProcessesByCommand } from '../support/processes.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -132,7 +132,7 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
 
 /** A killed platform has not ended its commands; the next one finds and ends them. */
 export function commandKillTest(runtime: 'process' | 'docker'): void {
-  test('a command of a killed platform is gone after the next start', async () => {
+  fullTest('a command of a killed platform is gone after the next start', async () => {
     const data_dir = mkdtempSync(join(tmpdir(), 'homeport-command-kill-'))
     const repository = makeRepository(files)
     const mark = `mark_${runtime}_${process.pid}`

@@ -4,11 +4,11 @@ import type { MailMessage } from '../../server/contract/mail.ts'
 import type { PlannedSource } from '../../server/contract/source-plans.ts'
 import { fullTest } from '../support/full-test.ts'
 import { checkRepository, commitToBranch, createGit, waitForPreview } from '../support/git-branches.ts'
-import { useDeploymentContext } from './deployment-suite.ts'
+import { useSharedDeploymentContext } from './deployment-suite.ts'
 import { printsVariables } from './declared-services-suite.ts'
 
 describe('managed services of homeport.yaml', () => {
-  const context = useDeploymentContext('process')
+  const context = useSharedDeploymentContext('process')
   const api = <T = Record<string, unknown>>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) =>
     context.platform.api<T>(method, path, body)
   const variables = async (host: string) => JSON.parse((await context.platform.fetchEdge(host)).body) as Record<string, string | undefined>

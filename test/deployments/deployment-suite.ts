@@ -4,11 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { createTarGz } from '../support/archives.ts'
 import { sendRequest } from '../support/http-request.ts'
-import { commonTest } from '../support/full-test.ts'
+import { commonTest, fullTest } from '../support/full-test.ts'
 import { followRuntimeLog } from '../support/event-stream.ts'
 import { listDockerLeftovers, startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { findProcessesByCommand } from '../support/processes.ts'
 import { makeRepository, tinyServer, type Repository } from '../support/repository.ts'
+import { sharedPlatform } from '../support/shared-platform.ts'
 import { measureActiveTime } from '../support/active-time.ts'
 
 export interface DeploymentContext {
@@ -23,7 +24,14 @@ export interface DeploymentContext {
 }
 
 /** One platform for all tests of a suite. */
-export function useDeploymentContext(runtime: 'process' | 'docker', docker_candidates?: string[], host_module?: string): DeploymentContext {
+export const useDeploymentContext = (runtime: 'process' | 'docker', docker_candidates?: string[], host_module?: string): DeploymentContext =>
+  createDeploymentContext(() => startTestPlatform({ runtime, ...(docker_candidates && { docker_candidates }), ...(host_module && { host_module }) }))
+
+/** The platform that the files of a worker share, for suites that neither stop it nor change its settings. */
+export const useSharedDeploymentContext = (runtime: 'process' | 'docker'): DeploymentContext =>
+  createDeploymentContext(() => sharedPlatform({ runtime }))
+
+function createDeploymentContext(start: () => Promise<TestPlatform>): DeploymentContext {
   const repositories: Repository[] = []
   const context: DeploymentContext = {
     platform: undefined as never,
@@ -45,7 +53,7 @@ export function useDeploymentContext(runtime: 'process' | 'docker', docker_candi
     },
   }
   beforeAll(async () => {
-    context.platform = await startTestPlatform({ runtime, ...(docker_candidates && { docker_candidates }), ...(host_module && { host_module }) })
+    context.platform = await start()
   })
   afterAll(async () => {
     await context.platform.remove()
@@ -145,7 +153,7 @@ export function coreDeploymentSuite(context: DeploymentContext, runtime: 'proces
     expect((await context.platform.fetchEdge('returning.localhost')).body).toBe('new')
   })
 
-  commonTest(runtime)('an app on a port of its own choice is found there, also after a restart and in its next version', async () => {
+  fullTest('an app on a port of its own choice is found there, also after a restart and in its next version', async () => {
     const port = 20_000 + (process.pid % 10_000)
     const version = (text: string) => ({
       'server.js': `require('node:http').createServer((q, r) => (q.url === '/exit' ? process.exit() : r.end('${text}'))).listen(${port}, process.env.HOST, () => console.log('listens'))`,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { requires } from '../support/requirements.ts'
 import { tinyServer } from '../support/repository.ts'
-import { useDeploymentContext } from './deployment-suite.ts'
+import { useSharedDeploymentContext } from './deployment-suite.ts'
 
 /** Fetches the URL in its query from inside the container. */
 const caller = {
@@ -20,7 +20,7 @@ require('node:http').createServer(async (request, response) => {
 }
 
 describe.skipIf(!requires('docker').ok)('the edge, from inside a container', () => {
-  const context = useDeploymentContext('docker')
+  const context = useSharedDeploymentContext('docker')
   const ask = async (url: string) => (await context.platform.fetchEdge('caller.localhost', `/?url=${encodeURIComponent(url)}`)).body
 
   test('an app reaches itself and other projects of its account by their public hostnames, but neither the API nor hostnames of other accounts', async () => {
@@ -37,5 +37,6 @@ describe.skipIf(!requires('docker').ok)('the edge, from inside a container', () 
     expect(await ask(`http://stranger.localhost:${port}/`)).toMatch(/^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED)$/)
     const api = new URL(platform.handle.api_url)
     expect(await ask(`http://neighbour.localhost:${api.port}/healthz`)).toBe('ECONNREFUSED')
+    await platform.api('DELETE', '/instance/users/other%40example.com')
   })
 })

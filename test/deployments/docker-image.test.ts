@@ -5,12 +5,12 @@ import { describe, expect, test } from 'vitest'
 import { commandLine } from '../support/command.ts'
 import { requires } from '../support/requirements.ts'
 import { runProgram } from '../support/runtime.ts'
-import { useDeploymentContext } from './deployment-suite.ts'
+import { useSharedDeploymentContext } from './deployment-suite.ts'
 
 const image = `homeport-test-ready-${process.pid}:1`
 
 describe.skipIf(!requires('docker').ok)('a project whose source is an image', () => {
-  const context = useDeploymentContext('docker')
+  const context = useSharedDeploymentContext('docker')
 
   test('goes live with deploy --image, on the port in PORT or on the specified one', async () => {
     const source = mkdtempSync(join(tmpdir(), 'homeport-image-'))

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../server/lib/id.ts'
 import { requires } from '../support/requirements.ts'
-import { coreDeploymentSuite, useDeploymentContext } from './deployment-suite.ts'
+import { coreDeploymentSuite, useSharedDeploymentContext } from './deployment-suite.ts'
 
 describe.skipIf(!requires('docker').ok)('deployments on Docker', () => {
-  const context = useDeploymentContext('docker')
+  const context = useSharedDeploymentContext('docker')
 
   test('a build secret is mounted into the steps of a Dockerfile, and the log does not show it', async () => {
     const secret = 'HPSENT_of_the_build'

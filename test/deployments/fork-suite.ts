@@ -130,8 +130,9 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
     expect(await guestsOf(url)).toEqual(['ada'])
   })
 
-  test('removing a copy leaves the preview without data; closing the preview removes its copy', async () => {
-    const listBranches = async () => (await list()).forks.map(({ branch }) => branch)
+  const listBranches = async () => (await list()).forks.map(({ branch }) => branch)
+
+  test('removing a copy leaves the preview without data', async () => {
     const others = (await listBranches()).filter((branch) => branch !== 'trial')
     const { status, body } = await platform.api<{ deployment_id: string }>('DELETE', `${forks}?branch=trial`)
     expect(status).toBe(200)
@@ -139,7 +140,10 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
     expect(await read('trial--notebook')).toMatchObject({ text: '', url: null })
     expect(await listBranches()).toEqual(others)
     expect((await platform.api<{ error: string }>('DELETE', `${forks}?branch=trial`)).body.error).toBe('fork_not_found')
+  })
 
+  fullTest('closing the preview removes its copy', async () => {
+    const others = await listBranches()
     const { deployment_id } = await copyTo('trial')
     expect(await platform.waitForEnd('notebook', deployment_id ?? '')).toMatchObject({ status: 'ready', error: null })
     expect((await read('trial--notebook')).text).toBe('production;')

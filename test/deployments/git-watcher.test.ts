@@ -132,7 +132,7 @@ describe('a branch', () => {
     expect(all.filter((one) => one.is_current)).toHaveLength(1)
   })
 
-  test('a failed build leaves the serving version and the project unchanged', async () => {
+  fullTest('a failed build leaves the serving version and the project unchanged', async () => {
     const { slug, repository } = await linked()
     repository.commit(page('production'))
     await shows(slug, 'production')

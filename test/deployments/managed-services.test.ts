@@ -15,7 +15,7 @@ import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { runProgram } from '../support/runtime.ts'
 import { createS3Client } from '../support/s3-client.ts'
-import { type DeploymentContext, useDeploymentContext } from './deployment-suite.ts'
+import { type DeploymentContext, useDeploymentContext, useSharedDeploymentContext } from './deployment-suite.ts'
 import { fullTest } from '../support/full-test.ts'
 import { isFullTier } from '../support/tier.ts'
 
@@ -250,7 +250,7 @@ if (isFullTier)
   })
 
 describe('mail from a process', () => {
-  const context = useDeploymentContext('process')
+  const context = useSharedDeploymentContext('process')
   const { read, variables, change } = helpers(context)
 
   test('an app gets the variables of the catcher while it is on, and its own again afterwards', async () => {

@@ -90,7 +90,7 @@ services:
     `require('node:http').createServer((q, r) => { if (q.url === '/ready') console.log('asked'); r.statusCode = ${status}; r.end('api ready') }).listen(process.env.PORT, process.env.HOST)\n`
   let repository: Repository
 
-  test('services of homeport.yaml can have additional ports, and a health check with its own timeout', async () => {
+  fullTest('services of homeport.yaml can have additional ports, and a health check with its own timeout', async () => {
     repository = await context.projectWith('ported-services', {
       'package.json': manifest,
       'server.js': server('web', 9090),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Service } from '../../server/contract/services.ts'
 import { get } from '../support/edge.ts'
@@ -93,7 +94,7 @@ export function replicasSuite(context: DeploymentContext): void {
     expect(after).not.toEqual(before)
   })
 
-  test('replicas sleep and wake together', async () => {
+  fullTest('replicas sleep and wake together', async () => {
     await context.projectWith('drowsy', server('one'))
     await scale('drowsy', 2)
     await context.deployReady('drowsy')
@@ -156,7 +157,7 @@ services:
     for (let i = 0; i < 10; i++) expect((await get(Number(port), '/', { host: 'sticky.localhost', headers: { cookie } })).text).toBe(first.text)
   })
 
-  test('a rollback starts as many replicas as the project has now', async () => {
+  fullTest('a rollback starts as many replicas as the project has now', async () => {
     const { platform } = context
     const repository = await context.projectWith('returned', server('one'))
     await scale('returned', 2)
@@ -174,7 +175,7 @@ services:
     expect(await statusesOf('returned')).toHaveLength(3)
   })
 
-  test('an app with a volume runs once, whatever its number', async () => {
+  fullTest('an app with a volume runs once, whatever its number', async () => {
     await context.projectWith('writer', server('one'))
     await scale('writer', 3)
     await context.deployReady('writer')
@@ -189,7 +190,7 @@ services:
     for (let i = 0; i < 10; i++) expect(await read('writer')()).toBe(only)
   })
 
-  test('after the platform was killed all replicas serve: none is started twice, and none is left over', async () => {
+  fullTest('after the platform was killed all replicas serve: none is started twice, and none is left over', async () => {
     const { runtime, data_dir } = context.platform
     const file = `adopted-${runtime}.js`
     await context.projectWith('adopted', {

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { type DeploymentContext, useDeploymentContext } from './deployment-suite.ts'
 import { replicasSuite } from './replicas-suite.ts'
 
@@ -20,7 +21,7 @@ function fixedPortSuite(context: DeploymentContext): void {
       })
     })
 
-  test('an app that listens on a fixed port is refused with several replicas, and runs with one', async () => {
+  fullTest('an app that listens on a fixed port is refused with several replicas, and runs with one', async () => {
     const port = await findFreePort()
     await context.projectWith('fixed', {
       'package.json': JSON.stringify({ private: true, scripts: { start: 'node server.js' } }),

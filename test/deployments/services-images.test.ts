@@ -7,7 +7,7 @@ import { until } from '../support/platform.ts'
 import type { Repository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { runProgram } from '../support/runtime.ts'
-import { useDeploymentContext } from './deployment-suite.ts'
+import { useSharedDeploymentContext } from './deployment-suite.ts'
 import { fullTest } from '../support/full-test.ts'
 
 /** A stand-in for Redis, as a prebuilt image: it stores what it is sent, and counts its starts. */
@@ -57,7 +57,7 @@ interface Answer {
 }
 
 describe.skipIf(!requires('docker').ok)('image services next to an app, on Docker', () => {
-  const context = useDeploymentContext('docker')
+  const context = useSharedDeploymentContext('docker')
   const read = async (slug: string, path = '/') => JSON.parse((await context.platform.fetchEdge(`${slug}.localhost`, path)).body) as Answer
 
   let repository: Repository

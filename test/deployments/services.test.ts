@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
-import { useDeploymentContext } from './deployment-suite.ts'
+import { useSharedDeploymentContext } from './deployment-suite.ts'
 import { environmentSuite } from './environment-suite.ts'
 import { servicesSuite } from './services-suite.ts'
 
-describe('services on process', () => servicesSuite(useDeploymentContext('process')))
+describe('services on process', () => servicesSuite(useSharedDeploymentContext('process')))
 describe('environments on process', () => environmentSuite('process'))

@@ -284,7 +284,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     expect(await sleepProbe.getState(id)).toBe('running')
   })
 
-  test('an app that was asleep when the platform was killed stays asleep, and wakes on request', async () => {
+  fullTest('an app that was asleep when the platform was killed stays asleep, and wakes on request', async () => {
     // The other apps need not be restored.
     for (const slug of repositories.keys()) if (slug !== 'crowd') await platform.api('DELETE', `/v1/projects/${slug}`)
     const id = await live('crowd')

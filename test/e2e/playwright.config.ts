@@ -23,6 +23,8 @@ export default defineConfig({
   use: {
     viewport: { width: 1280, height: 820 },
     locale: 'en-GB',
+    // Without animations, which are painted by the processor here. The full tier has them.
+    ...(isFull ? {} : { contextOptions: { reducedMotion: 'reduce' as const } }),
     trace: 'off',
     screenshot: 'only-on-failure',
     launchOptions: {

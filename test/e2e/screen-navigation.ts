@@ -91,8 +91,8 @@ export async function openScreen(
 }
 
 /** Opens an address as if nothing had been loaded. The page does not offer its query cache, but React has it in the properties of its provider. */
-function openWithinDocument(page: Page, address: string): Promise<void> {
-  return page.evaluate(async (url) => {
+async function openWithinDocument(page: Page, address: string): Promise<void> {
+  await page.evaluate(() => {
     interface Fiber {
       child: Fiber
       memoizedProps: { client?: QueryClient } | null
@@ -102,11 +102,17 @@ function openWithinDocument(page: Page, address: string): Promise<void> {
     while (!fiber.memoizedProps?.client) fiber = fiber.child
     fiber.memoizedProps.client.removeQueries({ type: 'inactive' })
     void fiber.memoizedProps.client.resetQueries()
+  })
+  return navigateWithinDocument(page, address)
+}
+
+/** Goes to another page of the dashboard as by a link. */
+export const navigateWithinDocument = (page: Page, address: string): Promise<void> =>
+  page.evaluate(async (url) => {
     const previous = document.querySelector('h1')
     history.pushState(null, '', url)
     while (previous?.isConnected) await new Promise(requestAnimationFrame)
   }, address)
-}
 
 /** Undoes a screen's routes and network conditions; `alters_page` means that it changed more than that. A page that is left does no work. */
 export async function leaveScreen(page: Page, target: DashboardTarget, { alters_page = false, seen_by }: Screen): Promise<void> {

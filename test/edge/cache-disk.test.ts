@@ -3,6 +3,7 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { createCacheFolder, countingHandler, projectId, startCachedEdge, type CachedEdge } from '../support/cached-edge.ts'
 import { get } from '../support/edge.ts'
 import { until } from '../support/until.ts'
@@ -174,31 +175,35 @@ describe('the cache on disk', () => {
     expect(readdirSync(directory, { recursive: true }).filter((name) => String(name).includes('.data'))).toEqual([])
   })
 
-  test('after kill -9 during a write only complete responses are served', async () => {
-    const directory = createCacheFolder()
-    for (let round = 0; round < 3; round++) {
-      const child = spawn(process.execPath, [fileURLToPath(new URL('../support/cache-process.ts', import.meta.url)), directory], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
-      const port = await new Promise<number>((resolve) => child.stdout.once('data', (text) => resolve(Number(String(text)))))
-      const ended = new Promise((resolve) => child.once('exit', resolve))
-      const pending = Array.from({ length: 120 }, (_, i) => get(port, `/${round}-${i}`).catch(() => undefined))
-      await until(() => lines(directory).split(`"/${round}-`).length > 5 + round * 10 || undefined, { what: `writing in round ${round}` })
-      child.kill('SIGKILL')
-      await ended
-      await Promise.all(pending)
-    }
-    const after = await startCachedEdge({ directory })
-    await after.edge.edge.cache.purge(projectId, { tags: ['none-bears-it'] })
-    after.app = (_request, response) => response.writeHead(200).end('from the app')
-    let hits = 0
-    for (let round = 0; round < 3; round++)
-      for (let i = 0; i < 120; i++) {
-        const got = await after.request(`/${round}-${i}`)
-        if (got.headers['x-cache'] !== 'HIT') continue
-        hits++
-        expect(got.text).toBe(`/${round}-${i} `.repeat(3000))
+  fullTest(
+    'after kill -9 during a write only complete responses are served',
+    async () => {
+      const directory = createCacheFolder()
+      for (let round = 0; round < 3; round++) {
+        const child = spawn(process.execPath, [fileURLToPath(new URL('../support/cache-process.ts', import.meta.url)), directory], {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        })
+        const port = await new Promise<number>((resolve) => child.stdout.once('data', (text) => resolve(Number(String(text)))))
+        const ended = new Promise((resolve) => child.once('exit', resolve))
+        const pending = Array.from({ length: 120 }, (_, i) => get(port, `/${round}-${i}`).catch(() => undefined))
+        await until(() => lines(directory).split(`"/${round}-`).length > 5 + round * 10 || undefined, { what: `writing in round ${round}` })
+        child.kill('SIGKILL')
+        await ended
+        await Promise.all(pending)
       }
-    expect(hits).toBeGreaterThan(30)
-  }, 60_000)
+      const after = await startCachedEdge({ directory })
+      await after.edge.edge.cache.purge(projectId, { tags: ['none-bears-it'] })
+      after.app = (_request, response) => response.writeHead(200).end('from the app')
+      let hits = 0
+      for (let round = 0; round < 3; round++)
+        for (let i = 0; i < 120; i++) {
+          const got = await after.request(`/${round}-${i}`)
+          if (got.headers['x-cache'] !== 'HIT') continue
+          hits++
+          expect(got.text).toBe(`/${round}-${i} `.repeat(3000))
+        }
+      expect(hits).toBeGreaterThan(30)
+    },
+    60_000,
+  )
 })

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { WebSocket, WebSocketServer } from 'ws'
 import { createPlatformEdge } from '../../server/bootstrap/create-edge.ts'
 import type { Edge } from '../../server/edge/edge.ts'
@@ -177,7 +178,7 @@ test('a sleeping app is woken once by each worker, and its requests wait', async
   expect(woken).toEqual([routeOwner.deployment_id, routeOwner.deployment_id])
 })
 
-test('the status page of a name without a route comes from the platform each time', async () => {
+fullTest('the status page of a name without a route comes from the platform each time', async () => {
   let page: 'building' | 'failed' | undefined = 'building'
   const { port } = await start({ resolveUnknownHost: (name) => (name === host && page ? { ...routeOwner, kind: 'page', page } : undefined) })
   const read = async () => (await get(port, '/', { host, headers: { accept: 'text/html' } })).text
@@ -188,7 +189,7 @@ test('the status page of a name without a route comes from the platform each tim
   await until(async () => ((await get(port, '/', { host })).status === 404 ? true : undefined), { what: 'no page' })
 })
 
-test('WebSockets and half-closed connections work as in one process', async () => {
+fullTest('WebSockets and half-closed connections work as in one process', async () => {
   const { edge, port } = await start()
   const app = await startApp((request, response) => void request.on('end', () => response.end('ok')).resume())
   cleanups.push(() => app.close())

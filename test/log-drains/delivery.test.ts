@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { runCommand } from '../support/command.ts'
 import { startSyslogReceiver } from '../support/log-receivers.ts'
 import { until } from '../support/platform.ts'
@@ -178,7 +179,12 @@ test('environments: a drain of previews gets nothing of production', async () =>
 test('a drain that is turned off and on begins with the next line', async () => {
   const { id } = await talker.addHttp()
   await talker.home.api('PATCH', `${drainsPath}/${id}`, { is_enabled: false })
+  // Another drain shows that the line has been read.
+  const other = await talker.addHttp()
   await talker.say('while it is off')
+  await talker.waitForLines((lines) => lines.length > 0)
+  await talker.home.api('DELETE', `${drainsPath}/${other.id}`)
+  talker.receiver.received.splice(0)
   await talker.home.api('PATCH', `${drainsPath}/${id}`, { is_enabled: true })
   await talker.say('while it is on')
   expect(messagesOf(await talker.waitForLines((lines) => lines.length > 0))).toEqual(['while it is on'])
@@ -195,7 +201,7 @@ test('a test line says what is wrong', async () => {
   expect(linesOf(talker.receiver.received[1]!.body)).toMatchObject([{ source: 'homeport', message: 'Test line from Homeport.', project: 'talker' }])
 })
 
-test('a kill loses nothing: what was not delivered is sent after the restart', async () => {
+fullTest('a kill loses nothing: what was not delivered is sent after the restart', async () => {
   const { id } = await talker.addHttp()
   talker.receiver.statuses.push(...Array.from({ length: 100 }, () => 503))
   await talker.say('before the kill')

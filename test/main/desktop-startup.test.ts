@@ -31,7 +31,7 @@ beforeAll(async () => {
   process.env.XDG_CONFIG_HOME = join(folder, 'config')
   await import('../../main/index.ts')
   await until(() => fakeElectron.windows[0]?.webContents.sent[0], { what: 'a window that was sent somewhere' })
-}, 60_000)
+})
 
 afterAll(async () => {
   app.quit()

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { hasTrayHost } from '../../main/tray-host.ts'
-import { type DesktopProject } from '../../server/index.ts'
+import type { DesktopProject } from '../../server/index.ts'
 import { createTestDesktop, flushPromises } from '../support/test-desktop.ts'
 import { app, type FakeTray, fakeElectron } from '../support/fake-electron.ts'
 

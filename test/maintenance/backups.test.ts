@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import { readDatabaseCopy } from '../../server/store/database-copy.ts'
 import { openStore, type Store } from '../../server/store/store.ts'
@@ -52,7 +53,7 @@ const read = async (name: string) => {
 }
 
 describe('hourly copies', () => {
-  test('are made once an hour, seven are kept, and each opens with the data of its time', async () => {
+  fullTest('are made once an hour, seven are kept, and each opens with the data of its time', async () => {
     for (let i = 0; i < 10; i++) {
       await store.db.write((tx) => tx.statement('INSERT INTO settings (key, value) VALUES (?, ?)').run(`row ${i}`, '1'))
       await backups.createHourlyCopy()

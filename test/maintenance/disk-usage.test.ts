@@ -74,7 +74,8 @@ test('a clean-up removes unknown files, and says how much; recent, known and for
   const before = sizeOf(...paths)
 
   const measured = await use('bundles')
-  expect(measured.reclaimable_bytes).toBeGreaterThan(5 * mebibyte)
+  // Folders take space of their own on a disk, and none in memory.
+  expect(measured.reclaimable_bytes).toBeGreaterThanOrEqual(5 * mebibyte)
   const { freed, freed_bytes } = await clean('bundles')
   expect(freed).toEqual([{ kind: 'bundles', bytes: measured.reclaimable_bytes, count: orphans.length, note: null }])
   expect(before - sizeOf(...paths)).toBe(freed_bytes)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
 import { findChildren, isProcessRunning } from '../support/processes.ts'
 import { makeRepository, type Repository, tinyServer } from '../support/repository.ts'
+import { isFullTier } from '../support/tier.ts'
 
 let platform: TestPlatform
 let repository: Repository
@@ -71,7 +72,7 @@ test('an idle app falls asleep, and a request wakes it', async () => {
   expect((await platform.getProject('served')).is_cold).toBe(false)
 })
 
-test.for(['stop', 'SIGKILL'] as const)('the workers end with the platform: %s', async (end) => {
+test.for(isFullTier ? (['stop', 'SIGKILL'] as const) : (['SIGKILL'] as const))('the workers end with the platform: %s', async (end) => {
   const ending = await startTestPlatform({ runtime: 'process', edge_workers: 1 })
   const workers = findChildren(ending.pid, 'edge-worker.js')
   expect(workers).toHaveLength(1)

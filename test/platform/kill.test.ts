@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { signalFileIn, startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
+import { isFullTier } from '../support/tier.ts'
 import { assertIntact, assertNothingLeft } from './kill-checks.ts'
 
 /*
@@ -59,29 +60,34 @@ const onceEach = async (ids: string[]) => {
   for (const id of ids) expect(body.deployments.filter((one) => one.id === id)).toHaveLength(1)
 }
 
-test.each([
+/** By default only a build: the deployment starts over in the same way. */
+const steps = [
   ['a build', 'built', 'always', 'building'],
   ['a start', 'always', 'started', 'deploying'],
-])('kill -9 during %s: the old version serves, and the deployment starts over', async (_, build, start, status) => {
-  const before = (await platform.fetchEdge('phoenix.localhost')).body
-  repository.commit(files(build, start))
-  const { id } = await platform.deploy('phoenix')
-  await until(
-    async () => {
-      const seen = await platform.getDeployment('phoenix', id)
-      return (seen.status === status && seen.build_log.includes('begun')) || undefined
-    },
-    { what: `${id} to be ${status}` },
-  )
-  await killAndRestart()
-  await serves(before)
-  open(build)
-  open(start)
-  expect(await platform.waitForEnd('phoenix', id)).toMatchObject({ status: 'ready', error: null })
-  await onceEach([id])
-  await serves(id)
-  await assertNothingLeft({ data: platform.data_dir, engine: undefined })
-})
+]
+test.each(steps.slice(0, isFullTier ? 2 : 1))(
+  'kill -9 during %s: the old version serves, and the deployment starts over',
+  async (_, build, start, status) => {
+    const before = (await platform.fetchEdge('phoenix.localhost')).body
+    repository.commit(files(build, start))
+    const { id } = await platform.deploy('phoenix')
+    await until(
+      async () => {
+        const seen = await platform.getDeployment('phoenix', id)
+        return (seen.status === status && seen.build_log.includes('begun')) || undefined
+      },
+      { what: `${id} to be ${status}` },
+    )
+    await killAndRestart()
+    await serves(before)
+    open(build)
+    open(start)
+    expect(await platform.waitForEnd('phoenix', id)).toMatchObject({ status: 'ready', error: null })
+    await onceEach([id])
+    await serves(id)
+    await assertNothingLeft({ data: platform.data_dir, engine: undefined })
+  },
+)
 
 test('kill -9 with a queue: the queued deployments run in order, and only the newest of a project', async () => {
   repository.commit(files('queued', 'always'))

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import type { LanStatus } from '../../server/contract/network.ts'
 import { sendRequest } from '../support/http-request.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
@@ -242,7 +243,7 @@ withNetwork('the network, opened', () => {
     expect((await sendRequest(`${platform.handle.api_url}/healthz`)).status).toBe(200)
   })
 
-  test('stays open across a restart, and a project keeps its port', async () => {
+  fullTest('stays open across a restart, and a project keeps its port', async () => {
     await set(true)
     const before = (await lan()).projects[0]?.urls[0] ?? ''
     const { data_dir } = platform

@@ -15,6 +15,7 @@ import { fetchFromEdge, createTempFolder, type RunningInstance, startInstance } 
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { chromiumPath, dockerSocket } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
+import { isFullTier } from '../support/tier.ts'
 import { encodingsOf } from './secret-encodings.ts'
 import { captureSecrets } from './secrets-capture.ts'
 import { readAsAgent } from './secrets-agent.ts'
@@ -23,6 +24,9 @@ import { plainReads } from './secrets-reads.ts'
 import { readSecretSpan } from './secrets-traces.ts'
 import { tellingApp } from './secrets-app.ts'
 import { addNotificationSecrets, readNotifications } from './secrets-notifications.ts'
+
+/** A browser is started for each version, which takes longer than everything else; by default `screenshots/` shows what it is given. */
+const browser = isFullTier ? chromiumPath : undefined
 
 const createSecret = (name: string) => `HPSENT_${name}/+ ${newId('evt')}"é%`
 
@@ -50,7 +54,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       const running = await startInstance({
         data: dataFolder,
         args: ['--port', '0', '--edge-port', '0', '--runtime', runtime],
-        env: { HOMEPORT_CHROMIUM: chromiumPath ?? 'off', TMPDIR: tempFolder },
+        env: { HOMEPORT_CHROMIUM: browser ?? 'off', TMPDIR: tempFolder },
       })
       ownTokens.push(running.instance.token)
       return running
@@ -160,7 +164,7 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
       expect(good.error, good.build_log).toBeNull()
       expect((await fetchFromEdge(instance.instance.edge_url, 'teller')).text).toBe(`<h1>${secrets.get('variable')!.length}</h1>`)
       await fetchFromEdge(instance.instance.edge_url, 'teller', '/shout')
-      if (chromiumPath)
+      if (browser)
         await until(async () => (await ask('GET', `/v1/projects/teller/deployments/${good.id}/screenshot/mobile.png`)).status === 200 || undefined, {
           what: 'a screenshot',
         })

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { sendRequest } from '../support/http-request.ts'
 import { createTar, createTarGz, createZip } from '../support/archives.ts'
@@ -156,7 +157,7 @@ export function uploadSuite(extent: UploadSuiteSize): void {
       expect(peak).toBeLessThan(64)
     })
 
-  test('kill -9 during an upload leaves no deployment and no archive, and the next upload is 201', async () => {
+  fullTest('kill -9 during an upload leaves no deployment and no archive, and the next upload is 201', async () => {
     await platform.createProject({ slug: 'killed' })
     const bytes = createIncompressibleArchive(2)
     for (const part of extent.killed_at) {

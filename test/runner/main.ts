@@ -8,6 +8,7 @@ import { requires } from '../support/requirements.ts'
 import { listChangedFiles, defaultBase, findTestsReachedBy } from './changed.ts'
 import { runChecks } from './checks.ts'
 import { root, runScript, packageScript } from './command.ts'
+import { useMemoryFolder } from './memory-folder.ts'
 import { runMutationTests } from './mutants.ts'
 import { createPlatformLogs } from './platform-logs.ts'
 import { type RunResult, type Totals, createTotals } from './totals.ts'
@@ -29,6 +30,8 @@ type Tier = 'default' | 'full'
 type Part = [name: string, run: (totals: Totals) => Promise<void>]
 
 const [command = 'test', ...args] = process.argv.slice(2)
+// The full tier measures memory, and what a real disk does.
+if (command !== 'full') useMemoryFolder()
 
 if (command === 'check') await runParts([['check', (totals) => runChecks(totals, out)], vitestPart('architecture', architecture)])
 else if (command === 'changed') await runParts(changedParts(args))
@@ -77,7 +80,7 @@ function fullParts(wanted: string[]): Part[] {
     .map(({ name }) => name)
     .toSorted()
   const parts: Part[] = [
-    ['check', (totals) => runChecks(totals, out)],
+    ['check', (totals) => runChecks(totals, out, { isFull: true })],
     vitestPart('architecture', architecture, 'full'),
     vitestPart('documents', ['test/recipes.full.test.ts', 'test/tour.full.test.ts'], 'full'),
     ...folders.map((folder) => vitestPart(folder, [`test/${folder}/`], 'full')),

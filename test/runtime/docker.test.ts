@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { pack } from 'tar-stream'
 import { describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { newId } from '../../server/lib/id.ts'
 import { createRuntimes } from '../../server/runtime/index.ts'
 import { removeNetwork, createDockerView } from '../support/docker.ts'
@@ -122,7 +123,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
     }
   })
 
-  test('an app starts although the networks were pruned', async () => {
+  fullTest('an app starts although the networks were pruned', async () => {
     const { docker } = createDockerView(suite.options.instance_id)
     const networks = await dockerLines(['network', 'ls', '-q', ...mine()])
     expect(networks).toHaveLength(1)
@@ -183,7 +184,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       expect(await dockerDriver.leftovers(options, built.deployment_id)).toEqual([])
     })
 
-    test('with a HEALTHCHECK is checked by it', async () => {
+    fullTest('with a HEALTHCHECK is checked by it', async () => {
       const program = `require('fs').writeFileSync('/tmp/well', process.env.WELL ?? ''); require('http').createServer().listen(process.env.PORT)`
       const built = await build(
         `FROM node:24-bookworm-slim\nCMD ["node", "-e", "${program.replaceAll('"', '\\"')}"]\nHEALTHCHECK CMD cat /tmp/well && test -s /tmp/well\n`,
@@ -200,7 +201,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       await stop()
     })
 
-    test('that fails reports the step and the reason, and leaves nothing', async () => {
+    fullTest('that fails reports the step and the reason, and leaves nothing', async () => {
       const deployment_id = newId('dpl')
       const failed = build('FROM node:24-bookworm-slim\nRUN echo going; exit 6\n', { deployment_id })
       await expect(failed).rejects.toMatchObject({ code: 'build_failed', message: 'Dockerfile, line 2: the step ended with exit code 6.' })
@@ -225,7 +226,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       })
     })
 
-    test('is built once more if a cached layer was removed', async () => {
+    fullTest('is built once more if a cached layer was removed', async () => {
       const faultProxy = createDockerFaultProxy()
       await faultProxy.open()
       const own = createRuntimes({ ...suite.options, ca_file: undefined, docker: { candidates: [faultProxy.address] } }).docker
@@ -262,7 +263,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       expect(lines).toEqual(['other', '0'])
     })
 
-    test('is built by a second attempt of a deployment, which replaces the image of the first', async () => {
+    fullTest('is built by a second attempt of a deployment, which replaces the image of the first', async () => {
       const ids = { project_id: newId('prj'), deployment_id: newId('dpl') }
       const id = async (text: string) => {
         const { artifact } = await build(`FROM node:24-bookworm-slim\nENV TEXT=${text}\nCOPY . .\n`, ids)
@@ -278,7 +279,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       expect(await dockerDriver.leftovers(suite.options, ids.deployment_id)).toEqual([])
     })
 
-    test('whose build is aborted leaves nothing', async () => {
+    fullTest('whose build is aborted leaves nothing', async () => {
       const abort = new AbortController()
       const begun = Promise.withResolvers<void>()
       const deployment_id = newId('dpl')

@@ -27,34 +27,37 @@ export function buildTests(suite: SuiteContext): void {
     return lines
   }
 
-  test('a workspace: dependencies are installed once per key for concurrent builds, and removed with the project', async () => {
-    const project_id = newId('prj')
-    const files = {
-      'package.json': manifest({ name: 'root', workspaces: ['packages/*'] }),
-      'packages/web/package.json': manifest({ name: 'web', dependencies: { lib: '1.0.0' } }),
-      'packages/web/server.js': `console.log(require('lib') + ', built ' + require('fs').readFileSync('built.txt', 'utf8'))`,
-      'packages/web/built.txt': 'not at all',
-      'packages/lib/package.json': manifest({ name: 'lib', main: 'lib.js' }),
-      'packages/lib/lib.js': `module.exports = 'from lib'`,
-    }
-    const plan = serverPlan({
-      install_command: `npm install && node -e "console.log('really installed')"`,
-      build_command: `node -e "require('fs').writeFileSync('built.txt', require('lib'))"`,
-      install_key: 'workspace',
-      install_inputs: Object.keys(files).filter((path) => path.endsWith('package.json')),
-      app_directory: 'packages/web',
-    })
-    const builds = await Promise.all([1, 2].map(() => build({ files, plan, project_id })))
-    expect(builds.filter(({ log }) => log.lines.includes('really installed'))).toHaveLength(1)
-    expect(builds.filter(({ log }) => /Using cached dependencies/.test(log.lines.join('\n')))).toHaveLength(1)
-    for (const built of builds) {
-      expect(await printed(built)).toEqual(['from lib, built from lib'])
-      await discard(built)
-    }
-    await suite.runtime.removeProjectCaches(project_id)
-    await suite.runtime.removeProjectCaches(project_id)
-    expect(await driver.leftovers(suite.options, project_id)).toEqual([])
-  })
+  commonTest(driver.tested_as)(
+    'a workspace: dependencies are installed once per key for concurrent builds, and removed with the project',
+    async () => {
+      const project_id = newId('prj')
+      const files = {
+        'package.json': manifest({ name: 'root', workspaces: ['packages/*'] }),
+        'packages/web/package.json': manifest({ name: 'web', dependencies: { lib: '1.0.0' } }),
+        'packages/web/server.js': `console.log(require('lib') + ', built ' + require('fs').readFileSync('built.txt', 'utf8'))`,
+        'packages/web/built.txt': 'not at all',
+        'packages/lib/package.json': manifest({ name: 'lib', main: 'lib.js' }),
+        'packages/lib/lib.js': `module.exports = 'from lib'`,
+      }
+      const plan = serverPlan({
+        install_command: `npm install && node -e "console.log('really installed')"`,
+        build_command: `node -e "require('fs').writeFileSync('built.txt', require('lib'))"`,
+        install_key: 'workspace',
+        install_inputs: Object.keys(files).filter((path) => path.endsWith('package.json')),
+        app_directory: 'packages/web',
+      })
+      const builds = await Promise.all([1, 2].map(() => build({ files, plan, project_id })))
+      expect(builds.filter(({ log }) => log.lines.includes('really installed'))).toHaveLength(1)
+      expect(builds.filter(({ log }) => /Using cached dependencies/.test(log.lines.join('\n')))).toHaveLength(1)
+      for (const built of builds) {
+        expect(await printed(built)).toEqual(['from lib, built from lib'])
+        await discard(built)
+      }
+      await suite.runtime.removeProjectCaches(project_id)
+      await suite.runtime.removeProjectCaches(project_id)
+      expect(await driver.leftovers(suite.options, project_id)).toEqual([])
+    },
+  )
 
   commonTest(driver.tested_as)('a build without cache uses nothing of earlier ones and replaces it; a cleared cache is empty', async () => {
     const project_id = newId('prj')

@@ -92,7 +92,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     expect(await exit).toMatchObject({ code: 137, signal: 'SIGKILL' })
   })
 
-  test('two versions of one project run side by side; the busy one uses more CPU', async () => {
+  commonTest(driver.tested_as)('two versions of one project run side by side; the busy one uses more CPU', async () => {
     const { runtime, app } = suite
     const busy = `require('node:http').createServer((request, response) => response.end('busy')).listen(process.env.PORT); const burn = () => { const end = Date.now() + 40; while (Date.now() < end); setImmediate(burn) }; setImmediate(burn)`
     const one = await startApp(runtime, app, { variables: { SCRIPT: busy } })

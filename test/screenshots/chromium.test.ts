@@ -5,6 +5,7 @@ import { killProcess } from '../../server/runtime/process/process-group.ts'
 import { fullTest } from '../support/full-test.ts'
 import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
+import { isFullTier } from '../support/tier.ts'
 import {
   type AppHandler,
   findBrowserProcesses,
@@ -39,7 +40,7 @@ describe.skipIf(!requires('chromium').ok)('a page', () => {
     expect(browser.requests).toContain('/painted')
   })
 
-  test.each<[string, AppHandler]>([
+  const captured: [string, AppHandler][] = [
     ['the app’s own 404', htmlHandler('<h1>Nothing here</h1>', 404)],
     [
       'a redirect within the app',
@@ -48,16 +49,18 @@ describe.skipIf(!requires('chromium').ok)('a page', () => {
         htmlHandler(request.url === '/home' ? '<h1>Home</h1>' : '')(request, response)
       },
     ],
-  ])('is captured with %s', async (_, app) => {
+  ]
+  test.each(captured.slice(0, isFullTier ? 2 : 1))('is captured with %s', async (_, app) => {
     browser.serve(app)
     expect(pngSize(await browser.take())).toEqual([1280, 800])
   })
 
-  test.each<[string, AppHandler, RegExp]>([
+  const refused: [string, AppHandler, RegExp][] = [
     ['an app error', htmlHandler('<h1>Oh no</h1>', 503), /responded with 503/],
     ['an empty page', htmlHandler(''), /empty/],
     ['a redirect to elsewhere', (_, response) => void response.writeHead(302, { location: 'http://example.com/' }).end(), /another address/],
-  ])('is not captured with %s, and the error has the reason', async (_, app, why) => {
+  ]
+  test.each(refused.slice(0, isFullTier ? 3 : 2))('is not captured with %s, and the error has the reason', async (_, app, why) => {
     browser.serve(app)
     await expect(browser.take()).rejects.toThrow(why)
   })
@@ -65,7 +68,7 @@ describe.skipIf(!requires('chromium').ok)('a page', () => {
   test('never reaches other origins, whatever it requests', () =>
     expectNoOtherOrigin(browser, ['canary.localhost', '127.0.0.1', 'shop.localhost'], 2_000))
 
-  test('can open WebSockets to its own app', async () => {
+  fullTest('can open WebSockets to its own app', async () => {
     const upgraded: string[] = []
     browser.serve(htmlHandler(`<h1>x</h1><script>new WebSocket('ws://' + location.host + '/live')</script>`), (request, socket) => {
       upgraded.push(request.url ?? '')
@@ -75,7 +78,7 @@ describe.skipIf(!requires('chromium').ok)('a page', () => {
     expect(upgraded).toEqual(['/live'])
   })
 
-  test('is captured as it is when a resource never arrives', async () => {
+  fullTest('is captured as it is when a resource never arrives', async () => {
     browser.serve((request, response) => {
       if (request.url !== '/never') htmlHandler('<h1>There</h1><img src="/never">')(request, response)
     })

@@ -12,6 +12,7 @@ import type { MetricsReading } from '../../server/store/metrics-store.ts'
 import { openStore, type Store } from '../../server/store/store.ts'
 import type { MetricsRow } from '../../server/store/log-tables.ts'
 import { fixedClock } from '../support/test-clock.ts'
+import { fullTest } from '../support/full-test.ts'
 
 let folder: string
 let store: Store
@@ -172,7 +173,7 @@ describe('aging data', () => {
     expect(total(all('b'))).toBe(1)
   })
 
-  test('a project takes bounded space, however busy it is', () => {
+  fullTest('a project takes bounded space, however busy it is', async () => {
     // A quarter of an hour of ten million requests with all kinds of durations, and then such a month.
     const busy = createHistogram()
     for (let exponent = 0; exponent < 500; exponent++) for (let i = 0; i < 3; i++) busy.add(0.1 * 1.02 ** exponent)

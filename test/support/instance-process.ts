@@ -6,12 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type InstanceFile, readInstanceFile } from '../../server/lib/instance-file.ts'
-import { buildProgram } from './programs.ts'
+import { buildProgram, compileCache } from './programs.ts'
 import { until } from './until.ts'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
-/** As a user's bundle has one. */
-const compileCache = join(tmpdir(), 'homeport-compile-cache')
 
 export interface ProcessResult {
   code: number | null

@@ -11,7 +11,7 @@ import type { Project } from '../../server/contract/projects.ts'
 import type { Platform } from '../../server/platform.ts'
 import { createDockerView } from './docker.ts'
 import type { PlatformCalls, PlatformSettings } from './platform-process.ts'
-import { buildProgram } from './programs.ts'
+import { buildProgram, compileCache } from './programs.ts'
 import { dockerSocket } from './requirements.ts'
 import { isFullTier } from './tier.ts'
 import { until } from './until.ts'
@@ -70,9 +70,6 @@ export interface Client {
   waitForEnd(slug: string, id: string): Promise<DeploymentDetail>
   getProject(slug: string): Promise<Project>
 }
-
-/** As a user's bundle has one. */
-const compileCache = join(tmpdir(), 'homeport-compile-cache')
 
 /** Without the scripts of version managers, each of which takes a second to start a toolchain that the platform finds without it. */
 const path = process.env.PATH?.split(delimiter)

@@ -8,6 +8,9 @@ const programs = {
   files: ['homeport.js', 'platform-process.js', 'edge-worker.js'],
 }
 
+/** What V8 compiled of them, as a user's bundle has it. */
+export const compileCache = join(root, 'node_modules/.cache/homeport-compile')
+
 /**
  * The path of a program that a test starts as a process: the command line, a platform, or an edge worker. It is bundled, because loading its hundreds of source
  * files takes longer than most tests, and bundled again after a change.

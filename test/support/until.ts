@@ -12,7 +12,7 @@ export function startDeadline(timeout_ms = testTimeout_ms): void {
 
 /** The first pauses are short, because most states are reached immediately. Later ones grow with the wait, because every look costs the platform time. */
 const firstPause_ms = 5
-const growingPause_ms = (waited_ms: number) => Math.min(Math.max(50, waited_ms / 10), 250)
+const growingPause_ms = (waited_ms: number) => Math.min(Math.max(100, waited_ms / 10), 250)
 
 /**
  * Retries until there is a result. `check` returns undefined or throws while the state is not reached. On timeout the error says what was waited for

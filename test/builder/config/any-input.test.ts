@@ -174,7 +174,7 @@ describe.each(['compose.yaml', 'homeport.yaml'] as const)('%s', (kind) => {
     const file: fc.Arbitrary<unknown> = kind === 'compose.yaml' ? composeFile : homeportFile
     await fc.assert(
       fc.asyncProperty(file, (value) => readAny(kind, JSON.stringify(value))),
-      { numRuns: 400 },
+      { numRuns: isFullTier ? 400 : 150 },
     )
   })
 
@@ -187,7 +187,7 @@ describe.each(['compose.yaml', 'homeport.yaml'] as const)('%s', (kind) => {
     )
     await fc.assert(
       fc.asyncProperty(changed, (text) => readAny(kind, text)),
-      { numRuns: 400 },
+      { numRuns: isFullTier ? 400 : 150 },
     )
   })
 })
@@ -216,7 +216,7 @@ test('files of other platforms', async () => {
   const file = fc.tuple(kinds, platformFile).map(([kind, value]) => [kind, asText(kind, withoutNull(value))] as const)
   await fc.assert(
     fc.asyncProperty(fc.oneof(file, fc.tuple(kinds, fc.string({ unit: 'binary', maxLength: 200 }))), ([kind, text]) => readAny(kind, text)),
-    { numRuns: 400 },
+    { numRuns: isFullTier ? 400 : 150 },
   )
 })
 
@@ -265,6 +265,6 @@ test('the scheduler accepts every schedule that the parser accepts', () => {
       fc.pre(validateCronExpression(text) === undefined)
       expect(() => new Cron(normalizeCronExpression(text), { paused: true, timezone: 'UTC' }).nextRun()).not.toThrow()
     }),
-    { numRuns: 300 },
+    { numRuns: isFullTier ? 300 : 120 },
   )
 })

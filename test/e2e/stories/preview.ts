@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect } from '@playwright/test'
+import { isFullTier } from '../../support/tier.ts'
 import { greetingAppFiles } from '../fixtures.ts'
 import { type StoryContext, goTo, createReadyProject, openAppLink } from './story-context.ts'
 
@@ -36,9 +37,11 @@ export async function openPreview(story: StoryContext): Promise<void> {
   // Also on the overview; and removed from both with the branch.
   await inputDriver.openTab('Overview')
   await expect(rows).toHaveCount(1)
-  await inputDriver.press(row.getByRole('link', { name: 'Deployment of feature/new-crane, Live' }))
-  await expect(dashboard).toHaveURL(/\/deployments\/dpl_/)
-  await expect(dashboard.getByTestId('report-head')).toContainText('preview')
+  if (isFullTier) {
+    await inputDriver.press(row.getByRole('link', { name: 'Deployment of feature/new-crane, Live' }))
+    await expect(dashboard).toHaveURL(/\/deployments\/dpl_/)
+    await expect(dashboard.getByTestId('report-head')).toContainText('preview')
+  }
   await inputDriver.openTab('Deployments', { name: 'Previews', words: 'previews branches' })
   git('switch', '--quiet', 'main')
   git('branch', '--quiet', '-D', 'feature/new-crane')

@@ -1,6 +1,7 @@
 import { expect } from '@playwright/test'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import { createTarGz } from '../../support/archives.ts'
+import { isFullTier } from '../../support/tier.ts'
 import { greetingAppFiles, uploadIntoVolume } from '../fixtures.ts'
 import { type StoryContext, recordRequestUrls, goTo, createReadyProject } from './story-context.ts'
 
@@ -64,29 +65,33 @@ export async function promoteAndPull(story: StoryContext): Promise<void> {
     expect(shown.at(-1)).toBeNull()
   }
 
-  // Projects of the remote are shown as if they were local; then the local ones again.
-  await inputDriver.openTab('Overview')
-  await expect(dashboard.getByTestId('project-title')).toContainText('Live')
-  await inputDriver.switchTo('This machine', 1)
-  await expect(dashboard).toHaveURL(platform.handle.dashboard_url)
-  await expect(front).toHaveCount(0)
-
-  // And back, after it was deleted here.
-  await platform.api('DELETE', '/v1/projects/voyager')
-  await inputDriver.switchTo('Lagoon', 2)
-  await expect(front).toContainText('Lagoon')
-  await inputDriver.press(dashboard.getByRole('list', { name: 'Projects' }).getByRole('link', { name: 'Voyager', exact: true }))
-  await inputDriver.pick(dashboard.getByRole('button', { name: 'More actions' }), 'Pull to this machine…')
-  await inputDriver.press(dialog.getByRole('button', { name: 'Pull to this machine' }))
-  await expect(dashboard).toHaveURL(/\/app\/projects\/voyager\/deployments\/dpl_/)
-  await expect(dashboard.getByTestId('report-head')).toContainText('Current')
-  expect((await platform.fetchEdge('voyager.localhost')).body).toContain('from the quay')
+  if (isFullTier) await pullBack()
 
   // From here on the page does not need the token, and does not have it.
   expect(addresses.filter((address) => address.includes(token))).toEqual([])
   expect(await dashboard.content()).not.toContain(token)
   expect(platform.log.filter((line) => line.includes(token))).toEqual([])
 
+  /** `test/cli/promote.test.ts` pulls in both tiers. */
+  async function pullBack() {
+    // Projects of the remote are shown as if they were local; then the local ones again.
+    await inputDriver.openTab('Overview')
+    await expect(dashboard.getByTestId('project-title')).toContainText('Live')
+    await inputDriver.switchTo('This machine', 1)
+    await expect(dashboard).toHaveURL(platform.handle.dashboard_url)
+    await expect(front).toHaveCount(0)
+
+    // And back, after it was deleted here.
+    await platform.api('DELETE', '/v1/projects/voyager')
+    await inputDriver.switchTo('Lagoon', 2)
+    await expect(front).toContainText('Lagoon')
+    await inputDriver.press(dashboard.getByRole('list', { name: 'Projects' }).getByRole('link', { name: 'Voyager', exact: true }))
+    await inputDriver.pick(dashboard.getByRole('button', { name: 'More actions' }), 'Pull to this machine…')
+    await inputDriver.press(dialog.getByRole('button', { name: 'Pull to this machine' }))
+    await expect(dashboard).toHaveURL(/\/app\/projects\/voyager\/deployments\/dpl_/)
+    await expect(dashboard.getByTestId('report-head')).toContainText('Current')
+    expect((await platform.fetchEdge('voyager.localhost')).body).toContain('from the quay')
+  }
   async function newest(slug: string) {
     const { body } = await platform.api<{ deployments: { finished_at: string | null }[] }>('GET', `/v1/projects/${slug}/deployments?limit=1`)
     return body.deployments[0] ?? { finished_at: null }

@@ -1,8 +1,10 @@
 import { type Locator, type Page, expect } from '@playwright/test'
 import type { TestPlatform } from '../../support/platform.ts'
 import type { Repository } from '../../support/repository.ts'
+import { isFullTier } from '../../support/tier.ts'
 import type { FakeBridge } from '../fake-bridge.ts'
 import type { InputDriver } from '../input-driver.ts'
+import { navigateWithinDocument } from '../screen-navigation.ts'
 
 /** The context of a story: a user with a window size, a theme and an input device. */
 export interface StoryContext {
@@ -19,9 +21,11 @@ export interface StoryContext {
   createRepository: (files: Record<string, string>) => Repository
 }
 
-/** Opens a page by its URL, like a bookmark. */
+/** Opens a page by its URL, like a bookmark; in the default tier within the document, because loading one takes as long as a third of a story. */
 export async function goTo({ dashboard, platform }: StoryContext, path: string): Promise<void> {
-  await dashboard.goto(`${platform.handle.dashboard_url}${path}`)
+  const address = `${platform.handle.dashboard_url}${path}`
+  if (isFullTier) await dashboard.goto(address)
+  else await navigateWithinDocument(dashboard, address)
   await expect(dashboard.getByRole('heading', { level: 1 })).toBeVisible()
   // A loading project has a heading too, but nothing yet that the palette could find.
   await expect(dashboard.locator('h1 .skeleton')).toHaveCount(0)
