@@ -74,6 +74,7 @@ export interface Tables {
   deploy_hooks: DeployHookTable
   log_drains: LogDrainTable
   scaling_decisions: ScalingDecisionTable
+  source_files: { project_id: string; digests: string }
 }
 
 interface CronRunTable extends Omit<CronRunRow, 'seq'> {
@@ -359,6 +360,10 @@ export interface DeploymentRow {
   commit_message: string | null
   commit_author: string | null
   is_dirty: 0 | 1
+  /** Of a folder or an archive. */
+  source_name: string | null
+  source_bytes: number | null
+  files_changed: number | null
   parent_id: string | null
   is_current: 0 | 1
   url: string | null

@@ -24,6 +24,7 @@ import { logDrainsSql } from './0030-log-drains.ts'
 import { tracingSql } from './0029-tracing.ts'
 import { replicasSql } from './0031-replicas.ts'
 import { autoscalingSql } from './0032-autoscaling.ts'
+import { sourceIdentitySql } from './0033-source-identity.ts'
 import { requestCapturesSql } from './0026-request-captures.ts'
 import { dumpNamesSql } from './0028-dump-names.ts'
 import { activitySql } from './0025-activity.ts'
@@ -60,6 +61,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'log-drains', sql: logDrainsSql },
   { name: 'replicas', sql: replicasSql },
   { name: 'autoscaling', sql: autoscalingSql },
+  { name: 'source-identity', sql: sourceIdentitySql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
