@@ -50,4 +50,5 @@ export function numberedTitle(deployment: Deployment): string {
   return deployment.number === undefined || hasNumber(deployment, title) ? title : `#${deployment.number} ${title}`
 }
 
-const hasNumber = ({ number }: Deployment, title: string): boolean => number !== undefined && title.endsWith(` #${number}`)
+/** Whether a title has the number of its deployment, so that it is not shown twice. */
+export const hasNumber = ({ number }: Deployment, title: string): boolean => number !== undefined && title.endsWith(` #${number}`)

@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import type { DatabaseTable } from '../../../server/contract/database-browser.ts'
 import { useDatabaseSchema, useRefetchRows, useTableRows } from '../../api/database-browser.ts'
 import { useProject } from '../../api/projects.ts'
-import { Button } from '../../components/button.tsx'
+import { Button, IconButton } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
 import { toApiError } from '../../lib/api-error.ts'
@@ -69,9 +69,7 @@ function TableView({ slug, table, params, onChange }: TableViewProps) {
       <div className={styles.toolbar}>
         <FilterBar table={table} filters={filters} onChange={(next) => onChange({ filter: formatFilters(next) })} />
         <div className="row">
-          <Button icon={RotateCw} busy={isFetching && !isFetchingNextPage} onClick={refetch}>
-            Reload
-          </Button>
+          <IconButton icon={RotateCw} label="Reload rows" disabled={isFetching && !isFetchingNextPage} onClick={refetch} />
           {table.kind.endsWith('table') && (
             <Button icon={Plus} onClick={() => setOpened({ key: null })}>
               Add row
