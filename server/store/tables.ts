@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 import type { PurgeKind, PurgeSource } from '../contract/cache.ts'
-import type { DeploymentStatus, DeploymentTarget, DeploymentTrigger, SourceKind, StepName, StepStatus } from '../contract/deployments.ts'
+import type { DeploymentStatus, DeploymentTarget, DeploymentTrigger, SourceKind } from '../contract/deployments.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import type { PlanName } from '../contract/instance.ts'
 import type { PreviewVolumes } from '../contract/project-settings.ts'
@@ -10,6 +10,7 @@ import type { CronRun } from '../contract/services.ts'
 import type { DatabaseDumpTable, DatabaseRow } from './database-tables.ts'
 import type { CleanupTable, ForkRow, MailboxRow, MailMessageTable, ManagedServiceRow, RegistryRow } from './managed-tables.ts'
 import type { EnvVarTable } from './env-var-tables.ts'
+import type { DeploymentStepRow } from './deployment-step-tables.ts'
 import type { ScalingDecisionTable } from './autoscaling-tables.ts'
 import type { ActivityTable } from './activity-tables.ts'
 import type { LogDrainTable } from './log-drain-tables.ts'
@@ -390,13 +391,4 @@ export interface DeploymentRow {
   attempt: number
   /** Builds without cached dependencies, layers and framework caches. */
   skips_cache: 0 | 1
-}
-
-export interface DeploymentStepRow {
-  deployment_id: string
-  position: number
-  name: StepName
-  status: StepStatus
-  started_at: string | null
-  finished_at: string | null
 }
