@@ -1,7 +1,7 @@
 import { GitBranch } from 'lucide-react'
 import type { Deployment } from '../../server/contract/deployments.ts'
-import { restartLabel, triggerLabels } from '../../server/contract/labels.ts'
-import { firstLine, shortenSha } from '../lib/format.ts'
+import { nameSource, restartLabel, triggerLabels } from '../../server/contract/labels.ts'
+import { firstLine, formatBytes, shortenSha } from '../lib/format.ts'
 import { RelativeTime } from './time.tsx'
 import { isRestart } from '../lib/deployment-progress.ts'
 import './deployment-line.css'
@@ -27,16 +27,20 @@ export function DeploymentLine({ deployment }: { deployment: Deployment }) {
           </span>
         )}
         {deployment.commit_author && <span className="truncate">{deployment.commit_author}</span>}
+        {deployment.source_bytes != null && <span>{formatBytes(deployment.source_bytes)}</span>}
+        {deployment.files_changed != null && <span>{formatFilesChanged(deployment.files_changed)}</span>}
         <RelativeTime at={deployment.created_at} />
       </span>
     </div>
   )
 }
 
+const formatFilesChanged = (count: number): string => (count === 0 ? 'no files changed' : count === 1 ? '1 file changed' : `${count} files changed`)
+
 /** A deployment without a commit is named by its source and number, so that no two have the same title. */
 export function deploymentTitle(deployment: Deployment): string {
   if (deployment.commit_message) return firstLine(deployment.commit_message)
-  const title = { git: triggerLabel(deployment), folder: 'Working folder', upload: 'Uploaded archive' }[deployment.source]
+  const title = nameSource(deployment)
   return deployment.number === undefined || deployment.source === 'git' ? title : `${title} #${deployment.number}`
 }
 
@@ -46,4 +50,5 @@ export function numberedTitle(deployment: Deployment): string {
   return deployment.number === undefined || hasNumber(deployment, title) ? title : `#${deployment.number} ${title}`
 }
 
-const hasNumber = ({ number }: Deployment, title: string): boolean => number !== undefined && title.endsWith(` #${number}`)
+/** Whether a title has the number of its deployment, so that it is not shown twice. */
+export const hasNumber = ({ number }: Deployment, title: string): boolean => number !== undefined && title.endsWith(` #${number}`)

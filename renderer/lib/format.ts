@@ -63,16 +63,21 @@ export function formatDate(iso: string): string {
   return dateFormat.format(new Date(iso))
 }
 
-const exactFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+// All times are of 24 hours, because tables and logs show them without AM and PM.
+const exactFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 
 export function formatDateTime(iso: string): string {
   return exactFormat.format(new Date(iso))
 }
 
+/** `14:03:22` in local time. */
+export const formatTime = (time: Date): string =>
+  `${padTwoDigits(time.getHours())}:${padTwoDigits(time.getMinutes())}:${padTwoDigits(time.getSeconds())}`
+
 /** `14:03:22.118` in local time. */
 export function formatClockTime(iso: string): string {
   const time = new Date(iso)
-  return `${padTwoDigits(time.getHours())}:${padTwoDigits(time.getMinutes())}:${padTwoDigits(time.getSeconds())}.${String(time.getMilliseconds()).padStart(3, '0')}`
+  return `${formatTime(time)}.${String(time.getMilliseconds()).padStart(3, '0')}`
 }
 
 export function formatBytes(count: number): string {

@@ -57,7 +57,7 @@ export async function uploadArchive(connection: InstanceConnection, base: string
   reportProgress(0)
   window.addEventListener('beforeunload', preventUnload)
   try {
-    const { deployment } = await client.upload('uploadProject', { params: { slug } }, file, {
+    const { deployment } = await client.upload('uploadProject', { params: { slug }, query: { name: file.name } }, file, {
       type,
       signal: controller.signal,
       onProgress: reportProgress,

@@ -21,9 +21,10 @@ export async function deployImage(context: CommandContext): Promise<{ project: P
   const project = existing ?? (await client.call('createProject', { body: { slug, name: slug } })).project
   const config = `services:\n  web:\n    image: ${JSON.stringify(image)}\n${port === undefined ? '' : `    port: ${port}\n`}`
   const archive = packGeneratedFiles({ 'homeport.yaml': config })
+  const params = { slug }
   const { deployment } = await (flags['no-cache'] === true
-    ? client.upload('uploadCommit', { params: { slug }, query: { no_cache: 'true' } }, archive, context.signal)
-    : client.upload('uploadProject', { params: { slug } }, archive, context.signal))
+    ? client.upload('uploadCommit', { params, query: { name: image, no_cache: 'true' } }, archive, context.signal)
+    : client.upload('uploadProject', { params, query: { name: image } }, archive, context.signal))
   if (!context.is_json) terminal.out(`Deploying ${image} as ${colorize(terminal, 'bold', slug)} (${deployment.id})`)
   return { project, deployment }
 }

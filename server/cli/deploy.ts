@@ -108,9 +108,10 @@ async function uploadFolder(context: CommandContext, client: ApiClient, folder: 
   const note = (line: string) => context.terminal.err(line)
   const archive = packFolder(folder, note)
   const params = { slug: project.slug }
+  const query = { name: basename(folder) || project.slug }
   const { deployment } = await (skipsCache(context)
-    ? client.upload('uploadCommit', { params, query: { no_cache: 'true' } }, archive, context.signal)
-    : client.upload('uploadProject', { params }, archive, context.signal))
+    ? client.upload('uploadCommit', { params, query: { ...query, no_cache: 'true' } }, archive, context.signal)
+    : client.upload('uploadProject', { params, query }, archive, context.signal))
   return { project, deployment }
 }
 

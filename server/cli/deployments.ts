@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Deployment } from '../contract/deployments.ts'
-import { currentLabel, deploymentStatusLabels, describeRollback, triggerLabels } from '../contract/labels.ts'
+import { currentLabel, deploymentStatusLabels, describeRollback, nameSource, triggerLabels } from '../contract/labels.ts'
 import type { ApiClient } from './client.ts'
 import { ApiError } from '../client/api-error.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
@@ -53,11 +53,11 @@ async function list(context: CommandContext): Promise<number> {
       one.is_current ? `${deploymentStatusLabels[one.status]}, ${currentLabel.toLowerCase()}` : deploymentStatusLabels[one.status],
       triggerLabels[one.trigger],
       one.target === 'preview' ? (one.branch ?? '-') : 'production',
-      one.commit_sha === null ? '-' : `${one.commit_sha.slice(0, 7)}${one.is_dirty ? '+' : ''}`,
+      one.commit_sha === null ? (one.source === 'git' ? '-' : nameSource(one)) : `${one.commit_sha.slice(0, 7)}${one.is_dirty ? '+' : ''}`,
       one.build_ms === null ? '-' : `${(one.build_ms / 1000).toFixed(1)} s`,
       formatRelativeTime(one.created_at, context.clock.now()),
     ])
-    for (const line of formatTable(context.terminal, ['NUMBER', 'ID', 'STATUS', 'TRIGGER', 'TARGET', 'COMMIT', 'BUILD', 'CREATED'], rows))
+    for (const line of formatTable(context.terminal, ['NUMBER', 'ID', 'STATUS', 'TRIGGER', 'TARGET', 'SOURCE', 'BUILD', 'CREATED'], rows))
       context.terminal.out(line)
   }
   return exitCodes.success

@@ -89,6 +89,7 @@ async function add(context: CommandContext, [typeText = '', addressText]: string
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
     context.terminal.out(`Added ${response.target.name} (${response.target.id}).`)
+    if (response.warning) context.terminal.err(`Warning: ${response.warning}`)
     if (response.signing_secret !== null) context.terminal.out(`Signing secret, shown only now: ${response.signing_secret}`)
   }
   return exitCodes.success

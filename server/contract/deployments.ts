@@ -41,6 +41,14 @@ export const deployment = z.object({
   commit_message: z.string().nullable(),
   commit_author: z.string().nullable(),
   is_dirty: z.boolean().describe('The folder had uncommitted changes.'),
+  source_name: z.string().nullable().optional().describe('The name of the deployed folder, archive or image (our reading).'),
+  source_bytes: z.number().int().nullable().optional().describe('The total size of the files of a folder or an archive (our reading).'),
+  files_changed: z
+    .number()
+    .int()
+    .nullable()
+    .optional()
+    .describe('How many files of a folder or an archive differ from the folder or archive before it; null for the first (our reading).'),
   parent_id: z.string().nullable().describe('The deployment that was retried or rolled back to.'),
   is_current: z.boolean().describe('Whether this is the current deployment of its target.'),
   can_rollback: z.boolean(),

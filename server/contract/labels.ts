@@ -1,7 +1,7 @@
 import type { Autoscaling } from './autoscaling.ts'
 import type { RollbackPlan } from './rollbacks.ts'
 import type { PlanFact } from './build-plan.ts'
-import type { DeploymentStatus, DeploymentTrigger, StepName, StepStatus } from './deployments.ts'
+import type { Deployment, DeploymentStatus, DeploymentTrigger, StepName, StepStatus } from './deployments.ts'
 import type { PlanName } from './instance.ts'
 import type { LogDrain } from './log-drains.ts'
 import type { NotificationDelivery, NotificationRules, NotificationTarget } from './notifications.ts'
@@ -95,6 +95,12 @@ export const triggerLabels = {
   upload: 'Upload',
   hook: 'Deploy hook',
 } as const satisfies Record<DeploymentTrigger, string>
+
+/** What a deployment is called that has no commit message. */
+export function nameSource({ source, source_name, trigger }: Pick<Deployment, 'source' | 'source_name' | 'trigger'>): string {
+  if (source === 'git') return triggerLabels[trigger]
+  return source_name ?? { folder: 'Working folder', upload: 'Uploaded archive' }[source]
+}
 
 export const logDrainKindLabels = { http: 'HTTP', syslog: 'Syslog', file: 'File' } as const satisfies Record<LogDrain['kind'], string>
 

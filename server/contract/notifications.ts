@@ -104,6 +104,7 @@ const targetList = z.object({
 const createdTarget = z.object({
   target: notificationTarget,
   signing_secret: z.string().nullable().describe('Of a webhook, to verify `Homeport-Signature`. Only in this response.'),
+  warning: z.string().nullable().describe('Why the target gets nothing yet, such as a missing mail server.'),
 })
 const deliveryPage = z.object({ deliveries: z.array(notificationDelivery), next_cursor: z.string().nullable() })
 const oneTarget = z.object({ target: notificationTarget })

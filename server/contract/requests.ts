@@ -7,8 +7,8 @@ import { dateTime, pageQuery, projectParams } from './shared.ts'
 const { rows, days, per_second } = limits.request_log
 
 const requestCacheResult = z.enum(['hit', 'stale', 'miss', 'bypass'])
-/** `refused` to `cut`: the app failed; `client_closed`: the client left before the response was complete. */
-const requestFailure = z.enum(['refused', 'rerouted', 'closed', 'malformed', 'timeout', 'cut', 'client_closed'])
+/** `refused` to `cut`: the app failed; `crashed`: it keeps exiting and no replica runs; `client_closed`: the client left before the response was complete. */
+const requestFailure = z.enum(['refused', 'rerouted', 'closed', 'malformed', 'timeout', 'cut', 'crashed', 'client_closed'])
 export type RequestFailure = z.output<typeof requestFailure>
 
 const duration = z.number().describe('Milliseconds.')

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { GitSource, Source } from '../contract/deployment-source.ts'
 import type { DeploymentTrigger } from '../contract/deployments.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
@@ -14,8 +15,8 @@ export interface EnqueueRequest {
   source: Source | { of: string }
   /** Builds without caches. A retry of the deployment uses them again. */
   no_cache?: boolean
-  /** For a new archive: the checked file, which is moved, and the commit that its sender states. */
-  archive?: { file: string; commit: { [Name in 'commit_sha' | 'commit_message' | 'commit_author']?: string | undefined } }
+  /** For a new archive: the checked file, which is moved, and the name and commit that its sender states. */
+  archive?: { file: string; name?: string | undefined; commit: { [Name in 'commit_sha' | 'commit_message' | 'commit_author']?: string | undefined } }
 }
 
 /** The linked repository as a source: the head of the production branch, or a commit of any branch. */
@@ -60,9 +61,9 @@ export function createDeploymentRow(
   if (!('kind' in request.source)) {
     const parent = findDeployment(tx, project.id, request.source.of)
     if (!parent) throw new Problem('deployment_not_found', 'The deployment was deleted in the meantime.')
-    const { target, source, branch, commit_sha, commit_message, commit_author, is_dirty } = parent
-    const commitFacts = { branch, commit_sha, commit_message, commit_author, is_dirty }
-    return { ...baseRow, ...commitFacts, target, source, parent_id: parent.id, source_request: JSON.stringify(repeatSource(parent)) }
+    const { target, source, branch, commit_sha, commit_message, commit_author, is_dirty, source_name, source_bytes, files_changed } = parent
+    const sourceFacts = { branch, commit_sha, commit_message, commit_author, is_dirty, source_name, source_bytes, files_changed }
+    return { ...baseRow, ...sourceFacts, target, source, parent_id: parent.id, source_request: JSON.stringify(repeatSource(parent)) }
   }
   const { source } = request
   const { commit_sha = null, commit_message = null, commit_author = null } = request.archive?.commit ?? {}
@@ -76,6 +77,9 @@ export function createDeploymentRow(
     commit_message,
     commit_author,
     is_dirty: 0,
+    source_name: source.kind === 'folder' ? basename(source.path) || null : (request.archive?.name ?? null),
+    source_bytes: null,
+    files_changed: null,
     parent_id: null,
     source_request: JSON.stringify(source),
   }

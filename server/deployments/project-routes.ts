@@ -1,7 +1,7 @@
 import type { DeploymentTarget } from '../contract/deployments.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
 import type { Edge, StatusPage, Route } from '../edge/edge.ts'
-import { listCurrentDeployments, listOpenDeployments } from '../store/deployments.ts'
+import { findCurrentProductionDeployment, listCurrentDeployments, listOpenDeployments } from '../store/deployments.ts'
 import { createServiceLabel } from '../lib/public-ports.ts'
 import { listVerifiedHostnames } from '../store/domains.ts'
 import type { Db } from '../store/store.ts'
@@ -121,7 +121,7 @@ export function createProjectRoutes(options: {
     page: project.status === 'building' ? choosePageWhileBuilding(project) : statusPages[project.status],
     project_id: project.id,
     project_name: project.name,
-    deployment_id: null,
+    deployment_id: project.crashed_at === null ? null : (db.readSync((tx) => findCurrentProductionDeployment(tx, project.id))?.id ?? null),
     dashboard_url: options.dashboardUrlOf(project.slug),
   })
 

@@ -55,7 +55,7 @@ export async function startTemporaryVersion(
     return { host, stop }
   } catch (error) {
     await stop()
-    if (isAbort(error) && !signal.aborted) throw notPossible('The live version was replaced or stopped meanwhile. Replay the request again.', error)
+    if (isAbort(error) && !signal.aborted) throw notPossible('The live version was replaced or stopped. Replay the request again.', error)
     if (error instanceof BuildFailure) throw notPossible(`This deployment did not start. ${error.message} ${error.hint}`, error)
     throw error
   }

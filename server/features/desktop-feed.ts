@@ -1,4 +1,5 @@
 import type { DeploymentFailure } from '../contract/deployments.ts'
+import { nameSource } from '../contract/labels.ts'
 import { Problem } from '../contract/errors.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
 import { type Clock, isoTime, type Timer } from '../lib/clock.ts'
@@ -178,6 +179,6 @@ function toDeploymentResults(row: DeploymentRow, slug: string): DesktopDeploymen
   // A canceled deployment is not reported, because the user canceled it.
   if (status !== 'ready' && status !== 'failed') return []
   const failure = row.error === null ? null : (JSON.parse(row.error) as DeploymentFailure)
-  const title = row.commit_message?.split('\n')[0] ?? { git: 'From the repository', folder: 'Working folder', upload: 'Uploaded archive' }[row.source]
+  const title = row.commit_message?.split('\n')[0] ?? nameSource(row)
   return [{ id, slug, status, title, preview: row.target === 'preview' ? row.branch : null, message: failure?.message ?? null }]
 }

@@ -61,6 +61,8 @@ interface NewTarget {
   projects?: string[] | null | undefined
 }
 
+const noMailServer = 'No email is sent, because this instance has no mail server. Set HOMEPORT_SMTP_URL and restart Homeport.'
+
 function createTargetFunctions({ store: { db }, sealer, clock, mail, instance }: FeatureDeps) {
   const outbox = () => ({ now: clock.now(), dashboard_url: instance().dashboard_url })
   const present = (tx: Tx, row: NotificationTargetRow): NotificationTarget => ({
@@ -104,7 +106,7 @@ function createTargetFunctions({ store: { db }, sealer, clock, mail, instance }:
         if (type === 'email' && !caller.is_instance_owner) requireTeamAddress(tx, scope, address)
         rows.insertNotificationTarget(tx, { ...row, project_ids: findProjectIds(tx, scope, projects) })
         const created = requireTarget(tx, scope, id)
-        return { target: present(tx, created), signing_secret }
+        return { target: present(tx, created), signing_secret, warning: type === 'email' && !mail.is_enabled ? noMailServer : null }
       })
     },
 

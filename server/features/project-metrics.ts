@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { DeploymentMarker, projectMetricsOperations, UsageHistory } from '../contract/project-metrics.ts'
-import { triggerLabels } from '../contract/labels.ts'
+import { nameSource } from '../contract/labels.ts'
 import { limits } from '../contract/limits.ts'
 import { isoTime } from '../lib/clock.ts'
 import { listLiveDeployments } from '../store/deployments.ts'
@@ -86,9 +86,8 @@ function presentUsage({ from, count, seconds }: BucketWindow, rows: readonly Usa
     })
 }
 
-const otherSources = { folder: 'Working folder', upload: 'Uploaded archive' } as const
-
-function presentMarker({ id, trigger, branch, commit_sha, commit_message, source, finished_at, created_at }: DeploymentRow): DeploymentMarker {
-  const title = commit_message?.trim().split('\n', 1)[0] || (source === 'git' ? triggerLabels[trigger] : otherSources[source])
+function presentMarker(row: DeploymentRow): DeploymentMarker {
+  const { id, trigger, branch, commit_sha, commit_message, finished_at, created_at } = row
+  const title = commit_message?.trim().split('\n', 1)[0] || nameSource(row)
   return { id, trigger, branch, commit_sha, title, ts: finished_at ?? created_at }
 }

@@ -158,9 +158,13 @@ function toRow({ capture, ...record }: RequestRecord): NewRequestRow {
     client_ip: truncateClientIp(client_ip),
     user_agent: user_agent?.slice(0, request_log.user_agent) ?? null,
     trace_id: parseTraceParent(traceparent)?.trace_id ?? null,
-    failure,
+    failure: failure ?? (isFromCrashedApp(record) ? 'crashed' : null),
   }
 }
+
+/** Of the responses that no app and no cache gave, only the page of a crashed app is a 502 without a failure of the connection. */
+const isFromCrashedApp = ({ status, queue_ms, cache_status }: Pick<RequestRecord, 'status' | 'queue_ms' | 'cache_status'>): boolean =>
+  status === 502 && queue_ms === null && cache_status === null
 
 const maskTargetQuery = (query: string, capture: RequestRecord['capture']): string =>
   capture === null ? maskQuery(query) : maskForm(maskQuery(query), createFieldMask(capture.rule.masked_fields))

@@ -6,7 +6,7 @@ import { enqueueDeployment } from './enqueue.ts'
 type UploadHandlers = Pick<OperationHandlers, 'uploadProject' | 'uploadCommit'>
 
 export function createUploadHandlers(deps: FeatureDeps): UploadHandlers {
-  const uploadCommit: UploadHandlers['uploadCommit'] = async (context, { query: { no_cache, ...commit }, upload }) => {
+  const uploadCommit: UploadHandlers['uploadCommit'] = async (context, { query: { no_cache, name, ...commit }, upload }) => {
     const { project, signal } = context
     // Checked before a large archive is received.
     await deps.store.db.read((tx) => deps.deployments.requireIsolation(tx, project))
@@ -18,12 +18,12 @@ export function createUploadHandlers(deps: FeatureDeps): UploadHandlers {
         project_id: project.id,
         trigger: 'upload',
         source: { kind: 'archive' },
-        archive: { file: archive.file, commit },
+        archive: { file: archive.file, name, commit },
         no_cache: no_cache === 'true',
       })
     } finally {
       await archive.discard()
     }
   }
-  return { uploadCommit, uploadProject: (context, { params, body, upload }) => uploadCommit(context, { params, body, upload, query: {} }) }
+  return { uploadCommit, uploadProject: uploadCommit }
 }

@@ -90,7 +90,7 @@ export function errorRateMessage(
     event,
     project,
     title: event === 'error_rate.exceeded' ? `${project.name}: ${rate} % of requests fail` : `${project.name}: the error rate is back to normal`,
-    text: `In the last ${minutes} minutes ${errors} of ${requests} requests got a status of 500 or above. The limit is ${percent} %.`,
+    text: `In the last ${minutes === 1 ? 'minute' : `${minutes} minutes`} ${errors} of ${requests} requests got a status of 500 or above. The limit is ${percent} %.`,
     path: `projects/${project.slug}/logs/requests?status=5xx`,
     data: { percent, minutes, requests, errors, error_percent: rate },
   }

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 import type { PurgeKind, PurgeSource } from '../contract/cache.ts'
-import type { DeploymentStatus, DeploymentTarget, DeploymentTrigger, SourceKind, StepName, StepStatus } from '../contract/deployments.ts'
+import type { DeploymentStatus, DeploymentTarget, DeploymentTrigger, SourceKind } from '../contract/deployments.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import type { PlanName } from '../contract/instance.ts'
 import type { PreviewVolumes } from '../contract/project-settings.ts'
@@ -10,6 +10,7 @@ import type { CronRun } from '../contract/services.ts'
 import type { DatabaseDumpTable, DatabaseRow } from './database-tables.ts'
 import type { CleanupTable, ForkRow, MailboxRow, MailMessageTable, ManagedServiceRow, RegistryRow } from './managed-tables.ts'
 import type { EnvVarTable } from './env-var-tables.ts'
+import type { DeploymentStepRow } from './deployment-step-tables.ts'
 import type { ScalingDecisionTable } from './autoscaling-tables.ts'
 import type { ActivityTable } from './activity-tables.ts'
 import type { LogDrainTable } from './log-drain-tables.ts'
@@ -75,6 +76,7 @@ export interface Tables extends PublicCertificateTables {
   deploy_hooks: DeployHookTable
   log_drains: LogDrainTable
   scaling_decisions: ScalingDecisionTable
+  source_files: { project_id: string; digests: string }
 }
 
 interface CronRunTable extends Omit<CronRunRow, 'seq'> {
@@ -360,6 +362,10 @@ export interface DeploymentRow {
   commit_message: string | null
   commit_author: string | null
   is_dirty: 0 | 1
+  /** Of a folder or an archive. */
+  source_name: string | null
+  source_bytes: number | null
+  files_changed: number | null
   parent_id: string | null
   is_current: 0 | 1
   url: string | null
@@ -386,13 +392,4 @@ export interface DeploymentRow {
   attempt: number
   /** Builds without cached dependencies, layers and framework caches. */
   skips_cache: 0 | 1
-}
-
-export interface DeploymentStepRow {
-  deployment_id: string
-  position: number
-  name: StepName
-  status: StepStatus
-  started_at: string | null
-  finished_at: string | null
 }

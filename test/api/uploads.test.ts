@@ -110,6 +110,27 @@ describe('POST upload', () => {
     expectError(await send('told', new Uint8Array(tgz('x')), undefined, 'owner', `${path}?commit_sha=HEAD`), 400, 'invalid_input')
   })
 
+  test('201 with a name; the deployment and its retries have it, their size and the files changed', async () => {
+    await fresh('named')
+    const upload = async (text: string, name: string) => {
+      const path = `/v1/projects/named/upload?${new URLSearchParams({ name })}`
+      const { body } = await send('named', new Uint8Array(tgz(text)), undefined, 'owner', path)
+      const { build_log: _, ...ended } = await context.platform.waitForEnd('named', String(body.deployment_id))
+      return ended
+    }
+    const first = await upload('one', 'shop.tar.gz')
+    const source_bytes = packageJson.length + server('one').length
+    expect(first).toMatchObject({ source_name: 'shop.tar.gz', source_bytes, files_changed: null })
+    const second = await upload('two', 'shop-2.tar.gz')
+    expect(second).toMatchObject({ source_name: 'shop-2.tar.gz', source_bytes, files_changed: 1 })
+    const again = await context.request('owner', 'POST', `/v1/projects/named/deployments/${second.id}/retry`)
+    expect(await context.platform.waitForEnd('named', String(again.body.deployment_id))).toMatchObject({
+      source_name: 'shop-2.tar.gz',
+      files_changed: 1,
+    })
+    expect(await upload('two', 'shop-2.tar.gz')).toMatchObject({ files_changed: 0 })
+  })
+
   test('400 for an invalid archive, with the entry and the reason', async () => {
     await fresh('refused')
     const response = await send('refused', new Uint8Array(createTarGz([{ name: '../../evil', data: 'x' }])))

@@ -34,6 +34,11 @@ test('notification targets are added, tested and removed; a Slack URL is no argu
   expect(slack.out).not.toContain('secret')
   expect((await run('notifications', 'add', 'slack', 'https://hooks.slack.com/x', ...project)).code).toBe(2)
   expect((await run('notifications', 'add', 'email', 'a@example.com', '--events', 'nonsense', ...project)).code).toBe(2)
+  const email = await run('notifications', 'add', 'email', 'a@example.com', ...project)
+  expect(email).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('No email is sent, because this instance has no mail server. Set HOMEPORT_SMTP_URL'),
+  })
   expect((await run('notifications', 'test', id, ...project)).out).toMatch(/^Test notification queued/)
   expect((await run('notifications', 'deliveries', ...project)).out).toMatch(/^ID +STATUS.*\nntf_\w+ +\w+ +Test notification from Homeport/)
   expect((await run('notifications', 'remove', id, ...project)).code).toBe(0)

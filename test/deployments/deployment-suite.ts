@@ -346,7 +346,7 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
       'fragile',
       tinyServer('x', `setImmediate(() => server.on('request', ({ url }) => url === '/fall' && setImmediate(() => process.exit(1))))`),
     )
-    await live('fragile')
+    const crashed = await live('fragile')
     const log = followRuntimeLog(context.platform.handle.instance, 'fragile')
     const count = (state: string) => log.states.filter((one) => one === state).length
     for (let exits = 1; exits <= 5; exits++) {
@@ -361,6 +361,8 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
     }
     expect(await context.platform.getProject('fragile')).toMatchObject({ status: 'crashed' })
     expect((await context.platform.fetchEdge('fragile.localhost')).status).toBe(502)
+    const { body: log502 } = await context.platform.api('GET', '/instance/projects/fragile/requests?failure=crashed')
+    expect(log502.requests).toMatchObject([{ status: 502, failure: 'crashed', deployment_id: crashed.id }])
     repository.commit(tinyServer('fixed'))
     await live('fragile')
     expect(await context.platform.fetchEdge('fragile.localhost')).toMatchObject({ status: 200, body: 'fixed' })

@@ -96,6 +96,14 @@ describe('the page of a project without a live app', () => {
     expect(routes.getStatusPage('shop.localhost')?.page).toBe('crashed')
   })
 
+  test('of a crashed app: with its deployment, for the request log', async () => {
+    await updateTestProject({ status: 'crashed', crashed_at: now })
+    const id = newId('dpl')
+    await addDeployment({ id, is_current: 1 })
+    routes.refreshProject(project.id)
+    expect(edge.getRoute('shop.localhost')).toMatchObject({ page: 'crashed', deployment_id: id })
+  })
+
   test('no page for hosts without a project', () => {
     for (const host of ['other.localhost', 'shop', 'shop.example.com', '.localhost']) expect(routes.getStatusPage(host)).toBeUndefined()
   })

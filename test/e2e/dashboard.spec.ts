@@ -1,5 +1,6 @@
 import { startTestPlatform } from '../support/platform.ts'
-import { greetingAppFiles, expect, test } from './fixtures.ts'
+import { createTarGz } from '../support/archives.ts'
+import { greetingAppFiles, expect, test, uploadArchive } from './fixtures.ts'
 import { signIn } from './screen-navigation.ts'
 
 test('without a session the page explains how to sign in, and the link signs in', async ({ page, platform }) => {
@@ -49,6 +50,19 @@ test('a stylesheet that failed to load is requested again', async ({ dashboard, 
   await dashboard.goto(platform.handle.dashboard_url)
   await expect(dashboard.locator('.icon-button').first()).toHaveCSS('width', '32px')
   expect(lost).toBe(2)
+})
+
+test('an upload is named by its archive and redeployed from the palette', { tag: '@full' }, async ({ dashboard, platform }) => {
+  await platform.createProject({ slug: 'ferry', name: 'Ferry' })
+  await uploadArchive(platform, 'ferry', createTarGz([{ name: 'index.html', data: '<h1>Ferry</h1>' }]), 'ferry.tar.gz')
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/ferry/deployments`)
+  await expect(dashboard.getByText('ferry.tar.gz #1')).toBeVisible()
+  await expect(dashboard.getByText('14 B')).toBeVisible()
+  await dashboard.keyboard.press('ControlOrMeta+k')
+  await dashboard.keyboard.type('redeploy')
+  await dashboard.getByRole('option', { name: 'Redeploy' }).click()
+  await expect(dashboard).toHaveURL(/deployments\/dpl_/)
+  await expect(dashboard.getByText('ferry.tar.gz #2').first()).toBeVisible()
 })
 
 test('the command palette goes anywhere by keyboard', { tag: '@full' }, async ({ dashboard, platform, createRepository }) => {

@@ -119,8 +119,8 @@ export async function expectNoHorizontalScroll(page: Page, name: string): Promis
 }
 
 /** Deploys a .tar.gz without a browser. */
-export async function uploadArchive(to: TestPlatform, slug: string, archive: Buffer): Promise<void> {
-  const response = await fetch(`${to.handle.api_url}/v1/projects/${slug}/upload`, {
+export async function uploadArchive(to: TestPlatform, slug: string, archive: Buffer, name?: string): Promise<void> {
+  const response = await fetch(`${to.handle.api_url}/v1/projects/${slug}/upload${name === undefined ? '' : `?${new URLSearchParams({ name })}`}`, {
     method: 'POST',
     body: new Uint8Array(archive),
     headers: { authorization: `Bearer ${to.handle.instance.token}`, 'content-type': 'application/gzip' },

@@ -7,7 +7,17 @@ import type { LogLine } from '../../renderer/features/logs/log-line.ts'
 import { appUrl } from '../../renderer/api/app-url.ts'
 import { wasStepReached } from '../../renderer/lib/deployment-progress.ts'
 import { checkLabel, localizeTimes, mergeChecks } from '../../renderer/features/instance/check-labels.ts'
-import { formatAgo, formatBytes, formatDuration, formatDateTime, projectNameFromSource, formatSince, slugify } from '../../renderer/lib/format.ts'
+import {
+  formatAgo,
+  formatBytes,
+  formatDuration,
+  formatDateTime,
+  projectNameFromSource,
+  formatSince,
+  formatTime,
+  slugify,
+} from '../../renderer/lib/format.ts'
+import { formatTimeRange } from '../../renderer/lib/chart-scale.ts'
 import { projectBadge, servingBadge } from '../../renderer/components/status.tsx'
 
 describe('a slug from a name', () => {
@@ -46,6 +56,14 @@ it('formats a relative time', () => {
   expect(formatAgo('2026-01-31T11:57:00.000Z', now)).toBe('3 min ago')
   expect(formatAgo('2026-01-31T07:00:00.000Z', now)).toBe('5 h ago')
   expect(formatAgo('2026-01-29T12:00:00.000Z', now)).toBe('2 d ago')
+})
+
+it('formats times with 24 hours, and midnight as 00', () => {
+  const at = (hours: number) => new Date(2026, 0, 31, hours, 5, 9)
+  expect(formatDateTime(at(16).toISOString())).toMatch(/16:05:09$/)
+  expect(formatDateTime(at(0).toISOString())).toMatch(/00:05:09$/)
+  expect(formatTime(at(16))).toBe('16:05:09')
+  expect(formatTimeRange(at(0).toISOString(), 900)).toMatch(/00:05 to 00:20$/)
 })
 
 it('formats a duration', () => {

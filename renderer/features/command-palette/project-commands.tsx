@@ -30,7 +30,8 @@ import {
   Waypoints,
 } from 'lucide-react'
 import { useLocation } from 'wouter'
-import { useRestart, useServingDeployment } from '../../api/deployments.ts'
+import { actionLabels } from '../../../server/contract/labels.ts'
+import { useLatestDeployment, useRestart, useRetryDeployment, useServingDeployment } from '../../api/deployments.ts'
 import { useCheckRepository } from '../../api/previews.ts'
 import { useDeployProject, useProject, useUpdateProject } from '../../api/projects.ts'
 import { useCapabilities, usePromotionTargets } from '../../api/capabilities.ts'
@@ -42,11 +43,15 @@ import { CommandGroup, type GroupProps, type PaletteCommand } from './command-gr
 export function ProjectCommands({ slug, ...group }: GroupProps & { slug: string }) {
   const { data: project } = useProject(slug)
   const { data: serving } = useServingDeployment(slug)
+  const { data: latest } = useLatestDeployment(slug)
+  // Without a repository the source of the last deployment is built again.
+  const rebuilt = serving ?? latest
   const address = useAppUrl(slug)
   const secureUrl = useSecureAppUrl(slug)
   const [, navigate] = useLocation()
   const projectPath = `/projects/${slug}`
   const deploy = useDeployProject({ onSuccess: ({ deployment_id }) => navigate(`${projectPath}/deployments/${deployment_id}`) })
+  const retry = useRetryDeployment({ onSuccess: ({ deployment_id }) => navigate(`${projectPath}/deployments/${deployment_id}`) })
   const restart = useRestart(slug)
   const change = useUpdateProject({ successMessage: 'Saved.' })
   const check = useCheckRepository({ successMessage: 'Repository checked.' })
@@ -65,7 +70,17 @@ export function ProjectCommands({ slug, ...group }: GroupProps & { slug: string 
             run: () => deploy.mutate({ params: { slug } }),
           },
         ]
-      : []),
+      : rebuilt
+        ? [
+            {
+              text: actionLabels.retry,
+              synonyms: 'deploy rebuild again',
+              isMain: true,
+              icon: <RotateCw size={16} aria-hidden />,
+              run: () => retry.mutate({ params: { slug, id: rebuilt.id } }),
+            },
+          ]
+        : []),
     {
       text: 'Deploy: upload a .zip or .tar.gz…',
       icon: <FileArchive size={16} aria-hidden />,

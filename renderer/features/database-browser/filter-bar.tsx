@@ -3,21 +3,8 @@ import { useState } from 'react'
 import type { DatabaseTable, RowFilter } from '../../../server/contract/database-browser.ts'
 import { Button } from '../../components/button.tsx'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
+import { filterOperators, operatorLabels } from './table-view.ts'
 import styles from './browser.module.css'
-
-const operatorLabels: Record<RowFilter['op'], string> = {
-  eq: '=',
-  ne: '≠',
-  lt: '<',
-  lte: '≤',
-  gt: '>',
-  gte: '≥',
-  contains: 'contains',
-  starts_with: 'starts with',
-  is_null: 'is NULL',
-  is_not_null: 'is not NULL',
-}
-const operators = Object.keys(operatorLabels) as RowFilter['op'][]
 
 export function FilterBar({ table, filters, onChange }: { table: DatabaseTable; filters: RowFilter[]; onChange: (filters: RowFilter[]) => void }) {
   const [column, setColumn] = useState(table.columns[0]?.name ?? '')
@@ -44,9 +31,9 @@ export function FilterBar({ table, filters, onChange }: { table: DatabaseTable; 
         className="input select"
         aria-label="Condition"
         value={op}
-        onChange={({ target }) => setOp(operators.find((one) => one === target.value) ?? 'eq')}
+        onChange={({ target }) => setOp(filterOperators.find((one) => one === target.value) ?? 'eq')}
       >
-        {operators.map((one) => (
+        {filterOperators.map((one) => (
           <option key={one} value={one}>
             {operatorLabels[one]}
           </option>

@@ -1,18 +1,20 @@
 import { Plus, RotateCw, Table2 } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { Link, useSearchParams } from 'wouter'
-import type { DatabaseTable, RowFilter } from '../../../server/contract/database-browser.ts'
+import { Link } from 'wouter'
+import type { DatabaseTable } from '../../../server/contract/database-browser.ts'
 import { useDatabaseSchema, useRefetchRows, useTableRows } from '../../api/database-browser.ts'
 import { useProject } from '../../api/projects.ts'
-import { Button } from '../../components/button.tsx'
+import { Button, IconButton } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
 import { toApiError } from '../../lib/api-error.ts'
+import { useQueryParams } from '../../lib/use-query-params.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { FilterBar } from './filter-bar.tsx'
 import { DatabaseMissing } from './no-database.tsx'
 import { RowDialog } from './row-dialog.tsx'
 import { RowGrid } from './row-grid.tsx'
+import { formatFilters, parseTableView } from './table-view.ts'
 import { TableList, tableId } from './table-list.tsx'
 import styles from './browser.module.css'
 
@@ -21,7 +23,7 @@ export default function TablesPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`Tables · ${project?.name ?? slug}`)
   const { data, error, refetch } = useDatabaseSchema(slug)
-  const [params, setParams] = useSearchParams()
+  const { params, change, replace } = useQueryParams()
   if (!data) return <DatabaseMissing slug={slug} error={error} onRetry={() => void refetch()} />
   if (data.tables.length === 0)
     return (
@@ -34,15 +36,21 @@ export default function TablesPage({ slug }: { slug: string }) {
   const selected = data.tables.find((table) => tableId(table) === params.get('table')) ?? data.tables[0]
   return (
     <div className={styles.browser}>
-      <TableList tables={data.tables} selected={selected} onSelect={(table) => setParams({ table: tableId(table) })} />
-      {selected && <TableView key={tableId(selected)} slug={slug} table={selected} />}
+      <TableList tables={data.tables} selected={selected} onSelect={(table) => replace({ table: tableId(table) })} />
+      {selected && <TableView key={tableId(selected)} slug={slug} table={selected} params={params} onChange={change} />}
     </div>
   )
 }
 
-function TableView({ slug, table }: { slug: string; table: DatabaseTable }) {
-  const [filters, setFilters] = useState<RowFilter[]>([])
-  const [order, setOrder] = useState<string | null>(null)
+interface TableViewProps {
+  slug: string
+  table: DatabaseTable
+  params: URLSearchParams
+  onChange: (next: { filter?: string; order?: string }) => void
+}
+
+function TableView({ slug, table, params, onChange }: TableViewProps) {
+  const { filters, order } = useMemo(() => parseTableView(params, table), [params, table])
   const [opened, setOpened] = useState<{ key: string[] | null; column?: string } | null>(null)
   const { data, error, hasNextPage, fetchNextPage, isFetching, isFetchingNextPage } = useTableRows(slug, {
     schema: table.schema,
@@ -55,15 +63,13 @@ function TableView({ slug, table }: { slug: string; table: DatabaseTable }) {
   const values = useMemo(() => rows.map((row) => row.values), [rows])
   const columns = data?.pages[0]?.columns ?? table.columns
   const canEdit = table.row_key.length > 0
-  const sort = (column: string) => setOrder(order === column ? `-${column}` : order === `-${column}` ? null : column)
+  const sort = (column: string) => onChange({ order: order === column ? `-${column}` : order === `-${column}` ? '' : column })
   return (
     <section className={`stack ${styles.main}`} aria-label={table.name}>
       <div className={styles.toolbar}>
-        <FilterBar table={table} filters={filters} onChange={setFilters} />
+        <FilterBar table={table} filters={filters} onChange={(next) => onChange({ filter: formatFilters(next) })} />
         <div className="row">
-          <Button icon={RotateCw} busy={isFetching && !isFetchingNextPage} onClick={refetch}>
-            Reload
-          </Button>
+          <IconButton icon={RotateCw} label="Reload rows" disabled={isFetching && !isFetchingNextPage} onClick={refetch} />
           {table.kind.endsWith('table') && (
             <Button icon={Plus} onClick={() => setOpened({ key: null })}>
               Add row

@@ -10,7 +10,7 @@ import { historyBuckets, type HistoryRange } from '../../../server/contract/metr
 import type { MetricsHistory } from '../../../server/contract/project-metrics.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { toApiError } from '../../lib/api-error.ts'
-import { formatDateTime } from '../../lib/format.ts'
+import { formatDateTime, formatTime } from '../../lib/format.ts'
 import { ButtonLink } from '../../components/button.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -59,7 +59,7 @@ export default function MetricsPage({ slug }: { slug: string }) {
         />
         {data && (
           <p className="text-subtle">
-            {isShorter(data) && `Data since ${formatDateTime(data.first_at ?? data.from)}. `}Updated {new Date(dataUpdatedAt).toLocaleTimeString()}
+            {isShorter(data) && `Data since ${formatDateTime(data.first_at ?? data.from)}. `}Updated {formatTime(new Date(dataUpdatedAt))}
           </p>
         )}
       </div>

@@ -188,10 +188,10 @@ function NumberField({
 }
 
 function CreatedTarget({
-  created: { target, signing_secret },
+  created: { target, signing_secret, warning },
   onClose,
 }: {
-  created: { target: NotificationTarget; signing_secret: string | null }
+  created: { target: NotificationTarget; signing_secret: string | null; warning: string | null }
   onClose: () => void
 }) {
   if (signing_secret !== null)
@@ -214,7 +214,7 @@ function CreatedTarget({
       open
       onOpenChange={onClose}
       title="Target added"
-      description={`${target.name} gets notifications from now on. Send a test to see that it works.`}
+      description={warning ?? `${target.name} gets notifications from now on. Send a test to see that it works.`}
     >
       <footer className="dialog-footer">
         <Button kind="primary" onClick={onClose}>

@@ -51,6 +51,7 @@ export function Targets({ slug, targets, canSendEmail }: Props) {
               key={target.id}
               slug={slug}
               target={target}
+              isUndeliverable={target.type === 'email' && !canSendEmail}
               onEdit={() => setOpen({ name: 'edit', target })}
               onDelete={() => setOpen({ name: 'delete', target })}
             />
@@ -67,11 +68,13 @@ export function Targets({ slug, targets, canSendEmail }: Props) {
 function TargetRow({
   slug,
   target,
+  isUndeliverable,
   onEdit,
   onDelete,
 }: {
   slug: string | null
   target: NotificationTarget
+  isUndeliverable: boolean
   onEdit: () => void
   onDelete: () => void
 }) {
@@ -85,6 +88,7 @@ function TargetRow({
         <p className={styles.title}>
           <strong className={styles.name}>{name}</strong>
           <span className="badge tone-idle">{notificationTargetLabels[type]}</span>
+          {isUndeliverable && <span className="badge tone-busy">No mail server</span>}
           {!is_enabled && <span className="badge tone-busy">Off</span>}
         </p>
         {name !== address && <p className={`text-muted ${styles.name}`}>{address}</p>}
@@ -92,6 +96,11 @@ function TargetRow({
           {describeRules(rules)}
           {projects && ` · ${projects.join(', ')}`}
         </p>
+        {isUndeliverable && (
+          <p className="text-muted">
+            No email is sent, because this instance has no mail server. Set <code>HOMEPORT_SMTP_URL</code> and restart Homeport.
+          </p>
+        )}
       </div>
       <span className={styles.actions}>
         <Button icon={Send} busy={ofProject.isPending || ofAccount.isPending} onClick={sendTest} aria-label={`Send test to ${name}`}>

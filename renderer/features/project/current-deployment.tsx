@@ -10,7 +10,7 @@ import { DurationBar } from '../../components/duration-bar.tsx'
 import { StatusIcon, servingBadge } from '../../components/status.tsx'
 import { ElapsedTime } from '../../components/time.tsx'
 import { DeviceFrames } from '../screenshots/index.ts'
-import { deploymentTitle, triggerLabel } from '../../components/deployment-line.tsx'
+import { deploymentTitle, hasNumber, triggerLabel } from '../../components/deployment-line.tsx'
 import { phaseSegments } from '../../lib/deployment-progress.ts'
 import { usePromotionTargets } from '../../api/capabilities.ts'
 import { useAppUrl } from '../../api/app-url.ts'
@@ -47,7 +47,7 @@ export function CurrentDeployment({
           <Link href={`/projects/${slug}/deployments/${deployment.id}`}>{deploymentTitle(deployment)}</Link>
         </p>
         <p className={`${styles.currentDeploymentFacts} text-muted`}>
-          {deployment.number !== undefined && <span>#{deployment.number}</span>}
+          {deployment.number !== undefined && !hasNumber(deployment, deploymentTitle(deployment)) && <span>#{deployment.number}</span>}
           {deployment.commit_sha && <CopyText text={deployment.commit_sha} label={shortenSha(deployment.commit_sha)} />}
           {deployment.branch && <span>{deployment.branch}</span>}
           {deployment.commit_author && <span>{deployment.commit_author}</span>}

@@ -40,7 +40,7 @@ export const filterPatterns: { [Name in keyof Required<RequestQuery>]: RegExp } 
   query: /^.{1,200}$/,
   cache_status: /^.{1,200}$/,
   user_agent: /^.{1,200}$/,
-  failure: /^(?:refused|rerouted|closed|malformed|timeout|cut|client_closed)$/,
+  failure: /^(?:refused|rerouted|closed|malformed|timeout|cut|crashed|client_closed)$/,
   min_duration_ms: /^\d{1,9}$/,
   min_wake_ms: /^\d{1,9}$/,
   min_bytes: /^\d{1,9}$/,

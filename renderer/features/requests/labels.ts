@@ -9,6 +9,7 @@ export const failureLabels: Record<NonNullable<LoggedRequest['failure']>, string
   malformed: 'The app’s response is not valid HTTP.',
   timeout: 'The app did not respond in time.',
   cut: 'The app’s response ended too early.',
+  crashed: 'The app has crashed.',
   client_closed: 'The client left before the response was complete.',
 }
 

@@ -3,12 +3,14 @@ import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import type { CapturedExchange } from '../../../server/contract/request-captures.ts'
 import type { LoggedRequest } from '../../../server/contract/requests.ts'
+import { useDeployment } from '../../api/deployments.ts'
 import { useHarDownload } from '../../api/downloads.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import { useCapturedRequest } from '../../api/request-captures.ts'
 import { useLoggedRequest } from '../../api/requests.ts'
 import { Button } from '../../components/button.tsx'
 import { CopyButton, CopyText } from '../../components/copy.tsx'
+import { numberedTitle } from '../../components/deployment-line.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { DownloadButton } from '../../components/download-button.tsx'
 import { DurationBar } from '../../components/duration-bar.tsx'
@@ -39,6 +41,11 @@ export function RequestDialog({ slug, id, onClose }: { slug: string; id: string;
       )}
     </Dialog>
   )
+}
+
+function DeploymentLink({ slug, id }: { slug: string; id: string }) {
+  const { data: deployment } = useDeployment(slug, id)
+  return <Link href={`/projects/${slug}/deployments/${id}`}>{deployment ? numberedTitle(deployment) : `…${id.slice(-6)}`}</Link>
 }
 
 interface DetailsProps {
@@ -79,9 +86,7 @@ function RequestDetails({ slug, request, captured, onReplay }: DetailsProps) {
           {explainCacheStatus(cache_status) !== null && <span className="text-subtle"> {explainCacheStatus(cache_status)}</span>}
         </Detail>
         <Detail name="Body">{formatBytes(request.bytes)}</Detail>
-        <Detail name="Deployment">
-          {deployment_id === null ? 'None' : <Link href={`/projects/${slug}/deployments/${deployment_id}`}>…{deployment_id.slice(-6)}</Link>}
-        </Detail>
+        <Detail name="Deployment">{deployment_id === null ? 'None' : <DeploymentLink slug={slug} id={deployment_id} />}</Detail>
         {replica !== null && (
           <Detail name="Replica">
             <Link href={filterLink('replica', String(replica))}>{replica}</Link>

@@ -4,7 +4,9 @@ import type { StepLog } from '../../contract/build-log.ts'
 import type { FetchedSource } from '../../source/source.ts'
 import { type DeploymentRun, saveProgress } from '../deployment-run.ts'
 import { readSource } from '../deployment-row.ts'
+import { replaceSourceDigests } from '../../store/source-files.ts'
 import { getStoredSource } from '../source-archives.ts'
+import { countChangedFiles, summarizeSource } from '../source-files.ts'
 
 /** The folder of a deployment's source while it builds. */
 export const getWorkFolder = (dataDir: string, deploymentId: string): string => join(dataDir, 'work', deploymentId)
@@ -20,7 +22,18 @@ export async function clone(run: DeploymentRun, log: StepLog): Promise<void | 's
     commit_message: source.commit_message,
     commit_author: source.commit_author,
     is_dirty: source.is_dirty ? 1 : 0,
+    ...(await identifySource(run, source.folder)),
   })
+}
+
+/** The size of a new folder or archive, and how many of its files differ from the one before it. */
+async function identifySource({ context, deployment, project, signal }: DeploymentRun, folder: string) {
+  const source = readSource(deployment)
+  // The row has the facts of a stored copy, and those of an attempt that was interrupted.
+  if (source.kind === 'git' || deployment.source_bytes !== null) return {}
+  const { bytes, digests } = await summarizeSource(folder, signal)
+  const before = await context.store.db.write((tx) => replaceSourceDigests(tx, project.id, digests))
+  return { source_bytes: bytes, files_changed: before && digests ? countChangedFiles(before, digests) : null }
 }
 
 async function fetchSource(run: DeploymentRun, log: StepLog): Promise<FetchedSource> {

@@ -25,6 +25,7 @@ import { tracingSql } from './0029-tracing.ts'
 import { replicasSql } from './0031-replicas.ts'
 import { autoscalingSql } from './0032-autoscaling.ts'
 import { publicCertificatesSql } from './0033-public-certificates.ts'
+import { sourceIdentitySql } from './0034-source-identity.ts'
 import { requestCapturesSql } from './0026-request-captures.ts'
 import { dumpNamesSql } from './0028-dump-names.ts'
 import { activitySql } from './0025-activity.ts'
@@ -62,6 +63,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'replicas', sql: replicasSql },
   { name: 'autoscaling', sql: autoscalingSql },
   { name: 'public-certificates', sql: publicCertificatesSql },
+  { name: 'source-identity', sql: sourceIdentitySql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
