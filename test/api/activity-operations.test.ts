@@ -146,6 +146,9 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
+/** What a body must say to be a change. */
+const changes: Partial<Record<OperationId, object>> = { queryDatabase: { read_only: false }, changeDatabaseRows: { preview: false } }
+
 async function call(id: OperationId, headers: Record<string, string> = {}): Promise<{ status: number; added: ActivityRow[] }> {
   const { method, path, body, upload, resource = '' } = allOperations[id] as OperationSpec
   const before = (await rows()).length
@@ -157,7 +160,11 @@ async function call(id: OperationId, headers: Record<string, string> = {}): Prom
     .replaceAll(/\{\w+\}/g, 'example')
   const sent = { ...bearer(api.owner.token), ...headers }
   const init: RequestInit = { method, headers: sent }
-  if (body) Object.assign(init, { body: JSON.stringify(createBody(body)), headers: { ...sent, 'content-type': 'application/json' } })
+  if (body)
+    Object.assign(init, {
+      body: JSON.stringify({ ...(createBody(body) as object), ...changes[id] }),
+      headers: { ...sent, 'content-type': 'application/json' },
+    })
   if (upload) Object.assign(init, { body: gzipSync('archive'), headers: { ...sent, 'content-type': upload.types[0] } })
   const response = await api.fetch(url, init)
   const text = await response.text()

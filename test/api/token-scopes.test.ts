@@ -35,7 +35,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     finishDatabaseUpgrade listDatabaseRows queryDatabase cancelDatabaseQuery explainDatabaseQuery changeDatabaseRows createSetupIntent confirmBilling cancelBilling addDomain deleteDomain purchaseDomain transferDomain
     createToken listTokens revokeToken createScopedToken listScopedTokens createSignInLink signOut sendVerification doctor getSettings
     updateSettings listUsers addUser verifyUser removeUser addTeamMember removeTeamMember getTeam createInvitation revokeInvitation
-    acceptInvitation removeMember leaveTeam createVerificationLink getHttps trustAuthority removeAuthority getHostsFile getLan
+    acceptInvitation removeMember leaveTeam createVerificationLink getHttps getPublicNames trustAuthority removeAuthority getHostsFile getLan
     createSetupCode setOwnerPassword getDisk cleanDisk listBackups createBackup downloadBackup deleteBackup listRemotes addRemote
     updateRemote deleteRemote removeManagedService updateMail getMailMessage downloadMailMessage downloadMailAttachment
     deleteMailMessage deleteMailMessages detachVolume restoreVolume downloadVolume uploadVolume downloadVolumeFile deleteVolume

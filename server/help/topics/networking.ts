@@ -90,7 +90,7 @@ export const networkingTopics: HelpArticle[] = [
         list: [
           'After a failure, Homeport waits 5, 15, 45 minutes and so on, at most a day. For a custom domain, `homeport domains verify` tries again at once.',
           'Homeport stays below the limits of Let’s Encrypt: at most 40 new names of a domain and 4 certificates of the same name in a week, 250 orders in three hours, 4 failed validations of a name in an hour. Then it waits, also after a restart.',
-          'Not in DNS: add the A record. If there is an AAAA record, it must lead here too.',
+          'Not in DNS: add the A record. An AAAA record must point to this machine too.',
           'Cannot connect: check firewall and port forwarding of port 80.',
           'A CAA record of the domain must allow the authority.',
         ],
