@@ -76,7 +76,12 @@ export interface RequestRecord {
   capture: RequestCapture | null
 }
 
-export function createRequestLog(options: { clock: Clock; isEnabled(): boolean }): RequestLog {
+/** What a worker always stores and captures of the limits per second, because all requests of a moment may come over one connection. */
+const leastShare = 0.2
+
+/** `share`: of the limits per second, if several workers serve the same projects. */
+export function createRequestLog(options: { clock: Clock; isEnabled(): boolean; share?: number }): RequestLog {
+  const share = Math.max(leastShare, options.share ?? 1)
   const projects = new Map<string, ProjectRecords>()
   const removedProjects = new Set<string>()
   const budget = new CaptureBudget()
@@ -85,7 +90,7 @@ export function createRequestLog(options: { clock: Clock; isEnabled(): boolean }
   const forProject = (projectId: string): ProjectRecords => {
     const existing = projects.get(projectId)
     if (existing) return existing
-    const log = new ProjectRecords(projectId, { removedProjects, budget, clock: options.clock })
+    const log = new ProjectRecords(projectId, { removedProjects, budget, clock: options.clock, share })
     projects.set(projectId, log)
     return log
   }
@@ -117,12 +122,15 @@ interface SharedState {
   removedProjects: ReadonlySet<string>
   budget: CaptureBudget
   clock: Clock
+  share: number
 }
 
 class ProjectRecords implements ProjectRequestLog {
   readonly project_id: string
   captureRule: CaptureRule | null = null
   readonly #shared: SharedState
+  readonly #maxRecords: number
+  readonly #maxCaptures: number
   #records: RequestRecord[] = []
   /** Records, and started captures, within the current second. */
   #count = 0
@@ -132,10 +140,12 @@ class ProjectRecords implements ProjectRequestLog {
   constructor(projectId: string, shared: SharedState) {
     this.project_id = projectId
     this.#shared = shared
+    this.#maxRecords = limits.request_log.per_second * shared.share
+    this.#maxCaptures = limits.request_capture.per_second * shared.share
   }
 
   hasRoom(status: number): boolean {
-    if (this.#count < (status >= 500 ? 2 * limits.request_log.per_second : limits.request_log.per_second)) return true
+    if (this.#count < (status >= 500 ? 2 * this.#maxRecords : this.#maxRecords)) return true
     this.#skipped++
     return false
   }
@@ -149,7 +159,7 @@ class ProjectRecords implements ProjectRequestLog {
   }
 
   startCapture(rule: CaptureRule, request: { method: string; target: string }): RequestCapture | null {
-    if (this.#captureCount >= limits.request_capture.per_second || this.#count >= limits.request_log.per_second) return null
+    if (this.#captureCount >= this.#maxCaptures || this.#count >= this.#maxRecords) return null
     if (this.#shared.clock.now() >= rule.until_ms) {
       this.captureRule = null
       return null

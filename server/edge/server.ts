@@ -53,6 +53,8 @@ export interface EdgeOptions {
   isMetricsEnabled?: () => boolean
   /** Whether requests are logged, checked per request. Default: no. */
   isRequestLogEnabled?: () => boolean
+  /** The share of the limits per second of the request log, if several workers serve the same projects. Default: 1. */
+  request_log_share?: number
   /** Without cache options nothing is cached. */
   cache?: CacheOptions
   cacheSharing?: CacheSharing
@@ -104,7 +106,7 @@ export function createEdgeServer(options: EdgeOptions): EdgeServer {
   const clock = options.clock ?? systemClock
   const deadlines = createDeadlineTimer(clock, edgeLimits.deadline_tick_ms)
   const metrics = createMetricsCollector({ clock, isEnabled: options.isMetricsEnabled ?? (() => false) })
-  const requestLog = createRequestLog({ clock, isEnabled: options.isRequestLogEnabled ?? (() => false) })
+  const requestLog = createRequestLog({ clock, isEnabled: options.isRequestLogEnabled ?? (() => false), share: options.request_log_share ?? 1 })
   const dateLine = createDateLine(clock)
   const cache = createEdgeCache({ clock, log: options.log, dateLine, cache: options.cache, sharing: options.cacheSharing })
   const router = createRouter(

@@ -289,6 +289,16 @@ describe('the log of a project', () => {
     expect(await log.take()).toHaveLength(per_second - 1)
   })
 
+  test.each([
+    [0.5, 0.5],
+    [1 / 16, 0.2],
+  ])('one of several workers with the share %s keeps %s of them', async (share, kept) => {
+    const log = createRequestLog({ clock: fixedClock('2026-01-01'), isEnabled: () => true, share })
+    const project = log.forProject('prj_a')
+    for (let i = 0; i < limits.request_log.per_second; i++) if (project.hasRoom(200)) project.add(record('prj_a'))
+    expect(await log.take()).toHaveLength(limits.request_log.per_second * kept)
+  })
+
   test('ends with the project', async () => {
     const log = createRequestLog({ clock: fixedClock('2026-01-01'), isEnabled: () => true })
     const project = log.forProject('prj_a')

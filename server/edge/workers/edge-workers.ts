@@ -26,6 +26,7 @@ type EdgeWorkersOptions = Omit<
   | 'header_timeout_ms'
   | 'body_window_ms'
   | 'sticky_secret'
+  | 'request_log_share'
   | 'cacheSharing'
 > & { program: WorkerProgram; workers: number }
 
@@ -137,6 +138,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
         probe_secret: options.probe_secret,
         private_cookie: options.private_cookie,
         sticky_secret,
+        request_log_share: 1 / options.workers,
         apps_domain: options.apps_domain ?? null,
         routes: [...routes],
         aliases: [...aliases],

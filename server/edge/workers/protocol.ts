@@ -32,6 +32,8 @@ export interface WorkerState {
   apps_domain: string | null
   /** Of the cookies of sticky sessions, which lead to the same replica on every worker. */
   sticky_secret: string
+  /** Of the limits per second of the request log. */
+  request_log_share: number
   routes: [host: string, route: Route][]
   aliases: [host: string, names: readonly string[]][]
   development_routes: [host: string, route: DevelopmentRoute | StatusPage][]

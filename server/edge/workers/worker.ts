@@ -76,6 +76,7 @@ function start(state: WorkerState): void {
     isMetricsEnabled: () => settings.is_metrics_enabled,
     isRequestLogEnabled: () => settings.is_request_log_enabled,
     isHttpsRedirectEnabled: () => settings.is_https_redirect_enabled,
+    request_log_share: state.request_log_share,
     sticky_secret: Buffer.from(state.sticky_secret, 'base64'),
     ...(state.probe_secret !== undefined && { probe_secret: state.probe_secret }),
     ...(state.private_cookie !== undefined && { private_cookie: state.private_cookie }),
