@@ -80,6 +80,8 @@ export default defineConfig({
           format: 'es',
           entryFileNames: '[name].js',
           chunkFileNames: '[name]-[hash].js',
+          // Half a megabyte, which nobody reads there.
+          comments: { legal: true, annotation: true, jsdoc: false },
           // In a chunk with our code they would not be minified. One chunk for each package would take a tenth longer to start.
           codeSplitting: {
             groups: [

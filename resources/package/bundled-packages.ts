@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Dependencies that are part of the bundles: the first for a faster start, those for mail because most of their files never run. */
+/** Dependencies that are part of the bundles: the first for a faster start, the others because they are much smaller there. */
 export const bundledPackages = [
   'h3',
   'ignore',
@@ -12,11 +12,20 @@ export const bundledPackages = [
   'sanitize-html',
   'smtp-server',
   '@modelcontextprotocol/sdk',
+  'stripe',
+  'yaml',
+  'smol-toml',
+  'croner',
+  '@fastify/busboy',
+  'dns-packet',
+  'eventsource-parser',
+  'uqr',
 ]
 
 interface LockedPackage {
   dependencies?: Record<string, string>
   optionalDependencies?: Record<string, string>
+  dev?: true
 }
 
 /** `yargs` is for a command that @grpc/proto-loader has for developers. */
@@ -28,7 +37,10 @@ export function listUnneededFolders(): string[] {
   const { packages } = lock
   const ours = Object.keys(packages['']?.dependencies ?? {})
   const needed = collectFolders(packages, ours, [...bundledPackages, ...neverLoaded])
-  return [...collectFolders(packages, ours, [])].filter((folder) => !needed.has(folder)).toSorted()
+  const unneeded = [...collectFolders(packages, ours, [])].filter((folder) => !needed.has(folder))
+  // In place of a nested one that is left out, electron-builder includes a development dependency of the same name.
+  const namesakes = unneeded.map((folder) => `node_modules/${folder.split('node_modules/').at(-1)}`).filter((folder) => packages[folder]?.dev)
+  return [...new Set([...unneeded, ...namesakes])].toSorted()
 }
 
 /** The folders of packages and of all that they depend on, as Node finds them, without some and what only those need. */

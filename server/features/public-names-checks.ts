@@ -38,7 +38,7 @@ export function checkPublicNames(
         hint:
           challenge === 'http-01' && port !== '80'
             ? `The certificate authority connects to port 80, and the edge listens on port ${port}: forward port 80 to it, or use --edge-port 80.`
-            : 'It is tried again by itself. homeport help public-names has the details.',
+            : 'Homeport tries again automatically. See homeport help public-names.',
       },
     ]
   }

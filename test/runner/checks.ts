@@ -9,8 +9,8 @@ type Check = [name: string, run: () => Promise<CommandResult>]
 const scriptCheck = (name: string, ...args: string[]): Check => [name, () => runScript(args)]
 
 /**
- * The static checks, in two lanes of about equal duration, because most checks use one core. The linter has the types of all files at hand and reports
- * what the compiler does, in the time of one; the compiler itself confirms that in the full tier.
+ * The static checks, in two lanes of about equal duration, because most checks use one core. The linter computes all types anyway, so it also reports
+ * what the compiler would; the compiler itself runs in the full tier.
  */
 const checkLanes = (out: string, isFull: boolean): Check[][] => [
   [
