@@ -18,6 +18,7 @@ import { startDatabases } from './bootstrap/start-databases.ts'
 import { startDomainSales } from './bootstrap/start-domain-sales.ts'
 import { openEdgeToContainers } from './bootstrap/open-edge-to-containers.ts'
 import { startEdge } from './bootstrap/start-edge.ts'
+import { getStartNotices } from './bootstrap/start-notices.ts'
 import { startRuntimes } from './bootstrap/start-runtimes.ts'
 import { writeInstance } from './bootstrap/write-instance.ts'
 import { createAuthenticator } from './features/authenticator.ts'
@@ -30,7 +31,6 @@ import type { Platform, PlatformHost } from './platform.ts'
 import { getRuntimesToStop } from './runtime/choose-runtime.ts'
 import { trustHostCertificates } from './source/certificates.ts'
 import { createSourceFetcher } from './source/index.ts'
-import { describeRecovery } from './store/recovery.ts'
 
 export type { DesktopFeed, DesktopUpdate, DesktopDeploymentResult, DesktopProject } from './features/desktop-feed.ts'
 export { DataFolderInUseError, type Platform, type PlatformHost } from './platform.ts'
@@ -130,13 +130,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       edge_url: urls.edge,
       dashboard_url: urls.dashboard,
       version: instance.version,
-      notices: [
-        ...(store.recovery ? [describeRecovery(store.recovery)] : []),
-        ...restoreNotices,
-        ...(urls.api_fell_back ? [`Port ${options.port} is in use, so the API is at ${urls.api} instead.`] : []),
-        ...(lan.status().open && settings.current().lan ? [`This instance is reachable from your local network. ${lan.status().warning ?? ''}`] : []),
-        ...edge.notices,
-      ],
+      notices: [...getStartNotices(context, lan), ...restoreNotices, ...edge.notices],
       signInUrl,
       desktopFeed,
       resync() {

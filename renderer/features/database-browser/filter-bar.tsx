@@ -1,26 +1,24 @@
 import { ListFilter, X } from 'lucide-react'
-import { useState } from 'react'
 import type { DatabaseTable, RowFilter } from '../../../server/contract/database-browser.ts'
 import { Button } from '../../components/button.tsx'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
+import { useForm } from '../../lib/use-form.ts'
 import { filterOperators, operatorLabels } from './table-view.ts'
 import styles from './browser.module.css'
 
 export function FilterBar({ table, filters, onChange }: { table: DatabaseTable; filters: RowFilter[]; onChange: (filters: RowFilter[]) => void }) {
-  const [column, setColumn] = useState(table.columns[0]?.name ?? '')
-  const [op, setOp] = useState<RowFilter['op']>('eq')
-  const [value, setValue] = useState('')
-  const hasValue = op !== 'is_null' && op !== 'is_not_null'
+  const initial: Required<RowFilter> = { column: table.columns[0]?.name ?? '', op: 'eq', value: '' }
+  const takesValue = (op: RowFilter['op']) => op !== 'is_null' && op !== 'is_not_null'
+  const { values, set, props } = useForm({
+    initial,
+    onSubmit({ column, op, value }) {
+      onChange([...filters, takesValue(op) ? { column, op, value } : { column, op }])
+      set({ value: '' })
+    },
+  })
   return (
-    <form
-      className={styles.filters}
-      onSubmit={(event) => {
-        event.preventDefault()
-        onChange([...filters, hasValue ? { column, op, value } : { column, op }])
-        setValue('')
-      }}
-    >
-      <select className="input select" aria-label="Column" value={column} onChange={({ target }) => setColumn(target.value)}>
+    <form className={styles.filters} {...props}>
+      <select className="input select" aria-label="Column" value={values.column} onChange={({ target }) => set({ column: target.value })}>
         {table.columns.map(({ name }) => (
           <option key={name} value={name}>
             {sanitizeForDisplay(name)}
@@ -30,8 +28,8 @@ export function FilterBar({ table, filters, onChange }: { table: DatabaseTable; 
       <select
         className="input select"
         aria-label="Condition"
-        value={op}
-        onChange={({ target }) => setOp(filterOperators.find((one) => one === target.value) ?? 'eq')}
+        value={values.op}
+        onChange={({ target }) => set({ op: filterOperators.find((one) => one === target.value) ?? 'eq' })}
       >
         {filterOperators.map((one) => (
           <option key={one} value={one}>
@@ -39,14 +37,14 @@ export function FilterBar({ table, filters, onChange }: { table: DatabaseTable; 
           </option>
         ))}
       </select>
-      {hasValue && (
+      {takesValue(values.op) && (
         <input
           className={`input mono ${styles.filterValue}`}
           aria-label="Value"
           placeholder="Value"
           maxLength={2000}
-          value={value}
-          onChange={({ target }) => setValue(target.value)}
+          value={values.value}
+          onChange={({ target }) => set({ value: target.value })}
         />
       )}
       <Button type="submit" icon={ListFilter}>

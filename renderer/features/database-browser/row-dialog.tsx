@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Trash2 } from 'lucide-react'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { DatabaseTable, RowChange, TableColumn } from '../../../server/contract/database-browser.ts'
 import { loadRow, useChangeRows, useRefetchRows } from '../../api/database-browser.ts'
 import { useClient } from '../../api/query.ts'
@@ -8,6 +8,7 @@ import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { toApiError } from '../../lib/api-error.ts'
+import { useForm } from '../../lib/use-form.ts'
 import { cellText, prettyText } from './cell-text.ts'
 import styles from './browser.module.css'
 
@@ -52,13 +53,11 @@ function RowForm({ slug, table, row_key, column: focused, before, onClose }: Pro
       return [name, typeof text === 'string' ? prettyText(text, type) : before ? null : undefined]
     }),
   )
-  const [values, setValues] = useState(initial)
   const [pending, setPending] = useState<{ changes: RowChange[]; statements: string[] } | null>(null)
   const change = useChangeRows({ hidesErrorToast: true })
   const refetch = useRefetchRows(slug)
   const target = { schema: table.schema, table: table.name }
   const key = Object.fromEntries(table.row_key.map((name, index) => [name, row_key?.[index] ?? null]))
-  const changed = Object.entries(values).filter(([name, value]) => value !== undefined && value !== initial[name])
 
   const preview = (changes: RowChange[]) =>
     change.mutate({ params: { slug }, body: { changes, preview: true } }, { onSuccess: ({ statements }) => setPending({ changes, statements }) })
@@ -72,13 +71,15 @@ function RowForm({ slug, table, row_key, column: focused, before, onClose }: Pro
         },
       },
     )
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    const set = Object.fromEntries(changed.map(([name, value]) => [name, value ?? null]))
-    if (row_key === null) return preview([{ kind: 'insert', ...target, values: set }])
-    const expected = Object.fromEntries(changed.map(([name]) => [name, before?.[table.columns.findIndex((column) => column.name === name)] ?? null]))
-    preview([{ kind: 'update', ...target, key, values: set, expected }])
-  }
+  const { values, changes, is_dirty, set, props } = useForm({
+    initial,
+    onSubmit() {
+      const changed = Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, value ?? null]))
+      if (row_key === null) return preview([{ kind: 'insert', ...target, values: changed }])
+      const expected = Object.fromEntries(table.columns.flatMap(({ name }, index) => (name in changed ? [[name, before?.[index] ?? null]] : [])))
+      preview([{ kind: 'update', ...target, key, values: changed, expected }])
+    },
+  })
 
   if (pending)
     return (
@@ -105,7 +106,7 @@ function RowForm({ slug, table, row_key, column: focused, before, onClose }: Pro
     )
   const isEditable = row_key === null || table.row_key.length > 0
   return (
-    <form className="stack" onSubmit={submit}>
+    <form className="stack" {...props}>
       <div className={styles.rowFields}>
         {table.columns.map((column) => (
           <ValueField
@@ -115,7 +116,7 @@ function RowForm({ slug, table, row_key, column: focused, before, onClose }: Pro
             isNew={row_key === null}
             isReadOnly={!isEditable || column.is_generated}
             isFocused={column.name === focused}
-            onChange={(value) => setValues({ ...values, [column.name]: value })}
+            onChange={(value) => set({ [column.name]: value })}
           />
         ))}
       </div>
@@ -126,7 +127,7 @@ function RowForm({ slug, table, row_key, column: focused, before, onClose }: Pro
             Delete…
           </Button>
         )}
-        <Button type="submit" kind="primary" disabled={row_key !== null && changed.length === 0} busy={change.isPending}>
+        <Button type="submit" kind="primary" disabled={row_key !== null && !is_dirty} busy={change.isPending}>
           Show SQL…
         </Button>
       </div>

@@ -2,25 +2,19 @@ import { useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { TextField } from '../../components/field.tsx'
+import { useForm } from '../../lib/use-form.ts'
 
 /** Asks for a time in the time zone of the browser. `onJump` gets it in UTC. */
 export function JumpDialog({ onJump, onClose }: { onJump: (time: string) => void; onClose: () => void }) {
-  const [value, setValue] = useState(() => toLocalInput(new Date()))
-  const time = new Date(value)
-  const isValid = !Number.isNaN(time.getTime())
+  const [now] = useState(() => toLocalInput(new Date()))
+  const form = useForm({ initial: { time: now }, onSubmit: ({ time }) => onJump(new Date(time).toISOString()) })
   return (
     <Dialog open onOpenChange={onClose} title="Jump to a time" description="Shows the lines around this time, in your time zone.">
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (isValid) onJump(time.toISOString())
-        }}
-      >
-        <TextField label="Time" type="datetime-local" step="1" value={value} onChange={({ target }) => setValue(target.value)} />
+      <form className="stack" {...form.props}>
+        <TextField label="Time" type="datetime-local" step="1" required {...form.text('time')} />
         <footer className="dialog-footer">
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" disabled={!isValid}>
+          <Button kind="primary" type="submit" disabled={form.values.time === ''}>
             Jump
           </Button>
         </footer>

@@ -1,6 +1,6 @@
 import { ListFilter } from 'lucide-react'
-import { useState } from 'react'
 import { Button } from '../../components/button.tsx'
+import { useForm } from '../../lib/use-form.ts'
 import { type AddedFilter, addedFilters, type FilterChange, filterPatterns } from './filters.ts'
 import styles from './requests.module.css'
 
@@ -8,24 +8,22 @@ const names = Object.keys(addedFilters) as AddedFilter[]
 
 /** Adds a filter of any field. Its button among the filters removes it. */
 export function MoreFilters({ onChange }: { onChange: (next: FilterChange) => void }) {
-  const [name, setName] = useState<AddedFilter>('user_agent')
-  const [value, setValue] = useState('')
-  const { hint } = addedFilters[name]
+  const initial: { name: AddedFilter; value: string } = { name: 'user_agent', value: '' }
+  const { values, set, props } = useForm({
+    initial,
+    onSubmit({ name, value }) {
+      onChange({ [name]: value.trim() })
+      set({ value: '' })
+    },
+  })
+  const { hint } = addedFilters[values.name]
   return (
-    <form
-      className={styles.filters}
-      aria-label="More filters"
-      onSubmit={(event) => {
-        event.preventDefault()
-        onChange({ [name]: value.trim() })
-        setValue('')
-      }}
-    >
+    <form className={styles.filters} aria-label="More filters" {...props}>
       <select
         className="input select"
         aria-label="Field"
-        value={name}
-        onChange={({ target }) => setName(names.find((one) => one === target.value) ?? name)}
+        value={values.name}
+        onChange={({ target }) => set({ name: names.find((one) => one === target.value) ?? values.name })}
       >
         {names.map((one) => (
           <option key={one} value={one}>
@@ -39,9 +37,9 @@ export function MoreFilters({ onChange }: { onChange: (next: FilterChange) => vo
         required
         placeholder={hint}
         title={`Such as ${hint}`}
-        pattern={`\\s*(?:${filterPatterns[name].source.slice(1, -1)})\\s*`}
-        value={value}
-        onChange={({ target }) => setValue(target.value)}
+        pattern={`\\s*(?:${filterPatterns[values.name].source.slice(1, -1)})\\s*`}
+        value={values.value}
+        onChange={({ target }) => set({ value: target.value })}
       />
       <Button type="submit" icon={ListFilter}>
         Add filter
