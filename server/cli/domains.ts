@@ -1,4 +1,5 @@
 import type { Domain } from '../contract/domains.ts'
+import { domainStatusLabels, getDomainStatus } from '../contract/labels.ts'
 import type { ApiClient } from './client.ts'
 import { type CommandContext, type CliCommand, exitCodes, requirePositionals, unknownSubcommand } from './command.ts'
 import { colorize, formatTable } from './terminal.ts'
@@ -35,7 +36,13 @@ async function list(context: CommandContext): Promise<number> {
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else if (response.domains.length === 0) context.terminal.out('No domains yet. Add one with: homeport domains add SLUG HOST')
   else {
-    const rows = response.domains.map((one) => [one.hostname, one.project_slug, one.status, one.last_check_error ?? ''])
+    const now = context.clock.now()
+    const rows = response.domains.map((one) => [
+      one.hostname,
+      one.project_slug,
+      domainStatusLabels[getDomainStatus(one, now)],
+      one.last_check_error ?? '',
+    ])
     for (const line of formatTable(context.terminal, ['HOST', 'PROJECT', 'STATUS', ''], rows)) context.terminal.out(line.trimEnd())
     context.terminal.err(`A records must point to ${response.platform_ip}.`)
   }

@@ -1,4 +1,4 @@
-import { serviceStatusLabels, cronRunStatusLabels } from '../contract/labels.ts'
+import { cronRunStatusLabels, serviceKindLabels, serviceStatusLabels } from '../contract/labels.ts'
 import { isPresetName, presetNames } from '../contract/service-presets.ts'
 import type { CronRun, Service } from '../contract/services.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, unknownSubcommand, UsageError } from './command.ts'
@@ -30,7 +30,7 @@ async function list(context: CommandContext, slug: string): Promise<number> {
   else if (response.services.length === 0) terminal.out('This project is one app. See homeport help services for workers, cron jobs and more.')
   else {
     const rows = response.services.flatMap((one) => [
-      [one.name, one.kind, describeStatus(one), one.url ?? one.internal_url ?? '-', describeDetail(one, clock.now())],
+      [one.name, serviceKindLabels[one.kind], describeStatus(one), one.url ?? one.internal_url ?? '-', describeDetail(one, clock.now())],
       ...one.ports.map(({ port, url }) => ['', '', '', url ?? '-', `port ${port}${url === null ? ', whose address is taken' : ''}`]),
     ])
     for (const line of formatTable(terminal, ['NAME', 'KIND', 'STATUS', 'ADDRESS', ''], rows)) terminal.out(line)

@@ -1,6 +1,7 @@
 import type { Autoscaling } from './autoscaling.ts'
 import type { RollbackPlan } from './rollbacks.ts'
 import type { PlanFact } from './build-plan.ts'
+import type { Domain } from './domains.ts'
 import type { Deployment, DeploymentStatus, DeploymentTrigger, StepName, StepStatus } from './deployments.ts'
 import type { PlanName } from './instance.ts'
 import type { LogDrain } from './log-drains.ts'
@@ -54,6 +55,18 @@ export const stepStatusLabels = {
   skipped: 'Skipped',
   canceled: 'Canceled',
 } as const satisfies Record<StepStatus, string>
+
+export const domainStatusLabels = {
+  pending: 'Waiting for DNS',
+  verified: 'Verified',
+  failed: 'Not pointing here',
+  transfer_requested: 'Transferring out',
+  expired: 'Expired',
+} as const satisfies Record<Domain['status'] | 'expired', string>
+
+/** The status to show: a domain whose registration has ended is expired. */
+export const getDomainStatus = ({ status, expires_at }: Pick<Domain, 'status' | 'expires_at'>, now: number): keyof typeof domainStatusLabels =>
+  expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : status
 
 /** For a skipped step that comes after the one at which the deployment failed or was canceled. */
 export const notReachedLabel = 'Not reached'

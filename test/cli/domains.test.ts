@@ -34,12 +34,12 @@ test('a domain is added, verified once its record exists, listed and removed', a
   const early = await run('domains', 'verify', 'www.example.com')
   expect(early.code).toBe(1)
   expect(early.out).toMatch(/wrong +A +expected 127\.0\.0\.1, found nothing\n +www\.example\.com does not exist in DNS\./)
-  expect((await run('domains', 'list', 'shop')).out).toMatch(/www\.example\.com +shop +failed +www\.example\.com does not exist in DNS/)
+  expect((await run('domains', 'list', 'shop')).out).toMatch(/www\.example\.com +shop +Not pointing here +www\.example\.com does not exist in DNS/)
 
   dns.zone = { 'www.example.com': { A: ['127.0.0.1'] } }
   const verified = await run('domains', 'verify', 'www.example.com')
   expect(verified).toMatchObject({ code: 0, out: expect.stringContaining('www.example.com is verified and points to shop.') })
-  expect((await run('domains')).out).toMatch(/www\.example\.com +shop +verified\n/)
+  expect((await run('domains')).out).toMatch(/www\.example\.com +shop +Verified\n/)
   expect((await platform.fetchEdge('www.example.com')).body).toContain('Not deployed yet')
   expect(await run.json('domains')).toMatchObject({
     platform_ip: '127.0.0.1',

@@ -1,14 +1,16 @@
 import type { Domain } from '../../../server/contract/domains.ts'
+import { domainStatusLabels, getDomainStatus } from '../../../server/contract/labels.ts'
 import type { StatusBadgeData } from '../../components/status.tsx'
 
-const domainBadges: Record<Domain['status'], StatusBadgeData> = {
-  pending: { label: 'Waiting for DNS', shape: 'ring', tone: 'busy' },
-  verified: { label: 'Verified', shape: 'disc', tone: 'live' },
-  failed: { label: 'Not pointing here', shape: 'diamond', tone: 'fail' },
-  transfer_requested: { label: 'Transferring out', shape: 'dots', tone: 'busy' },
-}
+const domainBadges = {
+  pending: { shape: 'ring', tone: 'busy' },
+  verified: { shape: 'disc', tone: 'live' },
+  failed: { shape: 'diamond', tone: 'fail' },
+  transfer_requested: { shape: 'dots', tone: 'busy' },
+  expired: { shape: 'cross', tone: 'fail' },
+} as const satisfies Record<keyof typeof domainStatusLabels, Omit<StatusBadgeData, 'label'>>
 
 export function domainBadge(domain: Pick<Domain, 'status' | 'expires_at'>, now: number): StatusBadgeData {
-  if (domain.expires_at !== null && Date.parse(domain.expires_at) <= now) return { label: 'Expired', shape: 'cross', tone: 'fail' }
-  return domainBadges[domain.status]
+  const status = getDomainStatus(domain, now)
+  return { label: domainStatusLabels[status], ...domainBadges[status] }
 }
