@@ -1,3 +1,2 @@
 /** The parts that other features may use. */
 export { durationChoices, statusChoices } from './filters.ts'
-export { statusTone } from './labels.ts'

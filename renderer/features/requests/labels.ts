@@ -13,10 +13,6 @@ export const failureLabels: Record<NonNullable<LoggedRequest['failure']>, string
   client_closed: 'The client left before the response was complete.',
 }
 
-export function statusTone(status: number): 'success' | 'redirect' | 'client-error' | 'server-error' {
-  return status >= 500 ? 'server-error' : status >= 400 ? 'client-error' : status >= 300 ? 'redirect' : 'success'
-}
-
 /** Why the cache did not answer, from the parameters of `Cache-Status` (RFC 9211); null if there is nothing to explain. */
 export function explainCacheStatus(status: string | null): string | null {
   if (status === null) return null

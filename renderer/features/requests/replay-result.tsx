@@ -1,3 +1,4 @@
+import { HttpStatus } from '../../components/http-status.tsx'
 import { Link } from 'wouter'
 import type { HeaderChange, JsonChange } from '../../../server/contract/json-diff.ts'
 import { compareResponses } from '../../../server/contract/replay-summary.ts'
@@ -5,9 +6,7 @@ import type { OriginalResponse, ReplayedResponse } from '../../../server/contrac
 import { formatLatency } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { CapturedMessageView } from './captured-message.tsx'
-import { statusTone } from './labels.ts'
 import styles from './captures.module.css'
-import listStyles from './requests.module.css'
 
 /** Both responses to a request, and how they differ. */
 export function ReplayResult({ slug, original, replayed }: { slug: string; original: OriginalResponse; replayed: ReplayedResponse }) {
@@ -33,7 +32,7 @@ function Side({ title, response, host }: { title: string; response: OriginalResp
   return (
     <div className={styles.side}>
       <p>
-        <span className={`${listStyles.status} ${listStyles[`status-${statusTone(response.status)}`] ?? ''}`}>{response.status}</span>{' '}
+        <HttpStatus status={response.status} />{' '}
         <span className="text-muted">
           {formatLatency(response.duration_ms)}
           {host !== null && `, ${sanitizeForDisplay(host)}`}

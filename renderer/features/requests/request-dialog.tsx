@@ -15,12 +15,13 @@ import { Dialog } from '../../components/dialog.tsx'
 import { DownloadButton } from '../../components/download-button.tsx'
 import { DurationBar } from '../../components/duration-bar.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { HttpStatus } from '../../components/http-status.tsx'
 import { toApiError } from '../../lib/api-error.ts'
 import { formatBytes, formatDateTime, formatLatency } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { CapturedMessageView } from './captured-message.tsx'
 import { toCurl } from './curl.ts'
-import { cacheLabels, explainCacheStatus, failureLabels, statusTone } from './labels.ts'
+import { cacheLabels, explainCacheStatus, failureLabels } from './labels.ts'
 import { ReplayForm } from './replay-form.tsx'
 import styles from './requests.module.css'
 
@@ -66,7 +67,7 @@ function RequestDetails({ slug, request, captured, onReplay }: DetailsProps) {
       <Timing request={request} />
       <dl className={styles.details}>
         <Detail name="Status">
-          <span className={`${styles.status} ${styles[`status-${statusTone(status)}`] ?? ''}`}>{status}</span>
+          <HttpStatus status={status} />
           {failure !== null && <span className="text-muted"> {failureLabels[failure]}</span>}
         </Detail>
         <Detail name="Time">{formatDateTime(request.time)}</Detail>

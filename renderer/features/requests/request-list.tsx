@@ -3,7 +3,8 @@ import { limits } from '../../../server/contract/limits.ts'
 import { formatClockTime, formatDateTime, formatLatency } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { VirtualList } from '../../components/virtual-list.tsx'
-import { cacheLabels, statusTone } from './labels.ts'
+import { HttpStatus } from '../../components/http-status.tsx'
+import { cacheLabels } from './labels.ts'
 import styles from './requests.module.css'
 
 interface Props {
@@ -37,7 +38,9 @@ function RequestRow({ main_host, request, onSelect }: Pick<Props, 'main_host' | 
         <span className={`text-subtle ${styles.time}`} title={formatDateTime(time)}>
           {formatClockTime(time)}
         </span>
-        <span className={`${styles.status} ${styles[`status-${statusTone(status)}`] ?? ''}`}>{status}</span>
+        <span className={styles.status}>
+          <HttpStatus status={status} />
+        </span>
         <span className={styles.method}>{sanitizeForDisplay(method)}</span>
         <span className={`mono truncate ${styles.path}`}>
           {sanitizeForDisplay(path)}

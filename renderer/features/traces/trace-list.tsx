@@ -3,7 +3,7 @@ import type { TraceSummary } from '../../../server/contract/traces.ts'
 import { formatClockTime, formatDateTime, formatLatency } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { VirtualList } from '../../components/virtual-list.tsx'
-import { statusTone } from '../requests/index.ts'
+import { HttpStatus } from '../../components/http-status.tsx'
 import styles from './traces.module.css'
 
 interface Props {
@@ -34,7 +34,9 @@ function TraceRow({ slug, trace }: { slug: string; trace: TraceSummary }) {
       <span className={`text-subtle ${styles.time}`} title={formatDateTime(start_time)}>
         {formatClockTime(start_time)}
       </span>
-      <span className={`${styles.status} ${status === null ? '' : (styles[`status-${statusTone(status)}`] ?? '')}`}>{status ?? ''}</span>
+      <span className={styles.status}>
+        <HttpStatus status={status} />
+      </span>
       <span className={styles.method}>{sanitizeForDisplay(method ?? '')}</span>
       <span className={`mono truncate ${styles.route}`}>
         {sanitizeForDisplay(route ?? name)}

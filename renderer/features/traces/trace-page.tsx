@@ -6,11 +6,11 @@ import { Button } from '../../components/button.tsx'
 import { CopyText } from '../../components/copy.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
+import { HttpStatus } from '../../components/http-status.tsx'
 import { toApiError } from '../../lib/api-error.ts'
 import { formatDateTime, formatLatency } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { useTitle } from '../../lib/use-title.ts'
-import { statusTone } from '../requests/index.ts'
 import { SpanDialog } from './span-dialog.tsx'
 import { Waterfall } from './waterfall.tsx'
 import { buildTree } from './waterfall-rows.ts'
@@ -49,7 +49,7 @@ function TraceReport({ slug, view, onRefresh, isRefreshing }: ReportProps) {
     <>
       <header className={styles.head}>
         <h2 className={styles.title}>
-          {trace.status !== null && <span className={`${styles.status} ${styles[`status-${statusTone(trace.status)}`] ?? ''}`}>{trace.status}</span>}
+          {trace.status !== null && <HttpStatus status={trace.status} />}
           <span className="truncate">{sanitizeForDisplay(trace.name)}</span>
         </h2>
         <p className={`text-muted ${styles.facts}`}>
