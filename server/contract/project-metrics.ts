@@ -9,11 +9,17 @@ import { dateTime, projectParams } from './shared.ts'
 export const historyRange = z.enum(Object.keys(historyBuckets) as [HistoryRange, ...HistoryRange[]])
 const rangeQuery = historyRange.optional().describe('Absent: the shortest range that has all data of the project.')
 
-const usageHistory = z.object({
-  service: z.string().nullable().describe('Null: the app itself, or its main service.'),
+const usageSeries = z.object({
   cpu_percent: z.array(z.number().nullable()).describe('Average percent of one core in each bucket; null while nothing ran.'),
   memory_mb: z.array(z.number().nullable()).describe('The highest sample in each bucket.'),
 })
+const usageHistory = usageSeries.extend({
+  service: z.string().nullable().describe('Null: the app itself, or its main service.'),
+  replicas: z
+    .array(usageSeries.extend({ replica: z.number().int().describe('From 1.') }))
+    .describe('Each replica while several ran; empty if that was never so.'),
+})
+export type UsageSeries = z.output<typeof usageSeries>
 export type UsageHistory = z.output<typeof usageHistory>
 
 const deploymentMarker = deployment.pick({ id: true, trigger: true, branch: true, commit_sha: true }).extend({

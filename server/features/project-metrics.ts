@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { DeploymentMarker, projectMetricsOperations, UsageHistory } from '../contract/project-metrics.ts'
+import type { DeploymentMarker, projectMetricsOperations, UsageHistory, UsageSeries } from '../contract/project-metrics.ts'
 import { nameSource } from '../contract/labels.ts'
 import { limits } from '../contract/limits.ts'
 import { isoTime } from '../lib/clock.ts'
@@ -61,29 +61,39 @@ export function createProjectMetricsHandlers(deps: FeatureDeps): Pick<OperationH
   }
 }
 
-/** One series per service, the app itself first. */
-function presentUsage({ from, count, seconds }: BucketWindow, rows: readonly UsageRow[]): UsageHistory[] {
-  const services = new Map<string, { samples: number; cpu_sum: number; memory_max: number }[]>()
-  for (const row of rows) {
-    const index = Math.floor((row.ts - from) / seconds)
-    if (index >= count) continue
-    const buckets = services.get(row.service) ?? []
-    services.set(row.service, buckets)
-    const bucket = (buckets[index] ??= { samples: 0, cpu_sum: 0, memory_max: 0 })
-    bucket.samples += row.samples
-    bucket.cpu_sum += row.cpu_sum
-    bucket.memory_max = Math.max(bucket.memory_max, row.memory_max)
-  }
+/** One series per service, the app itself first, and one for each of its replicas, if it had several. */
+function presentUsage(window: BucketWindow, rows: readonly UsageRow[]): UsageHistory[] {
+  const services = Map.groupBy(rows, ({ service }) => service)
   return [...services]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([service, buckets]) => {
-      const series = Array.from({ length: count }, (_, i) => buckets[i])
+    .map(([service, all]) => {
+      const replicas = Map.groupBy(all, ({ replica }) => replica)
       return {
         service: service || null,
-        cpu_percent: series.map((bucket) => (bucket ? Number((bucket.cpu_sum / bucket.samples).toFixed(1)) : null)),
-        memory_mb: series.map((bucket) => bucket?.memory_max ?? null),
+        ...presentSeries(window, replicas.get(0) ?? []),
+        replicas: [...replicas]
+          .filter(([replica]) => replica > 0)
+          .toSorted(([a], [b]) => a - b)
+          .map(([replica, own]) => ({ replica, ...presentSeries(window, own) })),
       }
     })
+}
+
+function presentSeries({ from, count, seconds }: BucketWindow, rows: readonly UsageRow[]): UsageSeries {
+  const buckets: { samples: number; cpu_sum: number; memory_max: number }[] = []
+  for (const { ts, samples, cpu_sum, memory_max } of rows) {
+    const index = Math.floor((ts - from) / seconds)
+    if (index >= count) continue
+    const bucket = (buckets[index] ??= { samples: 0, cpu_sum: 0, memory_max: 0 })
+    bucket.samples += samples
+    bucket.cpu_sum += cpu_sum
+    bucket.memory_max = Math.max(bucket.memory_max, memory_max)
+  }
+  const series = Array.from({ length: count }, (_, i) => buckets[i])
+  return {
+    cpu_percent: series.map((bucket) => (bucket ? Number((bucket.cpu_sum / bucket.samples).toFixed(1)) : null)),
+    memory_mb: series.map((bucket) => bucket?.memory_max ?? null),
+  }
 }
 
 function presentMarker(row: DeploymentRow): DeploymentMarker {

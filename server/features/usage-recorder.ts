@@ -33,6 +33,12 @@ interface KnownService extends UsageTotal {
   replicas: Map<number, Pick<UsageReading, 'replica_id' | 'cpu_ms'>>
 }
 
+/** All replicas of a service together. */
+const addReplicas = (rows: readonly UsageSampleRow[]): UsageSampleRow => ({
+  ...rows.reduce((sum, one) => ({ ...sum, cpu_percent: sum.cpu_percent + one.cpu_percent, memory_mb: sum.memory_mb + one.memory_mb })),
+  replica: 0,
+})
+
 export function createUsageRecorder(options: {
   readAllUsage: DeploymentService['readAllUsage']
   isEnabled(): boolean
@@ -57,8 +63,7 @@ export function createUsageRecorder(options: {
     const readings = await options.readAllUsage()
     const now = clock.monotonic()
     for (const service of services.values()) service.memory_mb = null
-    // The replicas of a service count together.
-    const used = new Map<string, UsageSampleRow>()
+    const used = new Map<string, UsageSampleRow[]>()
     for (const reading of readings) {
       const { project_id, service, replica, replica_id, cpu_ms, memory_mb } = reading
       const key = `${project_id}\0${service ?? ''}`
@@ -69,12 +74,11 @@ export function createUsageRecorder(options: {
       known.cpu_seconds += (used_ms ?? 0) / 1000
       known.memory_mb = (known.memory_mb ?? 0) + memory_mb
       if (used_ms === undefined) continue
-      const row = used.get(key) ?? { project_id, service: service ?? '', ts: Math.floor(clock.now() / 1000), cpu_percent: 0, memory_mb: 0 }
-      row.cpu_percent += (100 * used_ms) / Math.max(1, now - (sampled_at ?? now - sampleInterval_ms))
-      row.memory_mb += memory_mb
-      used.set(key, row)
+      const cpu_percent = (100 * used_ms) / Math.max(1, now - (sampled_at ?? now - sampleInterval_ms))
+      const row = { project_id, service: service ?? '', replica, ts: Math.floor(clock.now() / 1000), cpu_percent, memory_mb }
+      used.set(key, [...(used.get(key) ?? []), row])
     }
-    const rows = [...used.values()]
+    const rows = [...used.values()].flatMap((replicas) => [addReplicas(replicas), ...(replicas.length > 1 ? replicas : [])])
     sampled_at = now
     if (rows.length > 0) store.add(rows)
   }

@@ -1,4 +1,5 @@
 import type { CallOutput } from '../client/operation-types.ts'
+import type { UsageSeries } from '../contract/project-metrics.ts'
 import { buildLogTool, failureTool, runtimeLogTool } from './log-tools.ts'
 import { replayTool } from './replay-tool.ts'
 import { queryTool } from './query-tool.ts'
@@ -68,10 +69,15 @@ function withFirstSpans({ spans, is_truncated, ...rest }: CallOutput<'getTrace'>
 }
 
 /** Of CPU and memory only the last values. */
+const lastValues = ({ cpu_percent, memory_mb }: UsageSeries) => ({ cpu_percent: cpu_percent.slice(-12), memory_mb: memory_mb.slice(-12) })
 function withoutEmptyBuckets({ buckets, usage, ...rest }: CallOutput<'getProjectMetrics'>) {
   return {
     ...rest,
-    usage: usage.map(({ service, cpu_percent, memory_mb }) => ({ service, cpu_percent: cpu_percent.slice(-12), memory_mb: memory_mb.slice(-12) })),
+    usage: usage.map(({ service, replicas, ...series }) => ({
+      service,
+      ...lastValues(series),
+      replicas: replicas.map(({ replica, ...own }) => ({ replica, ...lastValues(own) })),
+    })),
     buckets: buckets.filter(({ requests, cold_starts }) => requests > 0 || cold_starts > 0),
   }
 }

@@ -36,6 +36,8 @@ export interface UsageRow {
   project_id: string
   /** Empty for the app itself, or its main service. */
   service: string
+  /** From 1; 0: all replicas of the service together. */
+  replica: number
   /** Start, in seconds since 1970: a multiple of `seconds`. */
   ts: number
   seconds: number

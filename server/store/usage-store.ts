@@ -9,6 +9,8 @@ export interface UsageSampleRow {
   project_id: string
   /** Empty for the app itself, or its main service. */
   service: string
+  /** From 1; 0: all replicas of the service together. */
+  replica: number
   /** Seconds since 1970. */
   ts: number
   cpu_percent: number
@@ -37,23 +39,27 @@ const findFirst = first((projectId: string) =>
 const listAged = all((seconds: number, before: number, limit: number) =>
   metricsTables.selectFrom('usage').selectAll().where('seconds', '=', seconds).where('ts', '<', before).orderBy('ts').limit(limit),
 )
-const findRow = first((projectId: string, ts: number, seconds: number, service: string) =>
+const findRow = first((projectId: string, ts: number, seconds: number, service: string, replica: number) =>
   metricsTables
     .selectFrom('usage')
     .selectAll()
     .where('project_id', '=', projectId)
     .where('ts', '=', ts)
     .where('seconds', '=', seconds)
-    .where('service', '=', service),
+    .where('service', '=', service)
+    .where('replica', '=', replica),
 )
-const deleteRow = run((projectId: string, ts: number, seconds: number, service: string) =>
+const deleteRow = run((projectId: string, ts: number, seconds: number, service: string, replica: number) =>
   metricsTables
     .deleteFrom('usage')
     .where('project_id', '=', projectId)
     .where('ts', '=', ts)
     .where('seconds', '=', seconds)
-    .where('service', '=', service),
+    .where('service', '=', service)
+    .where('replica', '=', replica),
 )
+/** The primary key. */
+const keyOf = ({ project_id, ts, seconds, service, replica }: UsageRow) => [project_id, ts, seconds, service, replica] as const
 const deleteOfProject = run((projectId: string) => metricsTables.deleteFrom('usage').where('project_id', '=', projectId))
 
 export function createUsageStore(db: SqliteDatabase): UsageStore {
@@ -61,10 +67,11 @@ export function createUsageStore(db: SqliteDatabase): UsageStore {
     add(samples) {
       const { seconds } = historyBuckets.live
       db.writeSync((tx) => {
-        for (const { project_id, service, ts, cpu_percent, memory_mb } of samples)
+        for (const { project_id, service, replica, ts, cpu_percent, memory_mb } of samples)
           addRow(tx, {
             project_id,
             service,
+            replica,
             ts: Math.floor(ts / seconds) * seconds,
             seconds,
             samples: 1,
@@ -87,7 +94,7 @@ export function createUsageStore(db: SqliteDatabase): UsageStore {
           const aged = listAged(tx, seconds, Math.floor((now_s - after_s) / unit) * unit, left)
           for (const row of aged) {
             if (into !== undefined) addRow(tx, { ...row, ts: Math.floor(row.ts / into) * into, seconds: into })
-            deleteRow(tx, row.project_id, row.ts, row.seconds, row.service)
+            deleteRow(tx, ...keyOf(row))
           }
           left -= aged.length
         }
@@ -99,21 +106,13 @@ export function createUsageStore(db: SqliteDatabase): UsageStore {
 }
 
 function addRow(tx: SqliteTransaction, row: UsageRow): void {
-  const { project_id, ts, seconds, service } = row
-  const stored = findRow(tx, project_id, ts, seconds, service)
+  const stored = findRow(tx, ...keyOf(row))
   if (!stored) return void tx.run(metricsTables.insertInto('usage').values(row))
-  const sum = {
-    samples: stored.samples + row.samples,
-    cpu_sum: stored.cpu_sum + row.cpu_sum,
-    memory_max: Math.max(stored.memory_max, row.memory_max),
-  }
+  deleteRow(tx, ...keyOf(row))
+  const { samples, cpu_sum, memory_max } = stored
   tx.run(
     metricsTables
-      .updateTable('usage')
-      .set(sum)
-      .where('project_id', '=', project_id)
-      .where('ts', '=', ts)
-      .where('seconds', '=', seconds)
-      .where('service', '=', service),
+      .insertInto('usage')
+      .values({ ...row, samples: samples + row.samples, cpu_sum: cpu_sum + row.cpu_sum, memory_max: Math.max(memory_max, row.memory_max) }),
   )
 }

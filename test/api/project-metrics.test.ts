@@ -101,6 +101,7 @@ describe('GET /instance/projects/{slug}/metrics', () => {
     expect(awake.usage[0]?.service).toBeNull()
     expect(Math.max(...(awake.usage[0]?.memory_mb.map((value) => value ?? 0) ?? []))).toBeGreaterThan(5)
     expect(awake.usage[0]?.cpu_percent).toHaveLength(awake.buckets.length)
+    expect(awake.usage[0]?.replicas).toEqual([])
 
     await context.request('instance_owner', 'PATCH', '/instance/settings', { sleep_after_s: 1 })
     await until(async () => ((await context.platform.getProject('charted')).is_cold ? true : undefined), { what: 'the app to sleep' })
@@ -108,6 +109,25 @@ describe('GET /instance/projects/{slug}/metrics', () => {
     for (let round = 0; round < 3; round++) await context.platform.advance(10_000)
     expect(samplesIn(await read('?range=live'))).toBeLessThanOrEqual(before)
     await context.request('instance_owner', 'PATCH', '/instance/settings', { sleep_after_s: 900 })
+  })
+
+  test('each replica, while there are several', async () => {
+    await context.request('owner', 'PATCH', '/instance/projects/charted/settings', { replicas: 2 })
+    const samplesOf = (values: readonly (number | null)[] = []) => values.filter((value) => value !== null)
+    await fetchPath('/')
+    const { usage } = await until(
+      async () => {
+        await context.platform.advance(10_000)
+        const metrics = await read('?range=live')
+        return samplesOf(metrics.usage[0]?.replicas[1]?.memory_mb).length >= 2 ? metrics : undefined
+      },
+      { what: 'samples of the second replica' },
+    )
+    const [one, two] = usage[0]?.replicas ?? []
+    expect(usage[0]?.replicas.map(({ replica }) => replica)).toEqual([1, 2])
+    const bucket = two?.memory_mb.findIndex((value) => value !== null) ?? -1
+    expect(usage[0]?.memory_mb[bucket]).toBeCloseTo((one?.memory_mb[bucket] ?? 0) + (two?.memory_mb[bucket] ?? 0), 3)
+    await context.request('owner', 'PATCH', '/instance/projects/charted/settings', { replicas: 1 })
   })
 
   test('400 for another range, 404 for another person', async () => {

@@ -59,6 +59,14 @@ function createMetrics(count: number): MetricsHistory {
       service,
       cpu_percent: buckets.map((_, index) => (index % 23 === 22 ? null : wave(index, which === 0 ? 11 : 4, 6))),
       memory_mb: buckets.map((_, index) => (index % 23 === 22 ? null : (which === 0 ? 160 : 70) + wave(index, 9, 9))),
+      replicas:
+        which === 0
+          ? [1, 2, 3].map((replica) => ({
+              replica,
+              cpu_percent: buckets.map((_, index) => (index < replica * 5 ? null : wave(index, 3 + replica, 2))),
+              memory_mb: buckets.map((_, index) => (index < replica * 5 ? null : 50 + wave(index, 3 * replica, 3))),
+            }))
+          : [],
     })),
     deployments: [3, 4, Math.round(count * 0.7), count - 6].map((index, which) => ({
       id: `dpl_${which}`,

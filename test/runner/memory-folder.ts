@@ -30,8 +30,14 @@ function hasRoom(): boolean {
   return bavail * bsize > required_bytes && mount !== undefined && !/[ ,]noexec[ ,]/.test(mount)
 }
 
-/** Of runs that were killed, whose folders would occupy memory until the next start of the machine. */
+/** Of runs that were killed, whose folders would occupy memory until the next start of the machine. One in which something is mounted stays. */
 function removeLeftovers(): void {
-  for (const name of readdirSync(memory))
-    if (name.startsWith(prefix) && !existsSync(`/proc/${name.slice(prefix.length)}`)) rmSync(join(memory, name), { recursive: true, force: true })
+  for (const name of readdirSync(memory)) {
+    if (!name.startsWith(prefix) || existsSync(`/proc/${name.slice(prefix.length)}`)) continue
+    try {
+      rmSync(join(memory, name), { recursive: true, force: true })
+    } catch (error) {
+      console.warn(`A folder of an earlier run stays: ${String(error)}`)
+    }
+  }
 }

@@ -1,5 +1,7 @@
-import type { MetricsHistory } from '../../../server/contract/project-metrics.ts'
+import { type ReactNode, useState } from 'react'
+import type { MetricsHistory, UsageSeries } from '../../../server/contract/project-metrics.ts'
 import { Chart, Legend, type ChartSeries } from '../../components/chart.tsx'
+import { FilterSelect } from '../../components/filter-select.tsx'
 import { formatTimeRange, ticks, timeLabels } from '../../lib/chart-scale.ts'
 import styles from './page.module.css'
 
@@ -19,11 +21,32 @@ const styleOfService = [
   { colour: 'idle', line: 'dotted' },
 ] as const satisfies readonly Pick<ChartSeries, 'colour' | 'line'>[]
 
-/** CPU and memory of the app and its services. */
+interface NamedSeries extends UsageSeries {
+  name: string
+}
+
+const nameOf = (service: string | null): string => service ?? 'App'
+
+/** CPU and memory of the app and its services, or of the replicas of one of them. */
 export function UsageCharts({ metrics, ...cursor }: Props) {
   const { usage, resources } = metrics
+  const [selected, setSelected] = useState('')
   if (usage.length === 0) return null
+  const replicated = usage.filter(({ replicas }) => replicas.length > 0)
+  const shown = replicated.find(({ service }) => nameOf(service) === selected)
+  const series: NamedSeries[] = shown
+    ? shown.replicas.map(({ replica, ...one }) => ({ name: `Replica ${replica}`, ...one }))
+    : usage.map(({ service, ...one }) => ({ name: nameOf(service), ...one }))
   const memoryLimit = resources?.memory_limit_mb
+  const select = replicated.length > 0 && (
+    <FilterSelect
+      label="CPU and memory of"
+      all="All services"
+      value={selected}
+      choices={Object.fromEntries(replicated.map(({ service }) => [nameOf(service), `Replicas of ${service ?? 'the app'}`]))}
+      onChange={setSelected}
+    />
+  )
   return (
     <>
       <UsageChart
@@ -32,7 +55,8 @@ export function UsageCharts({ metrics, ...cursor }: Props) {
         id="chart-cpu"
         title="CPU"
         hint="percent of one core"
-        series={usage.map(({ cpu_percent }) => cpu_percent)}
+        select={select}
+        series={series.map(({ name, cpu_percent }) => ({ name, values: cpu_percent }))}
         formatValue={formatCpu}
       />
       <UsageChart
@@ -40,8 +64,8 @@ export function UsageCharts({ metrics, ...cursor }: Props) {
         metrics={metrics}
         id="chart-memory"
         title="Memory"
-        hint={memoryLimit === undefined ? undefined : `limit ${memoryLimit} MB`}
-        series={usage.map(({ memory_mb }) => memory_mb)}
+        hint={memoryLimit === undefined || shown ? undefined : `limit ${memoryLimit} MB`}
+        series={series.map(({ name, memory_mb }) => ({ name, values: memory_mb }))}
         formatValue={formatMemory}
       />
     </>
@@ -49,28 +73,29 @@ export function UsageCharts({ metrics, ...cursor }: Props) {
 }
 
 function UsageChart({
-  metrics: { usage, buckets, bucket_seconds },
+  metrics: { buckets, bucket_seconds },
   id,
   title,
   hint,
-  series: values,
+  select,
+  series: named,
   formatValue,
   ...chart
 }: Props & {
   id: string
   title: string
   hint: string | undefined
-  series: (number | null)[][]
+  select?: ReactNode
+  series: Pick<ChartSeries, 'name' | 'values'>[]
   formatValue: (value: number | null) => string
 }) {
   const starts = buckets.map(({ ts }) => ts)
-  const series = values.map((one, index) => ({
-    name: usage[index]?.service ?? 'App',
-    values: one,
+  const series = named.map((one, index) => ({
+    ...one,
     ...(styleOfService[index % styleOfService.length] ?? styleOfService[0]),
   }))
   const last = series.map((one) => formatValue(one.values.findLast((value) => value !== null) ?? null))
-  const highest = Math.max(1, ...values.flat().map((value) => value ?? 0))
+  const highest = Math.max(1, ...named.flatMap(({ values }) => values.map((value) => value ?? 0)))
   return (
     <section className={`card ${styles.metricsChart}`} aria-labelledby={id}>
       <header>
@@ -78,6 +103,7 @@ function UsageChart({
           {title}
           {hint && <span className={`text-subtle ${styles.hint}`}>, {hint}</span>}
         </h2>
+        {select}
         <Legend series={series} totals={last} />
       </header>
       <Chart

@@ -150,6 +150,27 @@ CREATE TABLE usage (
 CREATE INDEX usage_age ON usage (seconds, ts);
 `,
   },
+  {
+    name: 'usage_replicas',
+    sql: `
+ALTER TABLE usage RENAME TO earlier_usage;
+DROP INDEX usage_age;
+CREATE TABLE usage (
+  project_id TEXT NOT NULL,
+  ts INTEGER NOT NULL,
+  seconds INTEGER NOT NULL,
+  service TEXT NOT NULL,
+  replica INTEGER NOT NULL,
+  samples INTEGER NOT NULL,
+  cpu_sum REAL NOT NULL,
+  memory_max REAL NOT NULL,
+  PRIMARY KEY (project_id, ts, seconds, service, replica)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX usage_age ON usage (seconds, ts);
+INSERT INTO usage SELECT project_id, ts, seconds, service, 0, samples, cpu_sum, memory_max FROM earlier_usage;
+DROP TABLE earlier_usage;
+`,
+  },
 ]
 
 export const requestMigrations: readonly { name: string; sql: string }[] = [
