@@ -119,4 +119,15 @@ export const metricsScreens: Screen[] = [
     before: withMetrics(36),
     act: (page) => expect(page.getByRole('region', { name: 'Routes as a table' })).toBeVisible(),
   },
+  {
+    name: 'metrics-replicas',
+    path,
+    before: withMetrics(36),
+    async act(page) {
+      await page.getByLabel('CPU and memory of').selectOption('Replicas of the app')
+      const memory = page.getByRole('region', { name: 'Memory' })
+      await expect(memory).toContainText('Replica 3')
+      await memory.scrollIntoViewIfNeeded()
+    },
+  },
 ]

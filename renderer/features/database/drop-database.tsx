@@ -53,7 +53,7 @@ export function DropDatabase({
           onClosed()
         }}
         title={`Drop the database of ${project.name}?`}
-        description="All data is deleted. A final dump is saved first and listed on this page with its path."
+        description="All data is deleted. A final dump is saved first and listed on this page."
         name={slug}
         action="Drop database"
         busy={drop.isPending}

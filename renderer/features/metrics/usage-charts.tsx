@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import type { MetricsHistory, UsageSeries } from '../../../server/contract/project-metrics.ts'
 import { Chart, Legend, type ChartSeries } from '../../components/chart.tsx'
 import { FilterSelect } from '../../components/filter-select.tsx'
@@ -38,24 +38,25 @@ export function UsageCharts({ metrics, ...cursor }: Props) {
     ? shown.replicas.map(({ replica, ...one }) => ({ name: `Replica ${replica}`, ...one }))
     : usage.map(({ service, ...one }) => ({ name: nameOf(service), ...one }))
   const memoryLimit = resources?.memory_limit_mb
-  const select = replicated.length > 0 && (
-    <FilterSelect
-      label="CPU and memory of"
-      all="All services"
-      value={selected}
-      choices={Object.fromEntries(replicated.map(({ service }) => [nameOf(service), `Replicas of ${service ?? 'the app'}`]))}
-      onChange={setSelected}
-    />
-  )
   return (
     <>
+      {replicated.length > 0 && (
+        <div className={styles.usageSelect}>
+          <FilterSelect
+            label="CPU and memory of"
+            all="CPU and memory of all services"
+            value={selected}
+            choices={Object.fromEntries(replicated.map(({ service }) => [nameOf(service), `Replicas of ${service ?? 'the app'}`]))}
+            onChange={setSelected}
+          />
+        </div>
+      )}
       <UsageChart
         {...cursor}
         metrics={metrics}
         id="chart-cpu"
         title="CPU"
         hint="percent of one core"
-        select={select}
         series={series.map(({ name, cpu_percent }) => ({ name, values: cpu_percent }))}
         formatValue={formatCpu}
       />
@@ -77,7 +78,6 @@ function UsageChart({
   id,
   title,
   hint,
-  select,
   series: named,
   formatValue,
   ...chart
@@ -85,7 +85,6 @@ function UsageChart({
   id: string
   title: string
   hint: string | undefined
-  select?: ReactNode
   series: Pick<ChartSeries, 'name' | 'values'>[]
   formatValue: (value: number | null) => string
 }) {
@@ -103,7 +102,6 @@ function UsageChart({
           {title}
           {hint && <span className={`text-subtle ${styles.hint}`}>, {hint}</span>}
         </h2>
-        {select}
         <Legend series={series} totals={last} />
       </header>
       <Chart
