@@ -255,7 +255,7 @@ export function isFromHomeport(header, body, secret) {
       'A route is a path in which numbers, IDs, dates and tokens are placeholders: `/users/17` and `/users/42` are both `/users/:id`. The figures come from the request log, so they cover three days at most. A route leads to its requests.',
       { run: 'npx homeport metrics my-app --routes --sort slowest' },
       { h: 'CPU and memory' },
-      'They are sampled every 10 seconds for the app in production and each of its services, while it runs. An app that sleeps uses nothing and is not sampled.',
+      'They are sampled every 10 seconds for the app in production and each of its services, while it runs. While a service has several replicas, the Metrics page can show each of them. An app that sleeps uses nothing and is not sampled.',
       { h: 'Prometheus' },
       'The instance answers `GET /metrics` on the address of its API, in the text format of Prometheus. It needs an API token; the scope `read` is enough. A token sees the projects of its user, and a token with a project only that one. Figures of the Homeport process are for the owner of the instance.',
       { run: 'npx homeport tokens create prometheus --scope read' },
