@@ -175,9 +175,9 @@ export class RequestMetrics {
     return null
   }
 
-  /** The line of `traceparent` for the app. While the request log is off, the client's is forwarded as received. */
+  /** The line of `traceparent` for the app, by which it records no trace of a probe. While the request log is off, the client's is forwarded as received. */
   traceParentLine(requestId: string, received: string | undefined): string {
-    if (this.#isLogged) return `traceparent: ${formatTraceParent(requestId, parseTraceParent(received))}\r\n`
+    if (this.#isLogged) return `traceparent: ${formatTraceParent(requestId, parseTraceParent(received), this.#log !== null)}\r\n`
     return received === undefined ? '' : `traceparent: ${received}\r\n`
   }
 }

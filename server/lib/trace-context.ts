@@ -42,10 +42,10 @@ export function parseTraceParent(value: string | undefined): TraceParent | undef
   return { trace_id, flags }
 }
 
-/** The `traceparent` for the app: the edge's span, in the trace of the client or in a new one. */
-export function formatTraceParent(requestId: string, received: TraceParent | undefined): string {
+/** The `traceparent` for the app: the edge's span, in the trace of the client or in a new one, which is recorded if `isRecorded`. */
+export function formatTraceParent(requestId: string, received: TraceParent | undefined, isRecorded = true): string {
   const own = traceIdOf(requestId)
-  return `00-${received?.trace_id ?? own}-${own.slice(16)}-${received?.flags ?? '01'}`
+  return `00-${received?.trace_id ?? own}-${own.slice(16)}-${received?.flags ?? (isRecorded ? '01' : '00')}`
 }
 
 function readDigits(text: string, start: number, count: number): number {

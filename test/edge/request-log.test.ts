@@ -241,6 +241,8 @@ describe.each(edgePaths)('the request log, $name', ({ fast_path }) => {
   test('no requests for unknown hosts, no invalid requests, and none of the platform’s own probes', async () => {
     await get(edge.port, '/', { host: 'unknown.localhost' })
     await get(edge.port, '/', { headers: { 'x-homeport-probe': secret } })
+    // The app records no trace of it, which would have no request.
+    expect(received.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/)
     await sendRaw(edge.port, 'nonsense\r\n\r\n')
     await get(edge.port, '/last')
     const [record] = await take()
