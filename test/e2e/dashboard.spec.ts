@@ -63,6 +63,11 @@ test('an upload is named by its archive and redeployed from the palette', { tag:
   await dashboard.getByRole('option', { name: 'Redeploy' }).click()
   await expect(dashboard).toHaveURL(/deployments\/dpl_/)
   await expect(dashboard.getByText('ferry.tar.gz #2').first()).toBeVisible()
+  await dashboard.goto(platform.handle.dashboard_url)
+  await dashboard.keyboard.press('ControlOrMeta+k')
+  await dashboard.keyboard.type('ferry redeploy')
+  await dashboard.getByRole('option', { name: 'Ferry Redeploy' }).click()
+  await expect(dashboard.getByText('ferry.tar.gz #3').first()).toBeVisible()
 })
 
 test('the command palette goes anywhere by keyboard', { tag: '@full' }, async ({ dashboard, platform, createRepository }) => {
