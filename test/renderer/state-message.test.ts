@@ -2,7 +2,12 @@ import { expect, test } from 'vitest'
 import type { RuntimeStateEvent } from '../../server/contract/deployments.ts'
 import { formatStateMessage } from '../../renderer/features/logs/state-message.ts'
 
-const event: RuntimeStateEvent = { state: 'running', ts: '2026-11-27T00:00:00.000Z', exit_code: null, deployment_id: 'dpl_01m8d6etd81zgt5g3ax7x24c5f' }
+const event: RuntimeStateEvent = {
+  state: 'running',
+  ts: '2026-11-27T00:00:00.000Z',
+  exit_code: null,
+  deployment_id: 'dpl_01m8d6etd81zgt5g3ax7x24c5f',
+}
 
 test('a line about the state of an app names the deployment by its title, an old one by its ID', () => {
   expect(formatStateMessage(event, 'shop #5', false)).toBe('running (shop #5)')
