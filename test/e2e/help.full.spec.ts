@@ -59,6 +59,22 @@ test('the first steps are checked off by events, wherever they happen', async ({
 
 test('closed first steps stay closed, and Help restores them with their progress', async ({ dashboard, platform }) => {
   await expect(card(dashboard)).toContainText('3 of 6')
+  // A browser without their progress does not count from zero while it loads.
+  const asked = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  await dashboard.route('**/env-vars', async (route) => {
+    asked.resolve()
+    await held.promise
+    await route.continue()
+  })
+  await dashboard.evaluate(() => {
+    for (const key of Object.keys(localStorage)) if (key.startsWith('homeport.tour.')) localStorage.removeItem(key)
+  })
+  await dashboard.reload()
+  await asked.promise
+  await expect(card(dashboard)).toBeHidden()
+  held.resolve()
+  await expect(card(dashboard)).toContainText('3 of 6')
   await dashboard.getByRole('button', { name: 'Close first steps' }).click()
   await expect(card(dashboard)).toBeHidden()
   await dashboard.reload()
