@@ -10,7 +10,21 @@ export default defineConfig({
   base: '/app/',
   plugins: [react(), inlineOperationRoutes(), bundleFontLicenses(), precompressAssets()],
   css: { modules: { localsConvention: 'camelCase', generateScopedName: readableName } },
-  build: { outDir: '../out/renderer', emptyOutDir: true, target: 'es2024', modulePreload: { polyfill: false }, assetsInlineLimit: 0, minify: true },
+  build: {
+    outDir: '../out/renderer',
+    emptyOutDir: true,
+    target: 'es2024',
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    minify: true,
+    rolldownOptions: {
+      // A warning is lost among the lines of a build: what should be loaded on demand would be in the first bundle unnoticed.
+      onLog(level, log, handle) {
+        if (log.code === 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(log.message)
+        handle(level, log)
+      },
+    },
+  },
 })
 
 /** `logs-log-panel_log-line`, or `projects_project-row` for a file named like its folder or `page`. */

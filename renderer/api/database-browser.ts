@@ -3,16 +3,24 @@ import type { CallInput } from '../../server/client/operation-types.ts'
 import type { DatabaseTable, QueryRecord, RowFilter } from '../../server/contract/database-browser.ts'
 import { createIdempotencyKey } from '../lib/idempotency-key.ts'
 import type { ApiClient } from './api-client.ts'
+import { useCapabilities } from './capabilities.ts'
+import { findDatabase } from './databases.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
 import { useApiQuery, usePagedApiQuery } from './query.ts'
 import { queryKeys } from './query-keys.ts'
 
-/** The tables and views of a project's database. No event reports a change, so that each visit of a page asks again. */
-export const useDatabaseSchema = (slug: string) =>
-  useApiQuery((client, signal) => client.call('describeDatabase', { params: { slug }, signal }), {
-    queryKey: queryKeys.databaseSchema(slug),
-    refetchOnMount: 'always',
-  })
+/**
+ * The tables and views of a project's database, or null without one, which is asked first because a request for its tables would fail. No event
+ * reports a change, so that each visit of a page asks again.
+ */
+export function useDatabaseSchema(slug: string) {
+  const { has_instance_api } = useCapabilities()
+  return useApiQuery(
+    async (client, signal) =>
+      (await findDatabase(client, true, slug, signal)) === null ? null : client.call('describeDatabase', { params: { slug }, signal }),
+    { queryKey: queryKeys.databaseSchema(slug), refetchOnMount: 'always', enabled: has_instance_api },
+  )
+}
 
 export interface RowsFilter {
   schema: string

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
 import type { Deployment } from '../../server/contract/deployments.ts'
+import type { Project } from '../../server/contract/projects.ts'
 import { useApiQuery, usePagedApiQuery, useClient } from './query.ts'
 import { type DeploymentFilter, queryKeys } from './query-keys.ts'
 import { createMutationHook } from './mutation.ts'
+import { useDeployProject } from './projects.ts'
 
 export const useDeployments = (slug: string, filter: DeploymentFilter) =>
   usePagedApiQuery(
@@ -81,4 +83,20 @@ export function useRestart(slug: string) {
     onSuccess: ({ deployment_id }) => navigate(`/projects/${slug}/deployments/${deployment_id}`),
   })
   return { isPending, mutate: ({ id }: Deployment) => mutate({ params: { slug, id } }) }
+}
+
+/**
+ * Deploys a project again: the newest commit of its repository, or without one the source of the version that serves or was deployed last. Null if
+ * there is neither.
+ */
+export function useRedeploy({ slug, is_connected }: Pick<Project, 'slug' | 'is_connected'>, enabled = true): (() => void) | null {
+  const [, navigate] = useLocation()
+  const { data: serving } = useServingDeployment(slug, enabled && !is_connected)
+  const { data: latest } = useLatestDeployment(slug, enabled && !is_connected)
+  const rebuilt = serving ?? latest
+  const onSuccess = ({ deployment_id }: { deployment_id: string }) => navigate(`/projects/${slug}/deployments/${deployment_id}`)
+  const deploy = useDeployProject({ onSuccess })
+  const retry = useRetryDeployment({ onSuccess })
+  if (is_connected) return () => deploy.mutate({ params: { slug } })
+  return rebuilt ? () => retry.mutate({ params: { slug, id: rebuilt.id } }) : null
 }

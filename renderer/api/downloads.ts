@@ -74,9 +74,9 @@ export function useHarDownload(slug: string): {
 } {
   const showToast = useUi((state) => state.showToast)
   const { client } = useConnection((state) => state.current)
-  const version = useInstanceSession().data?.instance.version ?? ''
+  const instance = useInstanceSession().data?.instance ?? { version: '', edge_url: null, edge_https_url: null }
   const toFile = (requests: LoggedRequest[], captures = new Map<string, CapturedExchange>()) =>
-    new Blob([JSON.stringify(toHar(requests, version, captures))], { type: 'application/json' })
+    new Blob([JSON.stringify(toHar(requests, instance, captures))], { type: 'application/json' })
   const loadList = async (filters: RequestQuery): Promise<LoggedRequest[]> => {
     const found = await loadRequests(client, slug, filters)
     const most = limits.request_log.exported

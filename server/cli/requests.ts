@@ -1,7 +1,6 @@
 import type { CapturedExchange } from '../contract/request-captures.ts'
 import type { LoggedRequest, RequestFilters } from '../contract/requests.ts'
 import { limits } from '../contract/limits.ts'
-import { version } from '../contract/index.ts'
 import { toHar } from '../contract/request-har.ts'
 import type { ApiClient } from './client.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError } from './command.ts'
@@ -129,7 +128,8 @@ async function list(context: CommandContext, client: ApiClient, slug: string, fi
   }
   found.reverse()
   if (context.flags.har === true) {
-    context.terminal.out(JSON.stringify(toHar(found, version, await loadCaptures(client, slug, found)), undefined, 2))
+    const { instance } = await client.call('getSession', {})
+    context.terminal.out(JSON.stringify(toHar(found, instance, await loadCaptures(client, slug, found)), undefined, 2))
     return lastEventId
   }
   for (const request of found) print(context, request)

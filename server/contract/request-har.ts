@@ -1,19 +1,22 @@
 import type { CapturedExchange, CapturedMessage } from './request-captures.ts'
+import { type EdgeUrls, formatRequestUrl } from './request-url.ts'
 import type { LoggedRequest } from './requests.ts'
 
 /**
  * Requests of the request log as HAR 1.2, in the given order. Of requests that were not captured there are no headers and bodies: their lists are empty,
  * and unknown sizes are -1.
  */
-export function toHar(requests: readonly LoggedRequest[], version: string, captures: ReadonlyMap<string, CapturedExchange> = new Map()) {
-  const entries = requests.map((request) => toEntry(request, captures.get(request.id)))
-  return { log: { version: '1.2', creator: { name: 'Homeport', version }, entries } }
+export function toHar(
+  requests: readonly LoggedRequest[],
+  instance: EdgeUrls & { version: string },
+  captures: ReadonlyMap<string, CapturedExchange> = new Map(),
+) {
+  const entries = requests.map((request) => toEntry(request, instance, captures.get(request.id)))
+  return { log: { version: '1.2', creator: { name: 'Homeport', version: instance.version }, entries } }
 }
 
-function toEntry(
-  { id, time, method, scheme, host, path, query, protocol, status, duration_ms, bytes, ...times }: LoggedRequest,
-  captured: CapturedExchange | undefined,
-) {
+function toEntry(logged: LoggedRequest, edgeUrls: EdgeUrls, captured: CapturedExchange | undefined) {
+  const { id, time, method, query, protocol, status, duration_ms, bytes, ...times } = logged
   const { request, response } = captured ?? {}
   const postData = request?.body != null && { mimeType: contentTypeOf(request), text: request.body, ...commentOf(request) }
   return {
@@ -21,7 +24,7 @@ function toEntry(
     time: duration_ms,
     request: {
       method,
-      url: `${scheme}://${host}${path}${query === null ? '' : `?${query}`}`,
+      url: formatRequestUrl(logged, edgeUrls),
       httpVersion: protocol,
       cookies: [],
       headers: toPairs(request),

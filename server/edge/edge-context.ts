@@ -63,34 +63,37 @@ const noop = (): void => {}
 
 /**
  * Finds the target of a host name. While the app is starting, the request waits for the route to change. Calls `onTarget` once, immediately if there
- * is nothing to wait for. Returns a function that stops waiting.
+ * is nothing to wait for. `hasWaited`: an app was starting, rather than that a worker asked the platform which page an unknown name has. Returns a
+ * function that stops waiting.
  */
 export function waitForTarget(
   edge: EdgeContext,
   { host, isLoopbackClient }: Pick<RequestContext, 'host' | 'isLoopbackClient'>,
-  onTarget: (target: RouteTarget | undefined) => void,
+  onTarget: (target: RouteTarget | undefined, hasWaited: boolean) => void,
 ): () => void {
   const current = edge.router.find(host, isLoopbackClient)
   if (!isStarting(current)) {
-    onTarget(current)
+    onTarget(current, false)
     return noop
   }
+  let hasWaited = isOfProject(current)
   const waitUntil = edge.deadlines.now + edge.start_timeout_ms
   let stopListening = noop
   const check = (): void => {
     const target = edge.router.find(host, isLoopbackClient)
     if (isStarting(target) && edge.deadlines.now < waitUntil) {
+      hasWaited ||= isOfProject(target)
       stopListening = edge.router.onceRouteChanged(host, check)
       return
     }
     stop()
-    onTarget(target)
+    onTarget(target, hasWaited)
   }
   const timeout: Timeout = {
     deadline: waitUntil,
     expire() {
       stop()
-      onTarget(edge.router.find(host, isLoopbackClient))
+      onTarget(edge.router.find(host, isLoopbackClient), hasWaited)
     },
   }
   const stop = (): void => {
@@ -102,7 +105,9 @@ export function waitForTarget(
   return stop
 }
 
-const isStarting = (target: RouteTarget | undefined): boolean => target?.route.kind === 'page' && target.route.page === 'starting'
+const isOfProject = ({ route }: RouteTarget): boolean => route.project_id !== ''
+
+const isStarting = (target: RouteTarget | undefined): target is RouteTarget => target?.route.kind === 'page' && target.route.page === 'starting'
 
 /** Checks that a request body keeps arriving. Only the client's own slowness counts, not time during which the app applies back pressure. */
 export class BodyTimeout implements Timeout {

@@ -37,9 +37,8 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
   protected bodyTimeout: BodyTimeout | undefined
   #stopWaiting: (() => void) | undefined
   protected readonly destroy = (): void => void this.transport.destroy()
-  #isWaiting = false
-  readonly #onTarget = (target: RouteTarget | undefined): void => {
-    if (this.#isWaiting) this.metrics.markReady()
+  readonly #onTarget = (target: RouteTarget | undefined, hasWaited: boolean): void => {
+    if (hasWaited) this.metrics.markReady()
     this.#serveTarget(target)
   }
 
@@ -65,9 +64,7 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
   #dispatch(): void {
     const ready = this.edge.router.find(this.host, this.isLoopbackClient)
     if (ready?.upstream) return this.#serveTarget(ready)
-    this.#isWaiting = false
     this.#stopWaiting = waitForTarget(this.edge, this, this.#onTarget)
-    this.#isWaiting = true
   }
 
   #serveTarget(target: RouteTarget | undefined): void {

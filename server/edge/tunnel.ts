@@ -121,7 +121,8 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
   }
 
   #dispatch(): void {
-    this.#stopWaiting = waitForTarget(this.#edge, this, (target) => {
+    this.#stopWaiting = waitForTarget(this.#edge, this, (target, hasWaited) => {
+      if (hasWaited) this.#metrics.markReady()
       if (target === undefined) return this.#sendPage('unknown_host')
       this.#target = target
       target.addRequest(this.#destroy, this.#isProbe)

@@ -153,11 +153,12 @@ describe('homeport requests', () => {
   test('--har writes the filtered requests as one HAR 1.2 document', async () => {
     const run = commandLine(context.platform.handle.instance, folder.path)
     const { code, out } = await run('requests', 'logged', '--har', '--path', '/3')
+    const { port } = new URL(context.platform.handle.instance.edge_url)
     expect(code).toBe(0)
     const { log } = har.parse(JSON.parse(out))
     expect(log.entries).toMatchObject([
       {
-        request: { method: 'GET', url: 'http://logged.localhost/3?token=***', queryString: [{ name: 'token', value: '***' }] },
+        request: { method: 'GET', url: `http://logged.localhost:${port}/3?token=***`, queryString: [{ name: 'token', value: '***' }] },
         response: { status: 404 },
       },
     ])

@@ -1,5 +1,6 @@
 import { expect, type Page } from '@playwright/test'
 import type { DatabaseTable, PlanNode, QueryRecord, TableColumn } from '../../server/contract/database-browser.ts'
+import type { Database } from '../../server/contract/databases.ts'
 import type { Screen } from './screen.ts'
 
 const column = (name: string, type: string, change: Partial<TableColumn> = {}): TableColumn => ({
@@ -81,7 +82,21 @@ const plan: PlanNode = {
   ],
 }
 
+const database: Database = {
+  db_name: 'p_lighthouse',
+  db_user: 'p_lighthouse',
+  password: 'secret',
+  host: '127.0.0.1',
+  port: 5432,
+  connection_string: 'postgresql://p_lighthouse:secret@127.0.0.1:5432/p_lighthouse',
+  engine: 'postgresql',
+  engine_version: '18.4',
+  size_bytes: 7_900_000,
+  created_at: '2026-11-01T08:00:00.000Z',
+}
+
 async function withDatabase(page: Page, found: DatabaseTable[] = tables): Promise<void> {
+  await page.route('**/instance/projects/lighthouse/database', (route) => route.fulfill({ json: { database, unavailable: null } }))
   await page.route('**/database/schema', (route) => route.fulfill({ json: { tables: found, is_truncated: false } }))
   await page.route('**/database/rows?*', (route) => {
     const isOne = new URL(route.request().url()).searchParams.get('limit') === '1'
@@ -145,6 +160,7 @@ export const browserScreens: Screen[] = [
     before: (page) => withDatabase(page, []),
     act: (page) => expect(page.getByText('No tables')).toBeVisible(),
   },
+  { name: 'tables-none', path: 'projects/chart-room/database/tables', act: (page) => expect(page.getByText('No database')).toBeVisible() },
   {
     name: 'tables-row',
     path: tablesPath,

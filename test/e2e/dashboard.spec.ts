@@ -63,6 +63,14 @@ test('an upload is named by its archive and redeployed from the palette', { tag:
   await dashboard.getByRole('option', { name: 'Redeploy' }).click()
   await expect(dashboard).toHaveURL(/deployments\/dpl_/)
   await expect(dashboard.getByText('ferry.tar.gz #2').first()).toBeVisible()
+  await dashboard.goto(platform.handle.dashboard_url)
+  await expect(dashboard.getByRole('heading', { name: 'Projects', exact: true })).toBeVisible()
+  await dashboard.keyboard.press('ControlOrMeta+k')
+  const search = dashboard.getByRole('combobox', { name: 'Search or run a command' })
+  await expect(search).toBeFocused()
+  await search.fill('ferry redeploy')
+  await dashboard.getByRole('option', { name: 'Ferry Redeploy' }).click()
+  await expect(dashboard.getByText('ferry.tar.gz #3').first()).toBeVisible()
 })
 
 test('the command palette goes anywhere by keyboard', { tag: '@full' }, async ({ dashboard, platform, createRepository }) => {

@@ -89,6 +89,10 @@ test('pages request only what exists, and retry a part that the network lost', a
   await platform.waitForEnd('bare', (await platform.deploy('bare')).id)
   await dashboard.goto(`${platform.handle.dashboard_url}projects/bare/database`)
   await expect(dashboard.getByRole('heading', { name: 'No database yet' })).toBeVisible()
+  for (const page of ['tables', 'sql']) {
+    await dashboard.goto(`${platform.handle.dashboard_url}projects/bare/database/${page}`)
+    await expect(dashboard.getByRole('heading', { name: 'No database', exact: true })).toBeVisible()
+  }
   await dashboard.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: 'Settings' }).click()
   await dashboard.getByRole('button', { name: 'Delete project…' }).click()
   await dashboard.getByLabel('Type bare to confirm').fill('bare')

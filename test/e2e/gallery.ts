@@ -1,9 +1,10 @@
 /**
  * Screenshots of every screen, in both themes, wide and narrow, into out/gallery/: `node test/e2e/gallery.ts [parts of names]`.
- * The content is real: the platform runs, builds and serves.
+ * `--theme dark` and `--width 1440` choose one. The content is real: the platform runs, builds and serves.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { chromium } from '@playwright/test'
 import { waitUntilIdle } from '../support/page-performance.ts'
 import { startTestPlatform } from '../support/platform.ts'
@@ -13,7 +14,12 @@ import { screens } from './screens.ts'
 import { toDashboardTarget, openScreen, createWindow } from './screen-navigation.ts'
 
 const folder = join(import.meta.dirname, '../../out/gallery')
-const wanted = process.argv.slice(2)
+const { values, positionals: wanted } = parseArgs({
+  options: { theme: { type: 'string', multiple: true }, width: { type: 'string', multiple: true } },
+  allowPositionals: true,
+})
+const themes = (['light', 'dark'] as const).filter((theme) => values.theme?.includes(theme) ?? true)
+const widths = values.width?.map(Number) ?? [1280, 390]
 
 mkdirSync(folder, { recursive: true })
 const seeded = await createSeededPlatform({ pictures: true })
@@ -24,11 +30,9 @@ const browser = await chromium.launch({
   args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
 })
 try {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    for (const viewport of [
-      { width: 1280, height: 820 },
-      { width: 390, height: 844 },
-    ]) {
+  for (const colorScheme of themes) {
+    for (const width of widths) {
+      const viewport = { width, height: width < 500 ? 844 : width < 1400 ? 820 : 900 }
       const context = await createWindow(browser, { colorScheme, viewport, deviceScaleFactor: viewport.width < 500 ? 2 : 1 })
       context.on('console', (message) => message.type() === 'error' && console.log(`  console: ${message.text()}`))
       context.on('weberror', (error) => console.log(`  page: ${error.error().message}`))

@@ -69,6 +69,25 @@ test('closed first steps stay closed, and Help restores them with their progress
   await expect(card(dashboard)).toContainText('3 of 6')
 })
 
+test('a browser without the progress of the first steps does not count from zero while it loads', async ({ dashboard }) => {
+  await expect(card(dashboard)).toContainText('3 of 6')
+  const asked = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  await dashboard.route('**/env-vars', async (route) => {
+    asked.resolve()
+    await held.promise
+    await route.continue()
+  })
+  await dashboard.evaluate(() => {
+    for (const key of Object.keys(localStorage)) if (key.startsWith('homeport.tour.')) localStorage.removeItem(key)
+  })
+  await dashboard.reload()
+  await asked.promise
+  await expect(card(dashboard)).toBeHidden()
+  held.resolve()
+  await expect(card(dashboard)).toContainText('3 of 6')
+})
+
 test('a failed build links to its help, and is fixed, with the keyboard only', async ({ dashboard, platform }) => {
   await expect(dashboard.getByRole('list', { name: 'Projects' })).toBeVisible()
   await dashboard.keyboard.press('n')

@@ -10,6 +10,7 @@ test('the log of an app follows, holds its position on scroll, and never stops b
   await platform.waitForEnd('chatty', (await platform.deploy('chatty')).id)
   await dashboard.goto(`${platform.handle.dashboard_url}projects/chatty/logs`)
   await expect(lines(dashboard).filter({ hasText: 'chatty listens' })).toBeVisible()
+  await expect(lines(dashboard).filter({ hasText: /running \(#1 / })).toBeVisible()
   await expect(dashboard.locator('.ink-cyan')).toHaveText('chatty')
 
   // A burst, a resize of the window, and another burst: the newest line stays visible all the time.

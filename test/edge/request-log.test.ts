@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request, type IncomingHttpHeaders, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { limits } from '../../server/contract/limits.ts'
+import type { StatusPage } from '../../server/edge/edge.ts'
 import { createRequestLog, type RequestRecord } from '../../server/edge/request-log.ts'
 import { spanIdOf, timeOfId, traceIdOf } from '../../server/lib/trace-context.ts'
 import {
@@ -211,6 +212,28 @@ describe.each(edgePaths)('the request log, $name', ({ fast_path }) => {
     expect(records[0]!.wake_ms).toBeGreaterThanOrEqual(700)
     expect(records[0]!.app_ms).toEqual(expect.any(Number))
     await sleeping.close()
+  })
+
+  test('the wait of a WebSocket for an app that starts', async () => {
+    const asked = Promise.withResolvers<void>()
+    const resolveUnknownHost = (): StatusPage => {
+      asked.resolve()
+      return { ...routeOwner, kind: 'page', page: 'starting' }
+    }
+    const starting = await startEdge({ fast_path, isRequestLogEnabled: () => true, resolveUnknownHost })
+    const socket = new WebSocket(`ws://127.0.0.1:${starting.port}/socket`, { headers: { host: 'app.localhost' } })
+    onTestFinished(async () => {
+      socket.terminate()
+      await starting.close()
+    })
+    const opened = new Promise((resolve) => socket.once('open', resolve))
+    await asked.promise
+    await starting.advance(700)
+    await starting.routeToPort(app.port)
+    await opened
+    const [record] = await starting.edge.requests.take()
+    expect(record).toMatchObject({ status: 101, target: '/socket' })
+    expect(record!.wake_ms).toBeGreaterThanOrEqual(700)
   })
 
   test('the app receives the request ID, and a trace that begins at the edge', async () => {

@@ -189,6 +189,17 @@ fullTest('the status page of a name without a route comes from the platform each
   await until(async () => ((await get(port, '/', { host })).status === 404 ? true : undefined), { what: 'no page' })
 })
 
+test('asking the platform for a status page is no wait for an app', async () => {
+  const { edge, port } = await start({
+    isRequestLogEnabled: () => true,
+    resolveUnknownHost: (name) => (name === host ? { ...routeOwner, kind: 'page', page: 'building' } : undefined),
+  })
+  await get(port, '/', { host })
+  const records: RequestRecord[] = []
+  await until(async () => records.push(...(await edge.requests.take())) > 0 || undefined, { what: 'the record' })
+  expect(records).toMatchObject([{ status: 503, wake_ms: 0 }])
+})
+
 fullTest('WebSockets and half-closed connections work as in one process', async () => {
   const { edge, port } = await start()
   const app = await startApp((request, response) => void request.on('end', () => response.end('ok')).resume())

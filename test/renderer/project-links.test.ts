@@ -12,6 +12,7 @@ test('a query with the name of a project and of a page finds the page, in any or
   expect(split('shop env')).toEqual(['shop', ['Environment']])
   expect(split('shop config')).toEqual(['shop', ['Environment', 'Settings']])
   expect(split('shop rollback')).toEqual(['shop', ['Roll back…']])
+  expect(split('shop redeploy')).toEqual(['shop', ['Redeploy', 'Upload archive…']])
   expect(split('shop del')).toEqual(['shop', ['Delete…']])
 })
 

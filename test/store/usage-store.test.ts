@@ -44,7 +44,7 @@ test('replicas keep rows of their own when they age', () => {
 })
 
 test('samples of versions that knew no replicas count for all of them', async () => {
-  const db = openSqlite({ path: join(folder, 'earlier.db') })
+  const db = openSqlite({ path: join(folder, 'earlier.db'), durable: false })
   await migrate(
     db,
     metricsMigrations.slice(
@@ -57,5 +57,5 @@ test('samples of versions that knew no replicas count for all of them', async ()
   expect(createUsageStore(db).readSince('a', 0)).toEqual([
     { project_id: 'a', ts: 1, seconds: 10, service: '', replica: 0, samples: 3, cpu_sum: 30, memory_max: 64 },
   ])
-  db.close()
+  await db.close()
 })

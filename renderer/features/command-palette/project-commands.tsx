@@ -31,9 +31,9 @@ import {
 } from 'lucide-react'
 import { useLocation } from 'wouter'
 import { actionLabels } from '../../../server/contract/labels.ts'
-import { useLatestDeployment, useRestart, useRetryDeployment, useServingDeployment } from '../../api/deployments.ts'
+import { useRedeploy, useRestart, useServingDeployment } from '../../api/deployments.ts'
 import { useCheckRepository } from '../../api/previews.ts'
-import { useDeployProject, useProject, useUpdateProject } from '../../api/projects.ts'
+import { useProject, useUpdateProject } from '../../api/projects.ts'
 import { useCapabilities, usePromotionTargets } from '../../api/capabilities.ts'
 import { openExternalUrl } from '../../lib/external-links.ts'
 import { useAppUrl, useSecureAppUrl } from '../../api/app-url.ts'
@@ -43,15 +43,11 @@ import { CommandGroup, type GroupProps, type PaletteCommand } from './command-gr
 export function ProjectCommands({ slug, ...group }: GroupProps & { slug: string }) {
   const { data: project } = useProject(slug)
   const { data: serving } = useServingDeployment(slug)
-  const { data: latest } = useLatestDeployment(slug)
-  // Without a repository the source of the last deployment is built again.
-  const rebuilt = serving ?? latest
   const address = useAppUrl(slug)
   const secureUrl = useSecureAppUrl(slug)
   const [, navigate] = useLocation()
   const projectPath = `/projects/${slug}`
-  const deploy = useDeployProject({ onSuccess: ({ deployment_id }) => navigate(`${projectPath}/deployments/${deployment_id}`) })
-  const retry = useRetryDeployment({ onSuccess: ({ deployment_id }) => navigate(`${projectPath}/deployments/${deployment_id}`) })
+  const redeploy = useRedeploy({ slug, is_connected: project?.is_connected ?? false })
   const restart = useRestart(slug)
   const change = useUpdateProject({ successMessage: 'Saved.' })
   const check = useCheckRepository({ successMessage: 'Repository checked.' })
@@ -59,28 +55,26 @@ export function ProjectCommands({ slug, ...group }: GroupProps & { slug: string 
   const promotionTargets = usePromotionTargets()
   if (!project) return null
   const commands: PaletteCommand[] = [
-    ...(project.is_connected
+    ...(redeploy
       ? [
-          {
-            text: 'Deploy',
-            synonyms: 'redeploy build ship release',
-            shortcut: 'deploy' as const,
-            isMain: true,
-            icon: <Rocket size={16} aria-hidden />,
-            run: () => deploy.mutate({ params: { slug } }),
-          },
+          project.is_connected
+            ? {
+                text: 'Deploy',
+                synonyms: 'redeploy build ship release',
+                shortcut: 'deploy' as const,
+                isMain: true,
+                icon: <Rocket size={16} aria-hidden />,
+                run: redeploy,
+              }
+            : {
+                text: actionLabels.retry,
+                synonyms: 'deploy rebuild again',
+                isMain: true,
+                icon: <RotateCw size={16} aria-hidden />,
+                run: redeploy,
+              },
         ]
-      : rebuilt
-        ? [
-            {
-              text: actionLabels.retry,
-              synonyms: 'deploy rebuild again',
-              isMain: true,
-              icon: <RotateCw size={16} aria-hidden />,
-              run: () => retry.mutate({ params: { slug, id: rebuilt.id } }),
-            },
-          ]
-        : []),
+      : []),
     {
       text: 'Deploy: upload a .zip or .tar.gz…',
       icon: <FileArchive size={16} aria-hidden />,

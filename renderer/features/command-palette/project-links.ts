@@ -1,14 +1,15 @@
 import type { LucideIcon } from 'lucide-react'
-import { Braces, ChartColumn, Database, FileArchive, Globe, History, ScrollText, Settings2, Square, Trash2, Waypoints } from 'lucide-react'
+import { Braces, ChartColumn, Database, FileArchive, Globe, History, RotateCw, ScrollText, Settings2, Square, Trash2, Waypoints } from 'lucide-react'
+import { actionLabels } from '../../../server/contract/labels.ts'
 
-/** Pages and dialogs of any project, for queries such as “shop logs”. */
-interface ProjectLink {
+/** Pages, dialogs and actions of any project, for queries such as “shop logs”. */
+export interface ProjectLink {
   text: string
   /** Other words for it. */
   synonyms: string
   icon: LucideIcon
-  /** Below the path of the project. */
-  path: string
+  /** Below the path of the project; null for its redeployment, which has no page. */
+  path: string | null
 }
 
 export const projectLinks: readonly ProjectLink[] = [
@@ -20,6 +21,7 @@ export const projectLinks: readonly ProjectLink[] = [
   { text: 'Domains', synonyms: 'dns hostname', icon: Globe, path: '/domains' },
   { text: 'Settings', synonyms: 'config build options', icon: Settings2, path: '/settings' },
   { text: 'Roll back…', synonyms: 'rollback revert undo', icon: History, path: '?do=rollback' },
+  { text: actionLabels.retry, synonyms: 'deploy rebuild again', icon: RotateCw, path: null },
   { text: 'Upload archive…', synonyms: 'deploy redeploy zip', icon: FileArchive, path: '?do=upload' },
   { text: 'Stop…', synonyms: 'pause shut down', icon: Square, path: '?do=stop' },
   { text: 'Delete…', synonyms: 'remove destroy', icon: Trash2, path: '?do=delete' },

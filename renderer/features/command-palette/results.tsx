@@ -2,12 +2,13 @@ import { Command } from 'cmdk'
 import { CircleHelp } from 'lucide-react'
 import { useMemo } from 'react'
 import { useLocation } from 'wouter'
-import { useDeployments } from '../../api/deployments.ts'
+import type { Project } from '../../../server/contract/projects.ts'
+import { useDeployments, useRedeploy } from '../../api/deployments.ts'
 import { useProjectSearch } from '../../api/project-search.ts'
 import { deploymentTitle } from '../../components/deployment-line.tsx'
 import { StatusIcon, deploymentBadge, projectBadge } from '../../components/status.tsx'
 import { searchTopics } from '../../../server/help/topics.ts'
-import { splitProjectQuery } from './project-links.ts'
+import { type ProjectLink, splitProjectQuery } from './project-links.ts'
 import styles from './command-palette.module.css'
 import type { GroupProps } from './command-group.tsx'
 
@@ -81,28 +82,41 @@ export function DeploymentResults({ slug, matchesQuery, run }: Pick<GroupProps, 
 
 /** Pages of projects, for a query such as “shop logs”. */
 export function ProjectLinkResults({ terms, run }: { terms: string[]; run: GroupProps['run'] }) {
-  const [, navigate] = useLocation()
   const split = useMemo(() => splitProjectQuery(terms), [terms])
   const { matches } = useProjectSearch(split?.project.join(' ') ?? '')
   if (!split || matches.length === 0 || split.links.length === 0) return null
   return (
     <Command.Group heading="In projects">
-      {matches.slice(0, maxLinkedProjects).flatMap((project) =>
-        split.links.map(({ text, icon: Icon, path }) => (
-          <Command.Item
-            key={`${project.id} ${path}`}
-            value={`${project.id} ${path}`}
-            onSelect={() => run(() => navigate(`/projects/${project.slug}${path}`), `${recentProjectPrefix}${project.slug}`)}
-            className={styles.paletteItem}
-          >
-            <Icon size={16} aria-hidden />
-            <span className="truncate">{project.name}</span>
-            <span className="text-muted">{text}</span>
-          </Command.Item>
-        )),
-      )}
+      {matches.slice(0, maxLinkedProjects).map((project) => (
+        <ProjectLinks key={project.id} project={project} links={split.links} run={run} />
+      ))}
     </Command.Group>
   )
+}
+
+function ProjectLinks({ project, links, run }: { project: Project; links: readonly ProjectLink[]; run: GroupProps['run'] }) {
+  const [, navigate] = useLocation()
+  const redeploy = useRedeploy(
+    project,
+    links.some(({ path }) => path === null),
+  )
+  return links.map(({ text, icon: Icon, path }) => {
+    const select = path === null ? redeploy : () => navigate(`/projects/${project.slug}${path}`)
+    return (
+      select && (
+        <Command.Item
+          key={text}
+          value={`${project.id} ${text}`}
+          onSelect={() => run(select, `${recentProjectPrefix}${project.slug}`)}
+          className={styles.paletteItem}
+        >
+          <Icon size={16} aria-hidden />
+          <span className="truncate">{project.name}</span>
+          <span className="text-muted">{text}</span>
+        </Command.Item>
+      )
+    )
+  })
 }
 
 const maxTopics = 5

@@ -23,7 +23,7 @@ export default function SqlPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`SQL · ${project?.name ?? slug}`)
   const { data, error, refetch } = useDatabaseSchema(slug)
-  if (!data) return <DatabaseMissing slug={slug} error={error} onRetry={() => void refetch()} />
+  if (!data) return <DatabaseMissing slug={slug} isMissing={data === null} error={error} onRetry={() => void refetch()} />
   return <Console slug={slug} tables={data.tables} />
 }
 

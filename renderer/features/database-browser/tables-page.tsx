@@ -24,7 +24,7 @@ export default function TablesPage({ slug }: { slug: string }) {
   useTitle(`Tables · ${project?.name ?? slug}`)
   const { data, error, refetch } = useDatabaseSchema(slug)
   const { params, change, replace } = useQueryParams()
-  if (!data) return <DatabaseMissing slug={slug} error={error} onRetry={() => void refetch()} />
+  if (!data) return <DatabaseMissing slug={slug} isMissing={data === null} error={error} onRetry={() => void refetch()} />
   if (data.tables.length === 0)
     return (
       <div className="card">

@@ -45,10 +45,10 @@ export default function LogsPage({ slug }: { slug: string }) {
   const shown = listed?.services.find((one) => (service === null ? one.is_main : one.name === service))
   const number = /^\d{1,2}$/.exec(params.get('replica') ?? '')?.[0] ?? null
   const replica = number === null || shown === undefined ? null : { service: shown.name, number }
-  const { store, stream, state, deployments } = useRuntimeLog(slug, { branch, service, replica })
+  const titles = useDeploymentTitles(slug)
+  const { store, stream, state, deployments } = useRuntimeLog(slug, { branch, service, replica }, titles)
   const replicas = [...new Set([...(shown?.replicas ?? []).map((one) => String(one.replica)), ...(number === null ? [] : [number])])]
   const select = ({ service: nextService, branch: nextBranch }: FollowedLog) => replace({ service: nextService, branch: nextBranch })
-  const titles = useDeploymentTitles(slug)
   const download = useRuntimeLogDownload(slug, { branch, service })
   const isDeployed = project?.status !== 'created'
   const file = `${[slug, branch?.replaceAll('/', '-'), service].filter(Boolean).join('-')}.log`
@@ -117,7 +117,7 @@ export default function LogsPage({ slug }: { slug: string }) {
                   ? 'Live'
                   : 'Not deployed yet'
         }
-        groups={deployments.map((id) => ({ value: id, text: titles.get(id) ?? `Deployment …${id.slice(-6)}` }))}
+        groups={deployments.map((id) => ({ value: id, text: titles?.get(id) ?? `Deployment …${id.slice(-6)}` }))}
         showsTimes
       />
       {isJumping && (
@@ -133,9 +133,10 @@ export default function LogsPage({ slug }: { slug: string }) {
   )
 }
 
-/** Titles of the newest deployments, by ID. */
-function useDeploymentTitles(slug: string): Map<string, string> {
-  const { data } = useDeployments(slug, {})
+/** Titles of the newest deployments, by ID; null while they are loaded. */
+function useDeploymentTitles(slug: string): ReadonlyMap<string, string> | null {
+  const { data, isLoading } = useDeployments(slug, {})
+  if (isLoading) return null
   const listed = data?.pages.flatMap((page) => page.deployments) ?? []
   return new Map(listed.map((one) => [one.id, numberedTitle(one)]))
 }

@@ -1,14 +1,18 @@
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useEffectEvent, useMemo, useState } from 'react'
 import { followRuntimeLog, type ReplicaLog } from '../../api/runtime-log.ts'
 import { useClient } from '../../api/query.ts'
-import type { RuntimeState, RuntimeStateEvent } from '../../../server/contract/deployments.ts'
+import type { RuntimeState } from '../../../server/contract/deployments.ts'
 import type { StreamState } from '../../api/event-stream.ts'
 import { chooseAppState } from './app-state.ts'
 import { createLogStore } from './log-store.ts'
 import type { LogLine } from './log-line.ts'
+import { formatStateMessage } from './state-message.ts'
 
-/** Output of the app, in production or in a branch preview: the latest lines, then live output across restarts, sleep and new deployments. */
-export function useRuntimeLog(slug: string, { branch, service, replica }: ReplicaLog) {
+/**
+ * Output of the app, in production or in a branch preview: the latest lines, then live output across restarts, sleep and new deployments. `titles`: of
+ * the deployments, which lines about their state name; the log is opened once they are known.
+ */
+export function useRuntimeLog(slug: string, { branch, service, replica }: ReplicaLog, titles: ReadonlyMap<string, string> | null) {
   const client = useClient()
   const [name, number] = [replica?.service, replica?.number]
   const store = useMemo(() => createLogStore(), [client, slug, branch, service, name, number])
@@ -16,7 +20,11 @@ export function useRuntimeLog(slug: string, { branch, service, replica }: Replic
   const [state, setState] = useState<RuntimeState | null>(null)
   const [deployments, setDeployments] = useState<string[]>([])
 
+  const findTitle = useEffectEvent((id: string | null) => (id === null ? undefined : titles?.get(id)))
+  const isReady = titles !== null
+
   useEffect(() => {
+    if (!isReady) return
     const states = new Map<string | null, RuntimeState>()
     // Without `starting`, to distinguish waking from starting.
     const settledStates = new Map<string | null, RuntimeState>()
@@ -38,7 +46,7 @@ export function useRuntimeLog(slug: string, { branch, service, replica }: Replic
               if (data.deployment_id !== null) ids.add(data.deployment_id)
             } else if (event === 'state') {
               lines.push({
-                text: stateMessage(data, settledStates.get(data.deployment_id) === 'cold'),
+                text: formatStateMessage(data, findTitle(data.deployment_id), settledStates.get(data.deployment_id) === 'cold'),
                 source: 'system',
                 ts: data.ts,
                 group: data.deployment_id,
@@ -60,20 +68,7 @@ export function useRuntimeLog(slug: string, { branch, service, replica }: Replic
         },
       },
     )
-  }, [client, slug, branch, service, name, number, store])
+  }, [client, slug, branch, service, name, number, store, isReady])
 
   return { store, stream, state, deployments }
-}
-
-function stateMessage({ state, exit_code, deployment_id }: RuntimeStateEvent, wasAsleep: boolean): string {
-  const code = exit_code === null ? '' : ` with code ${exit_code}`
-  const message = {
-    starting: wasAsleep ? 'waking up for a request' : 'starting',
-    running: wasAsleep ? 'awake' : 'running',
-    cold: 'asleep after being idle; the next request wakes it',
-    exited: `exited${code}`,
-    oom: 'stopped: out of memory',
-    stopped: 'stopped',
-  }[state]
-  return deployment_id === null ? message : `${message} (deployment …${deployment_id.slice(-6)})`
 }

@@ -1,5 +1,5 @@
 import { Ship } from 'lucide-react'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import { useDeployments, useLatestDeployment, useServingDeployment } from '../../api/deployments.ts'
 import { useDevServers } from '../../api/dev-servers.ts'
@@ -12,6 +12,7 @@ import { toApiError } from '../../lib/api-error.ts'
 import { EmptyState, ProblemView, Skeleton, SkeletonRows } from '../../components/feedback.tsx'
 import { formatDateTime } from '../../lib/format.ts'
 import { StatusIcon, projectBadge } from '../../components/status.tsx'
+import { lazyWithRetry } from '../../lib/load-with-retry.ts'
 import { useInitialLoading } from '../../lib/use-initial-loading.ts'
 import { RelativeTime } from '../../components/time.tsx'
 import { DeploymentRows } from '../../components/deployment-rows.tsx'
@@ -19,7 +20,6 @@ import { isTerminal } from '../../lib/deployment-progress.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { useFaviconStatus } from '../../lib/use-favicon-status.ts'
 import { RollbackConfirmDialog } from '../deployments/index.ts'
-import { ProjectPlan } from '../plan/index.ts'
 import { UnsavedFilesNotice } from '../volumes/index.ts'
 import { CurrentDeployment } from './current-deployment.tsx'
 import { DevServers } from './dev-servers.tsx'
@@ -29,6 +29,8 @@ import { OpenPreviews } from './open-previews.tsx'
 import { Traffic } from './traffic.tsx'
 import { SleepSetting } from './sleep-setting.tsx'
 import styles from './overview.module.css'
+
+const ProjectPlan = lazyWithRetry(async () => ({ default: (await import('../plan/index.ts')).ProjectPlan }))
 
 const maxRecent = 5
 
@@ -66,7 +68,11 @@ export function Overview({ slug }: { slug: string }) {
               : 'Select Deploy and choose the app’s folder, or drop a .zip or .tar.gz here.'}
           </EmptyState>
         </div>
-        {project?.is_connected && <ProjectPlan project={project} />}
+        {project?.is_connected && (
+          <Suspense fallback={<Skeleton height={260} />}>
+            <ProjectPlan project={project} />
+          </Suspense>
+        )}
       </div>
     )
   }

@@ -1,14 +1,11 @@
 import type { CapturedMessage } from '../../../server/contract/request-captures.ts'
+import { type EdgeUrls, formatRequestUrl } from '../../../server/contract/request-url.ts'
 import type { LoggedRequest } from '../../../server/contract/requests.ts'
 
-/** A command that sends the same request again, with the headers and the body that were captured of it. `edgeUrls`: where apps answer. */
-export function toCurl(
-  { method, scheme, host, path, query }: LoggedRequest,
-  edgeUrls: readonly (string | null)[],
-  captured?: CapturedMessage,
-): string {
-  const edge = edgeUrls.map((url) => (url === null ? null : URL.parse(url))).find((url) => url?.protocol === `${scheme}:`)
-  const url = `${scheme}://${host}${edge?.port ? `:${edge.port}` : ''}${path}${query === null ? '' : `?${query}`}`
+/** A command that sends the same request again, with the headers and the body that were captured of it. */
+export function toCurl(logged: LoggedRequest, edgeUrls: EdgeUrls, captured?: CapturedMessage): string {
+  const { method } = logged
+  const url = formatRequestUrl(logged, edgeUrls)
   const option = method === 'GET' ? '' : method === 'HEAD' ? '--head ' : `--request ${/^[A-Z]+$/.test(method) ? method : quote(method)} `
   const headers = (captured?.headers ?? []).filter(([name]) => !ownHeaders.has(name.toLowerCase()))
   const headerOptions = headers.map(([name, value]) => `--header ${quote(`${name}: ${value}`)} `).join('')

@@ -58,7 +58,7 @@ interface DetailsProps {
 
 function RequestDetails({ slug, request, captured, onReplay }: DetailsProps) {
   const instance = useInstanceSession().data?.instance
-  const curl = toCurl(request, [instance?.edge_url ?? null, instance?.edge_https_url ?? null], captured?.request)
+  const curl = toCurl(request, { edge_url: instance?.edge_url ?? null, edge_https_url: instance?.edge_https_url ?? null }, captured?.request)
   const har = useHarDownload(slug)
   const filterLink = (name: string, value: string) => `/projects/${slug}/logs/requests?${new URLSearchParams({ [name]: value })}`
   const { status, failure, query, cache, cache_status, deployment_id, replica, user_agent } = request

@@ -12,6 +12,7 @@ import { useUi } from '../../stores/ui.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { StatusIcon } from '../../components/status.tsx'
 import { KeyCaps } from '../../components/key-caps.tsx'
+import { useInitialLoading } from '../../lib/use-initial-loading.ts'
 import { useAppUrl } from '../../api/app-url.ts'
 import { type TourStep, buildTourSteps } from './tour-steps.ts'
 import { useTour } from '../../stores/tour.ts'
@@ -21,17 +22,19 @@ import styles from './tour-card.module.css'
 export default function TourCard({ slug }: { slug: string }) {
   const done = useTour((state) => state.done)
   const { close, complete } = useTour.getState()
-  const steps = useSteps(slug, done)
+  const { steps, isLoading } = useSteps(slug, done)
   const completed = steps.filter((step) => step.is_done)
   const isComplete = completed.length === steps.length
   const ids = completed.map(({ id }) => id).join(' ')
   useEffect(() => complete(ids.split(' ').filter(Boolean)), [ids, complete])
   const card = useRef<HTMLElement>(null)
   useEffect(() => {
-    if (!useTour.getState().should_scroll_into_view) return
+    if (isLoading || !useTour.getState().should_scroll_into_view) return
     useTour.getState().markSeen()
     card.current?.scrollIntoView({ block: 'nearest' })
-  }, [])
+  }, [isLoading])
+  // Until all facts are known, the count would start at zero.
+  if (isLoading) return null
   return (
     <section ref={card} className={`card ${styles.tour}`} aria-labelledby="first-steps">
       <header className={styles.tourHead}>
@@ -93,27 +96,29 @@ function StepLink({ step: { title, to } }: { step: TourStep }) {
   )
 }
 
-function useSteps(slug: string, done: readonly string[]): TourStep[] {
+function useSteps(slug: string, done: readonly string[]): { steps: TourStep[]; isLoading: boolean } {
   const address = useAppUrl(slug)
   const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
   const mayOpen = useCapabilities().has_instance_api && isOwner
-  const { data: project } = useProject(slug, !done.includes('open'))
-  const { data: ready } = useDeployments(slug, { status: 'ready' })
-  const { data: variables } = useEnvVars(slug)
+  const project = useProject(slug, !done.includes('open'))
+  const ready = useDeployments(slug, { status: 'ready' })
+  const variables = useEnvVars(slug)
   const { data: database } = useCachedDatabase(slug)
-  const { data: previews } = usePreviews(slug)
-  const { data: settings } = useSettings(mayOpen)
-  return buildTourSteps(
+  const previews = usePreviews(slug)
+  const settings = useSettings(mayOpen)
+  const isLoading = useInitialLoading([project, ready, variables, previews, settings])
+  const steps = buildTourSteps(
     {
       slug,
       address,
-      was_visited: Boolean(project?.last_request_at),
-      ready_deployments: ready?.pages[0]?.deployments.length ?? 0,
-      variables: variables?.length ?? 0,
-      has_preview: (previews?.length ?? 0) > 0,
+      was_visited: Boolean(project.data?.last_request_at),
+      ready_deployments: ready.data?.pages[0]?.deployments.length ?? 0,
+      variables: variables.data?.length ?? 0,
+      has_preview: (previews.data?.length ?? 0) > 0,
       has_database: Boolean(database),
-      is_network_open: mayOpen ? (settings?.lan ?? false) : null,
+      is_network_open: mayOpen ? (settings.data?.lan ?? false) : null,
     },
     done,
   )
+  return { steps, isLoading }
 }
