@@ -16,7 +16,7 @@ export async function chooseRuntime(
     const { available, version, reason } = await runtimes[name].probe()
     if (available || name === runtimeNames.at(-1))
       return { name, version, reason: unavailable.length === 0 ? reason : [...unavailable, traits[name].summary].join(' '), is_forced: false }
-    unavailable.push(reason)
+    if (!traits[name].is_cluster) unavailable.push(reason)
   }
   throw new Error('There are no runtimes.')
 }
