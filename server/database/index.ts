@@ -1,6 +1,7 @@
 import { type PostgresVersion, postgresVersions } from '../contract/postgres-versions.ts'
 import { type RuntimeName, runtimeNames, runtimes } from '../contract/runtimes.ts'
 import type { DatabaseServer } from './database-server.ts'
+import { createClusterEngine } from '../runtime/swarm/cluster.ts'
 import { createDockerDatabaseServer, type DockerDatabaseOptions } from './docker-server.ts'
 import { createEmbeddedDatabaseServer, type EmbeddedDatabaseOptions } from './embedded-server.ts'
 
@@ -11,7 +12,9 @@ export type DatabaseServers = Record<RuntimeName, Record<PostgresVersion, Databa
 
 /** Creating servers starts nothing; a server starts at its first use. */
 export function createDatabaseServers(options: Omit<DockerDatabaseOptions & EmbeddedDatabaseOptions, 'runtime' | 'version'>): DatabaseServers {
-  const createVersions = (runtime: RuntimeName) =>
-    Object.fromEntries(postgresVersions.map((version) => [version, kinds[runtimes[runtime].database_server]({ ...options, runtime, version })]))
+  const createVersions = (runtime: RuntimeName) => {
+    const engine = runtimes[runtime].is_cluster ? createClusterEngine(options.engine) : options.engine
+    return Object.fromEntries(postgresVersions.map((version) => [version, kinds[runtimes[runtime].database_server]({ ...options, engine, runtime, version })]))
+  }
   return Object.fromEntries(runtimeNames.map((runtime) => [runtime, createVersions(runtime)])) as DatabaseServers
 }

@@ -97,7 +97,8 @@ node_shut() {
   local n=$1 ns=$P-n$1
   d $n network inspect docker_gwbridge >/dev/null 2>&1 || d $n network create --subnet 172.29.$n.0/24 -o com.docker.network.bridge.name=docker_gwbridge \
     -o com.docker.network.bridge.enable_icc=false -o com.docker.network.bridge.host_binding_ipv4=$NET.10$n docker_gwbridge >/dev/null
-  in_ns $ns iptables -C DOCKER-USER ! -i eth0 -d $NET.0/24 -j REJECT 2>/dev/null || in_ns $ns iptables -I DOCKER-USER ! -i eth0 -d $NET.0/24 -j REJECT
+  local rule="DOCKER-USER ! -i eth0 -d $NET.0/24 -m conntrack --ctstate NEW -j REJECT"
+  in_ns $ns iptables -C $rule 2>/dev/null || in_ns $ns iptables -I $rule
 }
 up() {
   local N=${1:-3} M=${2:-${1:-3}} n

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createRuntimes } from '../../server/runtime/index.ts'
 import { createDockerView } from '../support/docker.ts'
 import { listEntries } from '../support/runtime.ts'
+import { searchSaved } from './docker-driver.ts'
 import type { TestSwarm } from '../support/swarm.ts'
 import type { Driver } from './suite-context.ts'
 
@@ -28,7 +29,8 @@ export const createSwarmDriver = (swarm: () => TestSwarm): Driver => ({
       history: await swarm().docker(1, ['history', '--no-trunc', artifact.image]),
       inspect: await swarm().docker(1, ['inspect', artifact.image]),
     }
-    return Object.entries(outputs).flatMap(([name, text]) => (texts.some((one) => text.includes(one)) ? [name] : []))
+    const found = Object.entries(outputs).flatMap(([name, text]) => (texts.some((one) => text.includes(one)) ? [name] : []))
+    return [...found, ...(await searchSaved(artifact.image, texts, { DOCKER_HOST: `unix://${swarm().socket(1)}` }))]
   },
   async cleanUp(options, runtime) {
     for (const found of await runtime.list()) await runtime.stop(found.id, 0)

@@ -132,16 +132,7 @@ export function createDockerEngine(options: RuntimeOptions): DockerEngine {
     },
     createPrivateNetwork: ensureSmallNetwork,
     getDatabaseNetworkName: (projectId) => engine.createName('databases', projectId),
-    async connectToDatabase(container, projectId) {
-      const { docker } = await connection()
-      const network = docker.getNetwork(engine.getDatabaseNetworkName(projectId))
-      // Checked first, because a stopped container can be connected to a missing network and then cannot start.
-      const exists = await network.inspect().then(
-        () => true,
-        (error: unknown) => (getStatusCode(error) === 404 ? false : Promise.reject(error)),
-      )
-      if (exists) await network.connect({ Container: container.id })
-    },
+    connectToDatabase: (container, projectId) => connectToDatabase(engine, container, projectId),
     createLabels(role, { project_id, deployment_id, ...extra } = {}) {
       const labels = {
         'homeport.instance': options.instance_id,
@@ -173,6 +164,17 @@ export function createDockerEngine(options: RuntimeOptions): DockerEngine {
     createName: (...parts) => ['homeport', shortId, ...parts.map(sanitizeName)].join('-'),
   }
   return engine
+}
+
+export async function connectToDatabase(engine: DockerEngine, container: Docker.Container, projectId: string): Promise<void> {
+  const { docker } = await engine.connection()
+  const network = docker.getNetwork(engine.getDatabaseNetworkName(projectId))
+  // Checked first, because a stopped container can be connected to a missing network and then cannot start.
+  const exists = await network.inspect().then(
+    () => true,
+    (error: unknown) => (getStatusCode(error) === 404 ? false : Promise.reject(error)),
+  )
+  if (exists) await network.connect({ Container: container.id })
 }
 
 /** Converts an id to the characters that Docker allows in names. */

@@ -19,8 +19,19 @@ export interface ClusterRegistry {
 
 const connectTimeout_ms = 3_000
 
-/** A registry that others run, with the credentials of `docker login`. */
-export function createExternalRegistry(engine: DockerEngine, prefix: string): ClusterRegistry {
+const missing = (): BuildFailure =>
+  new BuildFailure(
+    'start_failed',
+    'The nodes of the swarm cannot get the image, because no registry is named.',
+    'Set HOMEPORT_REGISTRY to a registry that all nodes reach, then restart Homeport (homeport help cluster).',
+  )
+
+/** The registry that the operator names, with the credentials of `docker login`. */
+export function createClusterRegistry(engine: DockerEngine, prefix: string | undefined): ClusterRegistry {
+  if (prefix === undefined) {
+    const fail = () => Promise.reject(missing())
+    return { host: '', getPrefix: fail, getLogin: fail, check: fail }
+  }
   const host = getRegistryHost(`${prefix}/image`)
   return {
     host,

@@ -1,6 +1,6 @@
 import type Docker from 'dockerode'
 import type { DockerConnection } from '../docker/connection.ts'
-import type { DockerEngine } from '../docker/engine.ts'
+import { connectToDatabase, type DockerEngine } from '../docker/engine.ts'
 import { ensureOverlayNetwork } from '../docker/networks.ts'
 import { BuildFailure } from '../runtime.ts'
 
@@ -22,9 +22,13 @@ export interface SwarmNode {
  * private address of their node, and have a role of their own, so that the docker runtime does not take them for its leftovers.
  */
 export function createClusterEngine(engine: DockerEngine): DockerEngine {
-  const role = (name: string) => (name === 'app' ? 'pinned' : name)
-  return {
+  const roles: Record<string, string> = { app: 'pinned', database: 'swarm-database' }
+  const role = (name: string) => roles[name] ?? name
+  const cluster: DockerEngine = {
     ...engine,
+    createName: (...parts) => (parts[0]?.startsWith('databases') ? engine.createName('swarm', ...parts) : engine.createName(...parts)),
+    getDatabaseNetworkName: (projectId) => cluster.createName('databases', projectId),
+    connectToDatabase: (container, projectId) => connectToDatabase(cluster, container, projectId),
     async connection() {
       const { swarm, ...found } = await requireManager(engine)
       return { ...found, swarm, hasDirectNetwork: false, publish_host: swarm.node_address }
@@ -32,9 +36,10 @@ export function createClusterEngine(engine: DockerEngine): DockerEngine {
     createLabels: (name, more) => ({ ...engine.createLabels(name, more), 'homeport.role': role(name) }),
     createOwnFilters: (more = {}) =>
       engine.createOwnFilters({ ...more, ...(more['homeport.role'] && { 'homeport.role': role(more['homeport.role']) }) }),
-    isOwnContainer: (labels) => engine.isOwnContainer({ ...labels, ...(labels['homeport.role'] === 'pinned' && { 'homeport.role': 'app' }) }),
+    isOwnContainer: (labels) => engine.isOwnContainer({ ...labels, ...(/^(pinned|task)$/.test(labels['homeport.role'] ?? '') && { 'homeport.role': 'app' }) }),
     createPrivateNetwork: ensureOverlayNetwork,
   }
+  return cluster
 }
 
 /** The connection to an engine that manages a swarm. */

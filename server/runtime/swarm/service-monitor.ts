@@ -38,29 +38,41 @@ export function monitorService(
   const reader = since_ms === null ? createFullReader(observer) : createReaderSince(observer, since_ms)
   let live: Readable | undefined
 
-  const read = async (follow: boolean) => {
-    const { docker } = await engine.connection()
-    const stream = toReadable(await docker.getService(service_id).logs({ ...reader.options(), follow: follow as true, stdout: true, stderr: true }))
-    if (exited.signal.aborted && follow) return void stream.destroy()
-    if (follow) live = stream
+  const read = async (opened: Promise<NodeJS.ReadableStream>, isLive: boolean) => {
+    const stream = toReadable(await opened)
+    if (exited.signal.aborted && isLive) return void stream.destroy()
+    if (isLive) live = stream
     const write = reader.open()
     stream.on('data', write)
     await new Promise<void>((resolve) => stream.once('end', resolve).once('close', resolve).once('error', () => resolve()))
   }
   const follow = async () => {
     while (!closing.signal.aborted && !exited.signal.aborted) {
-      await read(true).catch(() => {})
+      const { docker } = await engine.connection()
+      const opened = docker.getService(service_id).logs({ ...reader.options(), follow: true, stdout: true, stderr: true })
+      await read(opened, true).catch(() => {})
       await sleep(systemClock, 250, exited.signal).catch(() => {})
     }
   }
+  /** From the container if it is on this node, because the swarm may end a log before its last lines. */
+  const readRest = async ({ node_id, container_id }: SwarmTask) => {
+    const { docker, swarm } = await requireManager(engine)
+    const options = { ...reader.options(), follow: false as const, stdout: true, stderr: true }
+    if (node_id === swarm.node_id && container_id !== '') {
+      const log = await docker.getContainer(container_id).logs(options)
+      reader.open()(log)
+      return
+    }
+    for (let times = 0; times < 2; times++) await read(docker.getService(service_id).logs({ ...options, follow: false as unknown as true }), false)
+  }
   const following = follow()
 
-  const report = async (exit: ReplicaExit) => {
+  const report = async (exit: ReplicaExit, task: SwarmTask | undefined) => {
     unwatch()
     exited.abort()
     live?.destroy()
     await following
-    await rejectAfter(lastRead_ms, read(false)).catch(() => {})
+    if (task) await rejectAfter(lastRead_ms, readRest(task)).catch(() => {})
     reader.end()
     if (!closing.signal.aborted) {
       // An ended service is never started again, because a restart creates a new one.
@@ -71,11 +83,9 @@ export function monitorService(
   }
 
   const unwatch = poller.watch(service_id, async (tasks) => {
-    const exit = await findExit(
-      engine,
-      tasks.find(({ id }) => id === task_id),
-    )
-    if (exit && !exited.signal.aborted && !closing.signal.aborted) void report(exit)
+    const task = tasks.find(({ id }) => id === task_id)
+    const exit = await findExit(engine, task)
+    if (exit && !exited.signal.aborted && !closing.signal.aborted) void report(exit, task)
   })
 
   return {

@@ -173,7 +173,7 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
       return name === undefined ? work() : holdNetwork(getServiceNetworkName(engine, name), () => hold(others, work))
     }
     const names = request.service?.networks.length ? request.service.networks.map(({ name }) => name) : [request.deployment_id]
-    return hold(names, async () => {
+    const create = async (): Promise<string> => {
       const spec = createServiceSpec(engine, engine.createName(request.deployment_id, randomBytes(4).toString('hex')), request, {
         image: shared.image,
         networks: await createNetworks(docker, request),
@@ -182,6 +182,17 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
       })
       const { id } = shared.authconfig ? await docker.createService(shared.authconfig, spec) : await docker.createService(spec)
       return id
+    }
+    return hold(names, async () => {
+      // A network whose removal has just been accepted is still found by its name for a moment.
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await create()
+        } catch (error) {
+          if (attempt >= 20 || !/network .*not found/i.test(String(error))) throw error
+          await sleep(systemClock, 200, request.signal)
+        }
+      }
     })
   }
 

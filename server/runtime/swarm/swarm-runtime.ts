@@ -4,7 +4,7 @@ import { createDockerRuntime } from '../docker/docker-runtime.ts'
 import { createDockerEngine, type DockerEngine } from '../docker/engine.ts'
 import { getStatusCode, isConnectionError } from '../docker/errors.ts'
 import { runInContainer } from '../docker/replica-command.ts'
-import { createExternalRegistry } from './cluster-registry.ts'
+import { createClusterRegistry } from './cluster-registry.ts'
 import { createClusterEngine, listNodes, requireManager } from './cluster.ts'
 import { createServiceReplicas, isServiceId } from './service-replicas.ts'
 import { checkSwarm } from './swarm-checks.ts'
@@ -17,7 +17,7 @@ import { createSharedImages } from './shared-images.ts'
 export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine = createDockerEngine(options)): Runtime {
   const cluster = createClusterEngine(engine)
   const local = createDockerRuntime(options, cluster)
-  const registry = createExternalRegistry(cluster, options.docker?.registry ?? 'localhost:5000')
+  const registry = createClusterRegistry(cluster, options.docker?.registry)
   const images = createSharedImages(cluster, registry)
   const services = createServiceReplicas(cluster, images.share)
 
