@@ -38,7 +38,13 @@ export async function startRuntimes({ options, host, identity, log, clock }: Pla
   const docker = createDockerEngine(runtimeOptions)
   const runtimes = createRuntimes(runtimeOptions, docker)
   const edgeHosts = { connect: (list: ListEdgeHosts) => void (listEdgeHosts = list) }
-  return { docker, runtimes, edgeHosts, runNpm: createNpmRunner(runtimeOptions), runtime: await chooseRuntime(runtimes, options.runtime, options.registry !== null) }
+  return {
+    docker,
+    runtimes,
+    edgeHosts,
+    runNpm: createNpmRunner(runtimeOptions),
+    runtime: await chooseRuntime(runtimes, options.runtime, options.registry !== null),
+  }
 }
 
 /** What Docker's credential helpers need to find keychains, desktop sessions and cloud accounts. */

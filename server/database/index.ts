@@ -14,7 +14,9 @@ export type DatabaseServers = Record<RuntimeName, Record<PostgresVersion, Databa
 export function createDatabaseServers(options: Omit<DockerDatabaseOptions & EmbeddedDatabaseOptions, 'runtime' | 'version'>): DatabaseServers {
   const createVersions = (runtime: RuntimeName) => {
     const engine = runtimes[runtime].is_cluster ? createClusterEngine(options.engine) : options.engine
-    return Object.fromEntries(postgresVersions.map((version) => [version, kinds[runtimes[runtime].database_server]({ ...options, engine, runtime, version })]))
+    return Object.fromEntries(
+      postgresVersions.map((version) => [version, kinds[runtimes[runtime].database_server]({ ...options, engine, runtime, version })]),
+    )
   }
   return Object.fromEntries(runtimeNames.map((runtime) => [runtime, createVersions(runtime)])) as DatabaseServers
 }

@@ -96,7 +96,9 @@ describe.skipIf(!requires('swarm').ok)('swarm of three nodes', () => {
     const wrong = withSwarm(options, { ...swarm, registry: `${swarm.address(1)}:9` })
     const other = createRuntimes(wrong).swarm
     const began = performance.now()
-    const failure = await buildApp(other, options, { files: { 'server.js': hello, 'package.json': manifest() }, plan: serverPlan() }).catch((error: unknown) => error)
+    const failure = await buildApp(other, options, { files: { 'server.js': hello, 'package.json': manifest() }, plan: serverPlan() }).catch(
+      (error: unknown) => error,
+    )
     const seconds = (performance.now() - began) / 1_000
     expect(failure).toBeInstanceOf(BuildFailure)
     expect(String(failure)).toContain(`${swarm.address(1)}:9, does not answer`)

@@ -120,7 +120,11 @@ async function openConnection(Dockerode: typeof Docker, address: string, clock: 
   }
 }
 
-function readSwarm({ Swarm }: { Swarm?: { LocalNodeState?: string; ControlAvailable?: boolean; NodeID?: string; NodeAddr?: string } }): DockerConnection['swarm'] {
+function readSwarm({
+  Swarm,
+}: {
+  Swarm?: { LocalNodeState?: string; ControlAvailable?: boolean; NodeID?: string; NodeAddr?: string }
+}): DockerConnection['swarm'] {
   const { LocalNodeState, ControlAvailable = false, NodeID = '', NodeAddr = '' } = Swarm ?? {}
   return LocalNodeState === 'active' && ControlAvailable ? { node_id: NodeID, node_address: NodeAddr } : null
 }

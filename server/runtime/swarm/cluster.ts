@@ -36,7 +36,8 @@ export function createClusterEngine(engine: DockerEngine): DockerEngine {
     createLabels: (name, more) => ({ ...engine.createLabels(name, more), 'homeport.role': role(name) }),
     createOwnFilters: (more = {}) =>
       engine.createOwnFilters({ ...more, ...(more['homeport.role'] && { 'homeport.role': role(more['homeport.role']) }) }),
-    isOwnContainer: (labels) => engine.isOwnContainer({ ...labels, ...(/^(pinned|task)$/.test(labels['homeport.role'] ?? '') && { 'homeport.role': 'app' }) }),
+    isOwnContainer: (labels) =>
+      engine.isOwnContainer({ ...labels, ...(/^(pinned|task)$/.test(labels['homeport.role'] ?? '') && { 'homeport.role': 'app' }) }),
     createPrivateNetwork: ensureOverlayNetwork,
   }
   return cluster

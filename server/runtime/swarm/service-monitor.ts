@@ -44,7 +44,12 @@ export function monitorService(
     if (isLive) live = stream
     const write = reader.open()
     stream.on('data', write)
-    await new Promise<void>((resolve) => stream.once('end', resolve).once('close', resolve).once('error', () => resolve()))
+    await new Promise<void>((resolve) =>
+      stream
+        .once('end', resolve)
+        .once('close', resolve)
+        .once('error', () => resolve()),
+    )
   }
   const follow = async () => {
     while (!closing.signal.aborted && !exited.signal.aborted) {

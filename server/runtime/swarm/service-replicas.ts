@@ -78,12 +78,13 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
     if (found?.Name.startsWith(getServiceNetworkName(engine, ''))) await removeUnusedNetwork(docker, found.Name)
   }
 
-  const inspectService = async (docker: Docker, id: string): Promise<Docker.Service & { Spec?: Docker.ServiceSpec } | undefined> =>
+  const inspectService = async (docker: Docker, id: string): Promise<(Docker.Service & { Spec?: Docker.ServiceSpec }) | undefined> =>
     docker
       .getService(id)
       .inspect()
       .then(
-        (found: Docker.Service & { Spec?: Docker.ServiceSpec }) => (found.Spec?.Labels?.['homeport.instance'] === engine.options.instance_id ? found : undefined),
+        (found: Docker.Service & { Spec?: Docker.ServiceSpec }) =>
+          found.Spec?.Labels?.['homeport.instance'] === engine.options.instance_id ? found : undefined,
         (error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)),
       )
 

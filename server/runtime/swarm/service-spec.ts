@@ -29,7 +29,12 @@ export interface Placing {
 }
 
 /** The service of one replica. */
-export function createServiceSpec(engine: DockerEngine, name: string, request: Omit<StartRequest, 'onLine' | 'onExit'>, placing: Placing): Docker.ServiceSpec {
+export function createServiceSpec(
+  engine: DockerEngine,
+  name: string,
+  request: Omit<StartRequest, 'onLine' | 'onExit'>,
+  placing: Placing,
+): Docker.ServiceSpec {
   const { service, artifact } = request
   const port = service?.port ?? (artifact.kind === 'image' ? artifact.port : null) ?? defaultAppPort
   const further = request.ports ?? []

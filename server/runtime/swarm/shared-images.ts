@@ -48,12 +48,18 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
   const findDigest = ({ RepoDigests }: Docker.ImageInspectInfo, repository: string): string | undefined =>
     RepoDigests.find((name) => name.startsWith(`${repository}@`))
 
-  const push = async (docker: Docker, found: Docker.ImageInspectInfo, { repository, tag }: { repository: string; tag: string }, signal: AbortSignal) => {
+  const push = async (
+    docker: Docker,
+    found: Docker.ImageInspectInfo,
+    { repository, tag }: { repository: string; tag: string },
+    signal: AbortSignal,
+  ) => {
     await registry.check()
     await docker.getImage(found.Id).tag({ repo: repository, tag })
-    const authconfig = await registry.getLogin()
+    // A push needs the header even without credentials.
+    const authconfig = (await registry.getLogin()) ?? {}
     const name = `${repository}:${tag}`
-    const stream = toReadable(await docker.getImage(name).push({ ...(authconfig && { authconfig }), abortSignal: signal }))
+    const stream = toReadable(await docker.getImage(name).push({ authconfig, abortSignal: signal }))
     const finished = new Promise<void>((resolve, reject) => docker.modem.followProgress(stream, (error) => (error ? reject(error) : resolve())))
     await raceAbort(finished, signal).catch((error: unknown) => {
       signal.throwIfAborted()

@@ -29,7 +29,12 @@ function checkNodes(nodes: Awaited<ReturnType<typeof listNodes>>): DoctorCheck {
   const summary = `${total} ${total === 1 ? 'node' : 'nodes'}, ${ready} of ${managers.length} managers ready`
   const spare = ready - (Math.floor(managers.length / 2) + 1)
   if (missing.length > 0)
-    return { name, status: 'warning', message: `${summary}. These nodes do not answer: ${missing.join(', ')}.`, hint: 'Start them, or remove them with docker node rm.' }
+    return {
+      name,
+      status: 'warning',
+      message: `${summary}. These nodes do not answer: ${missing.join(', ')}.`,
+      hint: 'Start them, or remove them with docker node rm.',
+    }
   if (!nodes.some(canTakeTasks))
     return { name, status: 'failed', message: `${summary}. No node takes apps.`, hint: 'Activate one with docker node update --availability active.' }
   if (total > 1 && spare < 1)

@@ -37,7 +37,12 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
       return new BuildFailure('runtime_unavailable', 'Docker stopped responding.', 'Restart Docker, then deploy again.', error)
     }
     return isWithoutQuorum(error)
-      ? new BuildFailure('runtime_unavailable', 'The swarm has no quorum: most of its managers do not answer.', 'Start the managers, then deploy again.', error)
+      ? new BuildFailure(
+          'runtime_unavailable',
+          'The swarm has no quorum: most of its managers do not answer.',
+          'Start the managers, then deploy again.',
+          error,
+        )
       : error
   }
 
@@ -81,8 +86,7 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
     useImage: (request: ImageRequest, log) =>
       withPlainFailures(request.signal, async () => publish(await local.useImage(request, log), request, log.note)),
 
-    start: (request) =>
-      usesService(request) ? withPlainFailures(request.signal, () => services.start(request)) : local.start(request),
+    start: (request) => (usesService(request) ? withPlainFailures(request.signal, () => services.start(request)) : local.start(request)),
 
     async list() {
       return [...(await services.list()), ...(await local.list())]
@@ -138,4 +142,3 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
 /** 503 and 500 with these words: a manager that cannot reach most others. */
 const isWithoutQuorum = (error: unknown): boolean =>
   (getStatusCode(error) ?? 0) >= 500 && /does not have a leader|deadline ?exceeded|lost quorum/i.test(String(error))
-

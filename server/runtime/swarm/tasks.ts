@@ -91,7 +91,7 @@ export function createTaskPoller(engine: DockerEngine): TaskPoller {
     const { docker } = await engine.connection()
     const tasks = await rejectAfter(answerTimeout_ms, listTasks(docker, engine.createOwnFilters()))
     const byService = Map.groupBy(tasks, ({ service_id }) => service_id)
-    await Promise.all(asked.map(([id, onTasks]) => (watched.get(id) === onTasks ? onTasks(byService.get(id) ?? []) : undefined)))
+    await Promise.all(asked.flatMap(([id, onTasks]) => (watched.get(id) === onTasks ? [onTasks(byService.get(id) ?? [])] : [])))
   }
   const run = async ({ signal }: AbortController) => {
     while (watched.size > 0 && !signal.aborted) {
