@@ -1,7 +1,6 @@
 import { type PostgresVersion, postgresVersions } from '../contract/postgres-versions.ts'
 import { type RuntimeName, runtimeNames, runtimes } from '../contract/runtimes.ts'
 import type { DatabaseServer } from './database-server.ts'
-import { createClusterEngine } from '../runtime/swarm/cluster.ts'
 import { createDockerDatabaseServer, type DockerDatabaseOptions } from './docker-server.ts'
 import { createEmbeddedDatabaseServer, type EmbeddedDatabaseOptions } from './embedded-server.ts'
 
@@ -11,9 +10,15 @@ const kinds = { container: createDockerDatabaseServer, embedded: createEmbeddedD
 export type DatabaseServers = Record<RuntimeName, Record<PostgresVersion, DatabaseServer>>
 
 /** Creating servers starts nothing; a server starts at its first use. */
-export function createDatabaseServers(options: Omit<DockerDatabaseOptions & EmbeddedDatabaseOptions, 'runtime' | 'version'>): DatabaseServers {
+export function createDatabaseServers({
+  cluster_engine,
+  ...options
+}: Omit<DockerDatabaseOptions & EmbeddedDatabaseOptions, 'runtime' | 'version'> & {
+  /** The engine as runtimes of several machines use it. */
+  cluster_engine: DockerDatabaseOptions['engine']
+}): DatabaseServers {
   const createVersions = (runtime: RuntimeName) => {
-    const engine = runtimes[runtime].is_cluster ? createClusterEngine(options.engine) : options.engine
+    const engine = runtimes[runtime].is_cluster ? cluster_engine : options.engine
     return Object.fromEntries(
       postgresVersions.map((version) => [version, kinds[runtimes[runtime].database_server]({ ...options, engine, runtime, version })]),
     )

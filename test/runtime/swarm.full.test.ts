@@ -83,7 +83,7 @@ describe.skipIf(!requires('swarm').ok)('swarm of three nodes', () => {
     const started = await startThree(hello)
     const lost = started.find(({ instance }) => instance.host === swarm.address(3))!
     await swarm.run('node-kill', 3)
-    expect(await lost.exit).toEqual({ code: null, signal: 'SIGKILL', out_of_memory: false })
+    expect(await lost.exit).toEqual({ code: 137, signal: 'SIGKILL', out_of_memory: false })
     const next = await start(hello)
     expect([swarm.address(1), swarm.address(2)]).toContain(next.instance.host)
     expect(await waitForResponse(next.instance)).toBe('hello you')

@@ -68,7 +68,7 @@ export function monitorService(
       reader.open()(log)
       return
     }
-    for (let times = 0; times < 2; times++) await read(docker.getService(service_id).logs({ ...options, follow: false as unknown as true }), false)
+    for (let times = 0; times < 2; times++) await read(docker.getService(service_id).logs({ ...options, follow: false }), false)
   }
   const following = follow()
 

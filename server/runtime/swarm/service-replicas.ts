@@ -117,7 +117,7 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
   }
 
   /** Nodes that have no other replica of the same app, as long as there is one. */
-  const placeApart = async (docker: Docker, request: StartRequest): Promise<string[]> => {
+  const avoidSiblings = async (docker: Docker, request: StartRequest): Promise<string[]> => {
     const { swarm } = await requireManager(engine)
     const nodes = (await listNodes(docker, swarm)).filter(canTakeTasks)
     if (nodes.length < 2) return []
@@ -178,7 +178,7 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
       const spec = createServiceSpec(engine, engine.createName(request.deployment_id, randomBytes(4).toString('hex')), request, {
         image: shared.image,
         networks: await createNetworks(docker, request),
-        constraints: await placeApart(docker, request),
+        constraints: await avoidSiblings(docker, request),
         limitCpus,
       })
       const { id } = shared.authconfig ? await docker.createService(shared.authconfig, spec) : await docker.createService(spec)
@@ -209,7 +209,7 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
   }
 
   /** Ends the task of a service on another node and waits until it reports its end, which it could not once the service is removed. */
-  const stopElsewhere = async (docker: Docker, serviceId: string): Promise<void> => {
+  const stopOnOtherNode = async (docker: Docker, serviceId: string): Promise<void> => {
     const found = await inspectService(docker, serviceId)
     if (!found?.Spec) return
     const { TaskTemplate } = found.Spec
@@ -286,7 +286,7 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
         await container.stop({ t: Math.ceil(grace_ms / 1_000) }).catch((error: unknown) => {
           if (getStatusCode(error) !== 304 && getStatusCode(error) !== 404) throw error
         })
-      } else if (monitors.has(replicaId)) await stopElsewhere(docker, replicaId)
+      } else if (monitors.has(replicaId)) await stopOnOtherNode(docker, replicaId)
       await monitors.get(replicaId)?.ended
       await removeReplicaService(replicaId)
     },
