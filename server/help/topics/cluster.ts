@@ -34,7 +34,7 @@ export const clusterTopics: HelpArticle[] = [
         list: [
           'Builds, databases, services with volumes and one-off commands run on the node of Homeport. They do not move to another one.',
           'Replicas on other nodes show no CPU and memory use, and are stopped instead of frozen when they sleep. Their start takes one to two seconds. An app there must listen on `PORT`.',
-          'Requests go through the node of Homeport. While it is down, no app is reached through it; the apps themselves go on, and the swarm restarts those that end.',
+          'Requests go through the node of Homeport. While it is down, no app is reached through it; the apps themselves continue, and the swarm restarts those that end.',
         ],
       },
       { h: 'Operations' },
@@ -42,8 +42,8 @@ export const clusterTopics: HelpArticle[] = [
         list: [
           'A node is lost: its replicas are started on other nodes as soon as the swarm reports it, three heartbeats later. Replicas do not move back when it returns; deploy again to spread them.',
           'Maintenance: `docker node update --availability drain NAME` moves its replicas, `--availability active` lets it take new ones.',
-          'No quorum: what runs goes on, and nothing is deployed, woken or repaired until most managers are back.',
-          'The registry is down: what runs goes on, and a deployment fails with its name.',
+          'No quorum: running apps continue, and nothing is deployed, woken or repaired until most managers are back.',
+          'The registry is down: running apps continue, and a deployment fails with a message that names it.',
         ],
       },
       { run: 'npx homeport doctor', note: 'checks the nodes, the quorum and the registry' },

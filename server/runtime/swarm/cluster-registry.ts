@@ -46,7 +46,7 @@ export function createClusterRegistry(engine: DockerEngine, prefix: string | und
       throw new BuildFailure(
         'start_failed',
         `The registry of the swarm, ${host}, does not answer, so the nodes cannot get the image.`,
-        'Start the registry, then deploy again. Apps that run are not affected.',
+        'Start the registry, then deploy again. Running apps are not affected.',
       )
     },
   }

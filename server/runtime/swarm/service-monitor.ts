@@ -18,7 +18,7 @@ export interface ServiceMonitor {
   close(): void
 }
 
-/** A node that is gone does not answer for its log. */
+/** A log takes no longer, so that the report of an end does not wait for a node that has just been lost. */
 const lastRead_ms = 10_000
 
 /**
@@ -77,7 +77,8 @@ export function monitorService(
     exited.abort()
     live?.destroy()
     await following
-    if (task) await rejectAfter(lastRead_ms, readRest(task)).catch(() => {})
+    // A node that is lost does not answer for its log.
+    if (task && hasEnded(task)) await rejectAfter(lastRead_ms, readRest(task)).catch(() => {})
     reader.end()
     if (!closing.signal.aborted) {
       // An ended service is never started again, because a restart creates a new one.

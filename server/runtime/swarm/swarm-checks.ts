@@ -14,7 +14,7 @@ export async function checkSwarm(engine: DockerEngine, registry: ClusterRegistry
       {
         name: 'swarm',
         status: 'failed',
-        message: 'The swarm has no quorum: most of its managers do not answer. Apps that run go on; nothing is deployed, woken or repaired.',
+        message: 'The swarm has no quorum: most of its managers do not answer. Running apps continue; nothing is deployed, woken or repaired.',
         hint: 'Start the managers again. If they are lost, run docker swarm init --force-new-cluster on this machine.',
       },
     ]
