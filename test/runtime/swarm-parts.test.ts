@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { readOptions, UsageError } from '../../server/options.ts'
 import { createDockerEngine } from '../../server/runtime/docker/engine.ts'
+import { getServiceNetworkName } from '../../server/runtime/docker/service-container.ts'
+import { createClusterEngine } from '../../server/runtime/swarm/cluster.ts'
 import { createServiceSpec } from '../../server/runtime/swarm/service-spec.ts'
 import { runtimeOptions } from '../support/runtime.ts'
 import { serviceRequest } from './suite-services.ts'
@@ -54,6 +56,23 @@ describe('the service of a replica', () => {
 test('HOMEPORT_REGISTRY is a host with an optional path', () => {
   const read = (HOMEPORT_REGISTRY: string) => readOptions({}, { HOMEPORT_REGISTRY }).registry
   expect(['', ' ', 'registry.example.com/apps/', '10.0.0.1:5000'].map(read)).toEqual([null, null, 'registry.example.com/apps', '10.0.0.1:5000'])
-  for (const wrong of ['https://registry.example.com', 'registry.example.com/Apps', 'a b', 'user:secret@registry.example.com', 'registry.example.com/a:1'])
+  for (const wrong of [
+    'https://registry.example.com',
+    'registry.example.com/Apps',
+    'a b',
+    'user:secret@registry.example.com',
+    'registry.example.com/a:1',
+  ])
     expect(() => read(wrong), wrong).toThrow(UsageError)
+})
+
+test('names of networks are short enough for a swarm, and different', async () => {
+  const options = await runtimeOptions()
+  await options.remove()
+  const cluster = createClusterEngine(createDockerEngine({ ...options, instance_id: 'abcdefghijkl' }))
+  const ids = ['prj_01m8d9zyzh8j44das4tpv6mayp', 'prj_01m8d9zyzh8j44das4tpv6mayq']
+  const names = ids.flatMap((id) => [cluster.getDatabaseNetworkName(id), getServiceNetworkName(cluster, `${id}-feature-with-a-long-name`)])
+  expect(new Set(names).size).toBe(4)
+  for (const name of names) expect(name.length).toBeLessThanOrEqual(63)
+  for (const name of names.filter((_, index) => index % 2)) expect(name.startsWith(getServiceNetworkName(cluster, ''))).toBe(true)
 })

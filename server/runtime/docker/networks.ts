@@ -117,8 +117,8 @@ async function removeOnceFree(docker: Docker, name: string): Promise<void> {
       return void (await network.remove())
     } catch (error) {
       const status = getStatusCode(error)
-      // A swarm's network that other nodes use.
-      if (status === 404 || /in use by service/.test(String(error))) return
+      // A network of a swarm that other nodes use, or that another removal has just removed.
+      if (status === 404 || /in use by service|network .*not found/.test(String(error))) return
       if (status !== 403 && status !== 409 && !/in use by task/.test(String(error))) throw error
       await sleep(systemClock, 100)
     }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type Docker from 'dockerode'
 import type { DockerConnection } from '../docker/connection.ts'
 import { connectToDatabase, type DockerEngine } from '../docker/engine.ts'
@@ -26,7 +27,10 @@ export function createClusterEngine(engine: DockerEngine): DockerEngine {
   const role = (name: string) => roles[name] ?? name
   const cluster: DockerEngine = {
     ...engine,
-    createName: (...parts) => (parts[0]?.startsWith('databases') ? engine.createName('swarm', ...parts) : engine.createName(...parts)),
+    createName(...parts) {
+      if (parts[0]?.startsWith('databases')) return shortenName(engine.createName('swarm', ...parts))
+      return parts[0] === 'services' ? shortenName(engine.createName(...parts)) : engine.createName(...parts)
+    },
     getDatabaseNetworkName: (projectId) => cluster.createName('databases', projectId),
     connectToDatabase: (container, projectId) => connectToDatabase(cluster, container, projectId),
     async connection() {
@@ -42,6 +46,10 @@ export function createClusterEngine(engine: DockerEngine): DockerEngine {
   }
   return cluster
 }
+
+/** A swarm takes names of at most 63 characters. */
+const shortenName = (name: string): string =>
+  name.length <= 63 ? name : `${name.slice(0, 50)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
 
 /** The connection to an engine that manages a swarm. */
 export async function requireManager(engine: DockerEngine): Promise<SwarmConnection> {
