@@ -70,7 +70,7 @@ export async function connectContainer(docker: Docker, network: string, containe
   try {
     await docker.getNetwork(network).connect({ Container: containerId, EndpointConfig: { Aliases: hostNames } })
   } catch (error) {
-    if (getStatusCode(error) !== 403 && !/already exists/.test(String(error))) throw error
+    if (getStatusCode(error) !== 403 && !/already (exists|attached)/.test(String(error))) throw error
   }
 }
 
