@@ -91,7 +91,7 @@ describe.skipIf(!requires('swarm').ok)('swarm of three nodes', () => {
     await stopAll([...started.filter((one) => one !== lost), next])
   }, 240_000)
 
-  test('a registry that does not answer is named within seconds; what runs goes on, and a known image starts again', async () => {
+  test('a registry that does not answer is named within seconds, and running apps continue', async () => {
     const running = await start(hello)
     const wrong = withSwarm(options, { ...swarm, registry: `${swarm.address(1)}:9` })
     const other = createRuntimes(wrong).swarm
