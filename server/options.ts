@@ -4,6 +4,7 @@ import { availableParallelism, homedir } from 'node:os'
 import { dirname, join, resolve, win32 } from 'node:path'
 import { isRuntimeName, type RuntimeName, runtimeNames } from './contract/runtimes.ts'
 import { type Environment, variableOf } from './lib/environment.ts'
+import { normalizeRegistryHost } from './lib/image-name.ts'
 import type { RegistrarChoice } from './optional/registrar/index.ts'
 import type { DnsDriverChoice } from './tls/acme/dns-drivers.ts'
 
@@ -27,6 +28,8 @@ export interface PlatformOptions {
   ca_file: string | null
   npmrc_file: string | null
   docker_host: string | null
+  /** The registry from which the nodes of a swarm pull images, with an optional path. */
+  registry: string | null
   /** The browser that takes screenshots: its path, `auto` to find one, `off` for none. */
   chromium: string
   /** The mail server as `smtp://user:password@host:587`, and the sender of emails. */
@@ -133,6 +136,7 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
     ca_file: [env.NODE_EXTRA_CA_CERTS, env.SSL_CERT_FILE].find((file) => file !== undefined && existsSync(file)) ?? null,
     npmrc_file: env.HOMEPORT_NPMRC ?? null,
     docker_host: env.DOCKER_HOST ?? null,
+    registry: readRegistry(env),
     chromium: env.HOMEPORT_CHROMIUM || 'auto',
     ...readSmtp(env),
     home: homedir(),
@@ -149,6 +153,15 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
     window_note: readWindowNote(env),
     hostnames: [],
   }
+}
+
+function readRegistry(env: NodeJS.ProcessEnv): string | null {
+  const text = env.HOMEPORT_REGISTRY?.trim().replace(/\/+$/, '')
+  if (!text) return null
+  const [, ...path] = text.split('/')
+  if (normalizeRegistryHost(text) === undefined || text.includes('://') || !path.every((part) => /^[a-z0-9]+(?:[._-]+[a-z0-9]+)*$/.test(part)))
+    throw new UsageError('HOMEPORT_REGISTRY is a registry with an optional path, such as registry.example.com:5000/apps.')
+  return text
 }
 
 /** The data folder of an instance: by flag, environment, or convention of the operating system. */

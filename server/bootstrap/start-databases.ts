@@ -2,6 +2,7 @@ import { createDatabaseService } from '../database/database-service.ts'
 import { createPostgresDumpSource } from '../database/dump-source.ts'
 import { createDumpStore } from '../database/dump-store.ts'
 import { createDatabaseServers } from '../database/index.ts'
+import { createClusterEngine } from '../runtime/swarm/cluster.ts'
 import type { PlatformContext } from './context.ts'
 import type { PlatformRuntimes } from './start-runtimes.ts'
 
@@ -16,7 +17,15 @@ export async function startDatabases(context: PlatformContext, { docker, runtime
     events,
     clock,
     log,
-    servers: createDatabaseServers({ engine: docker, runNpm, data_dir, clock, log, environment: options.environment }),
+    servers: createDatabaseServers({
+      engine: docker,
+      cluster_engine: createClusterEngine(docker),
+      runNpm,
+      data_dir,
+      clock,
+      log,
+      environment: options.environment,
+    }),
     default_runtime: runtime.name,
     beforeReplace: async (opened, signal) => (await dumps.write(createPostgresDumpSource(opened), 'restore', signal)).id,
     rewind: (opened, dumpId, signal) => dumps.rewind(createPostgresDumpSource(opened), dumpId, signal),

@@ -30,6 +30,7 @@ export async function startRuntimes({ options, host, identity, log, clock }: Pla
       listEdgeHosts: (projectId, address) => listEdgeHosts(projectId, address),
       environment: pickVariables(options.environment, helperVariables),
       ...configFolder(options.environment),
+      ...(options.registry === null ? {} : { registry: options.registry }),
       ...(options.docker_host === null ? {} : { host: options.docker_host }),
       ...(host.docker_candidates === undefined ? {} : { candidates: host.docker_candidates }),
     },
@@ -37,7 +38,13 @@ export async function startRuntimes({ options, host, identity, log, clock }: Pla
   const docker = createDockerEngine(runtimeOptions)
   const runtimes = createRuntimes(runtimeOptions, docker)
   const edgeHosts = { connect: (list: ListEdgeHosts) => void (listEdgeHosts = list) }
-  return { docker, runtimes, edgeHosts, runNpm: createNpmRunner(runtimeOptions), runtime: await chooseRuntime(runtimes, options.runtime) }
+  return {
+    docker,
+    runtimes,
+    edgeHosts,
+    runNpm: createNpmRunner(runtimeOptions),
+    runtime: await chooseRuntime(runtimes, options.runtime, options.registry !== null),
+  }
 }
 
 /** What Docker's credential helpers need to find keychains, desktop sessions and cloud accounts. */

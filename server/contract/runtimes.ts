@@ -26,12 +26,30 @@ export interface RuntimeTraits {
   runs_images: boolean
   /** Images are downloaded on first use. */
   pulls_images: boolean
+  /** Apps run on several machines. Not missed where there is only one. */
+  is_cluster: boolean
   /** The kind of PostgreSQL server for the databases of its projects. */
   database_server: 'container' | 'embedded'
 }
 
 /** In order of preference: without `--runtime`, the first available one is used. */
 export const runtimes = {
+  swarm: {
+    label: 'Swarm',
+    placement: 'in a Docker Swarm cluster',
+    summary: 'Apps run on the nodes of a Docker Swarm cluster.',
+    how_to_start: 'Make this machine a manager of a swarm with docker swarm init, then restart Homeport (homeport help cluster).',
+    isolates: true,
+    limits_cpu: true,
+    uses_host_network: false,
+    keeps_apps_running: true,
+    builds_dockerfiles: true,
+    keeps_written_files: false,
+    runs_images: true,
+    pulls_images: true,
+    is_cluster: true,
+    database_server: 'container',
+  },
   docker: {
     label: 'Docker',
     placement: 'in Docker',
@@ -45,6 +63,7 @@ export const runtimes = {
     keeps_written_files: false,
     runs_images: true,
     pulls_images: true,
+    is_cluster: false,
     database_server: 'container',
   },
   process: {
@@ -60,6 +79,7 @@ export const runtimes = {
     keeps_written_files: true,
     runs_images: false,
     pulls_images: false,
+    is_cluster: false,
     database_server: 'embedded',
   },
 } as const satisfies Record<string, RuntimeTraits>
@@ -71,7 +91,7 @@ export const runtimeNames = Object.keys(runtimes) as RuntimeName[]
 export const isRuntimeName = (name: string): name is RuntimeName => Object.hasOwn(runtimes, name)
 
 /** How to make a runtime available that runs images, for an error about one that does not. */
-export const howToRunImages = Object.values(runtimes).find(({ runs_images }) => runs_images)?.how_to_start ?? ''
+export const howToRunImages = Object.values(runtimes).find(({ runs_images, is_cluster }) => runs_images && !is_cluster)?.how_to_start ?? ''
 
 /** The traits of a runtime that an instance names. Another version of Homeport may have other runtimes. */
 export const findRuntimeTraits = (name: string): RuntimeTraits | undefined => (isRuntimeName(name) ? runtimes[name] : undefined)

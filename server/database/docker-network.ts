@@ -1,7 +1,7 @@
 import type Docker from 'dockerode'
 import type { PostgresVersion } from '../contract/postgres-versions.ts'
 import type { DockerEngine } from '../runtime/docker/engine.ts'
-import { connectContainer, ensureSmallNetwork, NetworksExhaustedError, removeNetwork } from '../runtime/docker/networks.ts'
+import { connectContainer, NetworksExhaustedError, removeNetwork } from '../runtime/docker/networks.ts'
 import { DatabaseUnavailableError } from './database-server.ts'
 
 /** The host name in a project's network; it does not exist outside. */
@@ -15,7 +15,7 @@ export const connectServer = (docker: Docker, network: string, server: string, v
 export async function ensureProjectNetwork(engine: DockerEngine, docker: Docker, projectId: string): Promise<string> {
   const Name = engine.getDatabaseNetworkName(projectId)
   try {
-    await ensureSmallNetwork(docker, { Name, Internal: true, Labels: engine.createLabels('database', { project_id: projectId }) })
+    await engine.createPrivateNetwork(docker, { Name, Internal: true, Labels: engine.createLabels('database', { project_id: projectId }) })
     return Name
   } catch (error) {
     if (!(error instanceof NetworksExhaustedError)) throw error

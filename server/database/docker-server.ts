@@ -37,7 +37,7 @@ const stopTimeout_ms = 2_000
 export function createDockerDatabaseServer({ runtime, version, engine, data_dir, log }: DockerDatabaseOptions): DatabaseServer {
   const form = createContainerForm(engine, version)
   const { name, bin_folder: binFolder } = form
-  const portFile = join(data_dir, 'databases', version === 15 ? 'docker.json' : `docker-${version}.json`)
+  const portFile = join(data_dir, 'databases', version === 15 ? `${runtime}.json` : `${runtime}-${version}.json`)
   const closing = new AbortController()
   let starting: Promise<RunningContainer> | undefined
   /** The current long operation, for display. */

@@ -10,8 +10,18 @@ const kinds = { container: createDockerDatabaseServer, embedded: createEmbeddedD
 export type DatabaseServers = Record<RuntimeName, Record<PostgresVersion, DatabaseServer>>
 
 /** Creating servers starts nothing; a server starts at its first use. */
-export function createDatabaseServers(options: Omit<DockerDatabaseOptions & EmbeddedDatabaseOptions, 'runtime' | 'version'>): DatabaseServers {
-  const createVersions = (runtime: RuntimeName) =>
-    Object.fromEntries(postgresVersions.map((version) => [version, kinds[runtimes[runtime].database_server]({ ...options, runtime, version })]))
+export function createDatabaseServers({
+  cluster_engine,
+  ...options
+}: Omit<DockerDatabaseOptions & EmbeddedDatabaseOptions, 'runtime' | 'version'> & {
+  /** The engine as runtimes of several machines use it. */
+  cluster_engine: DockerDatabaseOptions['engine']
+}): DatabaseServers {
+  const createVersions = (runtime: RuntimeName) => {
+    const engine = runtimes[runtime].is_cluster ? cluster_engine : options.engine
+    return Object.fromEntries(
+      postgresVersions.map((version) => [version, kinds[runtimes[runtime].database_server]({ ...options, engine, runtime, version })]),
+    )
+  }
   return Object.fromEntries(runtimeNames.map((runtime) => [runtime, createVersions(runtime)])) as DatabaseServers
 }

@@ -55,7 +55,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorCheckWith
         checkEncryption(options.encryption),
       ]
     : [
-        ...(await Promise.all(options.runtimes.map((runtime) => checkRuntime(runtime, options.default_runtime)))),
+        ...(await Promise.all(options.runtimes.map((runtime) => checkRuntime(runtime, options.default_runtime)))).flat(),
         ...(await checkRuntimeDetails(options)),
         await checkGit(options),
         ...options.addresses.map(checkPort),
@@ -77,15 +77,13 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorCheckWith
 
 const passed = (name: string, message: string): DoctorCheck => ({ name, status: 'ok', message, hint: null })
 
-async function checkRuntime(runtime: DoctorOptions['runtimes'][number], default_runtime: string): Promise<DoctorCheck> {
+async function checkRuntime(runtime: DoctorOptions['runtimes'][number], default_runtime: string): Promise<DoctorCheck[]> {
   const { available, version, reason } = await runtime.probe()
-  if (available) return passed(`runtime ${runtime.name}`, `${reason}${version === null ? '' : ` (${version})`}`)
-  return {
-    name: `runtime ${runtime.name}`,
-    status: runtime.name === default_runtime ? 'failed' : 'warning',
-    message: reason,
-    hint: runtimes[runtime.name].how_to_start,
-  }
+  if (available) return [passed(`runtime ${runtime.name}`, `${reason}${version === null ? '' : ` (${version})`}`)]
+  const status = runtime.name === default_runtime ? 'failed' : 'warning'
+  // A cluster is not missed where apps run on one machine.
+  if (status === 'warning' && runtimes[runtime.name].is_cluster) return []
+  return [{ name: `runtime ${runtime.name}`, status, message: reason, hint: runtimes[runtime.name].how_to_start }]
 }
 
 /** The checks of the runtimes themselves. A problem of a runtime that is not the default is not a warning. */

@@ -1,6 +1,7 @@
 import type { HelpTopic } from '../contract/help.ts'
 import { type HelpBlock, type HelpArticle, topicGroups } from './topic.ts'
 import { gettingStartedTopics } from './topics/getting-started.ts'
+import { clusterTopics } from './topics/cluster.ts'
 import { configurationTopics } from './topics/configuration.ts'
 import { developmentTopics } from './topics/development.ts'
 import { deployingTopics } from './topics/deploying.ts'
@@ -16,7 +17,7 @@ const topicsByGroup: Record<keyof typeof topicGroups, HelpArticle[]> = {
   deploy: [...deployingTopics, ...projectSettingsTopics, ...serviceTopics, ...configurationTopics],
   run: [...developmentTopics, ...runningTopics, ...tracingTopics],
   names: networkingTopics,
-  keep: instanceTopics,
+  keep: [...instanceTopics, ...clusterTopics],
 }
 
 export const topicSections = (Object.keys(topicsByGroup) as (keyof typeof topicGroups)[]).map((group) => ({

@@ -2,10 +2,14 @@ import type { RuntimeStatus } from '../contract/instance.ts'
 import { type RuntimeName, runtimeNames, runtimes as traits } from '../contract/runtimes.ts'
 import type { Runtime } from './runtime.ts'
 
-/** The runtime of new deployments: the requested one; without a request the first available one. The last one needs no check, because it is always available. */
+/**
+ * The runtime of new deployments: the requested one; without a request the first available one. The last one needs no check, because it is always
+ * available. A cluster is only looked for where a registry is named from which its nodes pull, because an engine may manage a swarm for other reasons.
+ */
 export async function chooseRuntime(
   runtimes: Record<RuntimeName, Pick<Runtime, 'probe'>>,
   requested: RuntimeName | 'auto',
+  hasRegistry: boolean,
 ): Promise<RuntimeStatus & { name: RuntimeName }> {
   if (requested !== 'auto') {
     const { version, reason } = await runtimes[requested].probe()
@@ -13,10 +17,11 @@ export async function chooseRuntime(
   }
   const unavailable: string[] = []
   for (const name of runtimeNames) {
+    if (traits[name].is_cluster && !hasRegistry) continue
     const { available, version, reason } = await runtimes[name].probe()
     if (available || name === runtimeNames.at(-1))
       return { name, version, reason: unavailable.length === 0 ? reason : [...unavailable, traits[name].summary].join(' '), is_forced: false }
-    unavailable.push(reason)
+    if (!traits[name].is_cluster) unavailable.push(reason)
   }
   throw new Error('There are no runtimes.')
 }

@@ -43,6 +43,8 @@ export interface DockerOptions {
   candidates?: string[]
   /** The edge's hostnames that containers of a project resolve; none if the edge is not reachable at this address of this machine. */
   listEdgeHosts?: ListEdgeHosts
+  /** The registry from which the nodes of a swarm pull images, with an optional path. */
+  registry?: string
   /** The environment of credential helpers. */
   environment?: Record<string, string>
 }

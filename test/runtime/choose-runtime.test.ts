@@ -11,7 +11,7 @@ const runtimesWith = (...available: RuntimeName[]) => {
 
 describe('the runtime of new deployments', () => {
   test('is the first available one', async () => {
-    expect(await chooseRuntime(runtimesWith('docker', 'process'), 'auto')).toEqual({
+    expect(await chooseRuntime(runtimesWith('docker', 'process'), 'auto', false)).toEqual({
       name: 'docker',
       version: '1',
       reason: 'About docker.',
@@ -21,18 +21,24 @@ describe('the runtime of new deployments', () => {
 
   test('is the next one with the reason why the first is not available', async () => {
     const reason = 'About docker. Apps run as processes on this machine, without isolation.'
-    expect(await chooseRuntime(runtimesWith('process'), 'auto')).toEqual({ name: 'process', version: '1', reason, is_forced: false })
+    expect(await chooseRuntime(runtimesWith('process'), 'auto', false)).toEqual({ name: 'process', version: '1', reason, is_forced: false })
     const last = runtimeNames.at(-1)!
-    expect(await chooseRuntime(runtimesWith(), 'auto')).toMatchObject({
+    expect(await chooseRuntime(runtimesWith(), 'auto', false)).toMatchObject({
       name: last,
       version: null,
       reason: expect.stringContaining(runtimes[last].summary),
     })
   })
 
+  test('is a cluster only with a registry for its nodes; nothing is said about one that is not there', async () => {
+    expect(await chooseRuntime(runtimesWith('swarm', 'docker', 'process'), 'auto', false)).toMatchObject({ name: 'docker' })
+    expect(await chooseRuntime(runtimesWith('swarm', 'docker', 'process'), 'auto', true)).toMatchObject({ name: 'swarm' })
+    expect(await chooseRuntime(runtimesWith('docker', 'process'), 'auto', true)).toMatchObject({ name: 'docker', reason: 'About docker.' })
+  })
+
   test('is the requested one, whether it is available or not', async () => {
     const reason = 'About docker. (--runtime docker)'
-    expect(await chooseRuntime(runtimesWith('process'), 'docker')).toEqual({ name: 'docker', version: null, reason, is_forced: true })
+    expect(await chooseRuntime(runtimesWith('process'), 'docker', false)).toEqual({ name: 'docker', version: null, reason, is_forced: true })
   })
 })
 

@@ -57,8 +57,8 @@ async function ownLayers(image: string): Promise<string[] | undefined> {
 }
 
 /** In the output of `save`, layers are plain tar files. */
-async function searchSaved(image: string, texts: string[]): Promise<string[]> {
+export async function searchSaved(image: string, texts: string[], environment: Record<string, string> = {}): Promise<string[]> {
   const search = 'image=$1; shift; docker save "$image" | grep -acF "$@" || true'
-  const count = await runProgram('sh', ['-c', search, 'sh', image, ...texts.flatMap((text) => ['-e', text])])
+  const count = await runProgram('sh', ['-c', search, 'sh', image, ...texts.flatMap((text) => ['-e', text])], environment)
   return count.trim() === '0' ? [] : ['layers']
 }

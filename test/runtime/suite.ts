@@ -43,7 +43,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     // The response and the line arrive over different channels.
     await eventually(() => expect(lines).toEqual(['listening']))
     expect(await instance.getListeningPorts()).toContainEqual({
-      port: instance.port,
+      port: instance.assigned_port,
       loopback_only: runtimes[suite.runtime.name].uses_host_network,
       is_exposed: !runtimes[suite.runtime.name].uses_host_network,
       endpoints: [{ host: instance.host, port: instance.port }],

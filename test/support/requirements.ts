@@ -13,6 +13,7 @@ export type Requirement =
   | 'language-images'
   | 'service-images'
   | 'registry'
+  | 'swarm'
   | 'pebble'
   | 'chromium'
   | 'electron'
@@ -134,6 +135,14 @@ const checks: Record<Requirement, () => { ok: boolean; reason: string }> = {
     } catch {
       return { ok: false, reason: 'no registry to pull images from; install the package docker-registry' }
     }
+  },
+  swarm() {
+    const programs = ['dockerd', 'containerd', 'docker-registry', 'ip', 'iptables', 'nsenter', 'curl']
+    const folders = (process.env.PATH ?? '').split(':').concat('/usr/sbin', '/sbin')
+    const missing = programs.filter((name) => !folders.some((folder) => existsSync(join(folder, name))))
+    if (process.platform === 'linux' && process.getuid?.() === 0 && missing.length === 0) return checks.docker()
+    const reason = missing.length > 0 ? `${missing.join(', ')} missing` : 'not run as root on Linux'
+    return { ok: false, reason: `no swarm can be made of engines of its own: ${reason}; test/machine/engine.sh installs what it needs` }
   },
   pebble() {
     const ok = existsSync('/usr/bin/pebble') && existsSync('/usr/bin/pebble-challtestsrv')

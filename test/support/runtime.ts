@@ -200,9 +200,11 @@ export const waitForResponse = ({ host, port }: Replica): Promise<string> =>
 export const eventually = async <T>(look: () => Promise<T> | T, what = 'all assertions to hold'): Promise<T> =>
   (await until(async () => ({ value: await look() }), { what })).value
 
-export const runProgram = (file: string, args: string[]): Promise<string> =>
+export const runProgram = (file: string, args: string[], environment: Record<string, string> = {}): Promise<string> =>
   new Promise((resolve, reject) => {
-    execFile(file, args, { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => (error ? reject(error) : resolve(stdout)))
+    execFile(file, args, { maxBuffer: 64 * 1024 * 1024, env: { ...process.env, ...environment } }, (error, stdout) =>
+      error ? reject(error) : resolve(stdout),
+    )
   })
 
 /** Files below a folder that contain a text in plain bytes. */

@@ -20,6 +20,10 @@ export interface DockerConnection {
   hasDirectNetwork: boolean
   /** Of the engine's machine. */
   memory_bytes: number
+  /** Where ports of containers are published, if `hasDirectNetwork` is false. */
+  publish_host: string
+  /** Set if the engine manages a swarm: its node and the address of that for other nodes. */
+  swarm: { node_id: string; node_address: string } | null
   /** Whether `host-gateway` in a container's hosts file is this machine. */
   hasHostGateway: boolean
   /** How the engine manages control groups. */
@@ -107,11 +111,22 @@ async function openConnection(Dockerode: typeof Docker, address: string, clock: 
     builder: !isPodman && major >= 23 ? '2' : '1',
     hasDirectNetwork: isLocal && platform() === 'linux' && !isRootless && !isDesktop && !isPodman,
     memory_bytes: info.MemTotal,
+    publish_host: '127.0.0.1',
+    swarm: readSwarm(info),
     hasHostGateway: isDesktop && !isPodman && major >= 20,
     cgroupDriver: info.CgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs',
     buildsInCgroups: major >= 23 && info.OSType === 'linux' && !isRootless && !isPodman,
     limitCpus: (cpus) => Math.min(cpus ?? Infinity, info.NCPU || availableParallelism()),
   }
+}
+
+function readSwarm({
+  Swarm,
+}: {
+  Swarm?: { LocalNodeState?: string; ControlAvailable?: boolean; NodeID?: string; NodeAddr?: string }
+}): DockerConnection['swarm'] {
+  const { LocalNodeState, ControlAvailable = false, NodeID = '', NodeAddr = '' } = Swarm ?? {}
+  return LocalNodeState === 'active' && ControlAvailable ? { node_id: NodeID, node_address: NodeAddr } : null
 }
 
 function parseAddress(address: string): Docker.DockerOptions {

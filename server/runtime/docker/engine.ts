@@ -6,7 +6,7 @@ import { connectToDocker, findDockerAddresses, type DockerConnection } from './c
 import { createDockerLogin, defaultConfigFolder, type DockerLogin } from './docker-login.ts'
 import { getStatusCode } from './errors.ts'
 import { BuildFailure, type RuntimeOptions } from '../runtime.ts'
-import { ensureLargeNetwork } from './networks.ts'
+import { ensureLargeNetwork, ensureSmallNetwork, type PrivateNetwork } from './networks.ts'
 import { createPullOptions } from './registry-access.ts'
 
 /** Access to Docker: the connection, opened at first use and reopened after a loss, and the names of this instance's resources. */
@@ -22,6 +22,8 @@ export interface DockerEngine {
   /** Background work; only closing the runtime and discarding a deployment wait for it. */
   runInBackground(job: Promise<void>): void
   waitForBackground(): Promise<void>
+  /** Creates a network of a few containers, unless it exists. */
+  createPrivateNetwork(docker: Docker, network: PrivateNetwork): Promise<void>
   /** The network between the containers of a project and its database; exists only with a database. */
   getDatabaseNetworkName(projectId: string): string
   /** Connects a container that has not started yet to the database of its project, if there is one. */
@@ -128,17 +130,9 @@ export function createDockerEngine(options: RuntimeOptions): DockerEngine {
         await container.start()
       }
     },
+    createPrivateNetwork: ensureSmallNetwork,
     getDatabaseNetworkName: (projectId) => engine.createName('databases', projectId),
-    async connectToDatabase(container, projectId) {
-      const { docker } = await connection()
-      const network = docker.getNetwork(engine.getDatabaseNetworkName(projectId))
-      // Checked first, because a stopped container can be connected to a missing network and then cannot start.
-      const exists = await network.inspect().then(
-        () => true,
-        (error: unknown) => (getStatusCode(error) === 404 ? false : Promise.reject(error)),
-      )
-      if (exists) await network.connect({ Container: container.id })
-    },
+    connectToDatabase: (container, projectId) => connectToDatabase(engine, container, projectId),
     createLabels(role, { project_id, deployment_id, ...extra } = {}) {
       const labels = {
         'homeport.instance': options.instance_id,
@@ -170,6 +164,17 @@ export function createDockerEngine(options: RuntimeOptions): DockerEngine {
     createName: (...parts) => ['homeport', shortId, ...parts.map(sanitizeName)].join('-'),
   }
   return engine
+}
+
+export async function connectToDatabase(engine: DockerEngine, container: Docker.Container, projectId: string): Promise<void> {
+  const { docker } = await engine.connection()
+  const network = docker.getNetwork(engine.getDatabaseNetworkName(projectId))
+  // Checked first, because a stopped container can be connected to a missing network and then cannot start.
+  const exists = await network.inspect().then(
+    () => true,
+    (error: unknown) => (getStatusCode(error) === 404 ? false : Promise.reject(error)),
+  )
+  if (exists) await network.connect({ Container: container.id })
 }
 
 /** Converts an id to the characters that Docker allows in names. */

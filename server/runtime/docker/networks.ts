@@ -14,14 +14,29 @@ export class NetworksExhaustedError extends Error {}
 /** Networks being created, by name, because Docker would create two with the same name for concurrent requests and then find neither by name. */
 const pendingNetworks = new Map<string, Promise<void>>()
 
-/** Creates a bridge network with a small address range, unless it exists. */
-export function ensureSmallNetwork(docker: Docker, network: { Name: string; Internal: boolean; Labels: Record<string, string> }): Promise<void> {
-  const pending = pendingNetworks.get(network.Name) ?? createSmallNetwork(docker, network).finally(() => pendingNetworks.delete(network.Name))
-  pendingNetworks.set(network.Name, pending)
-  return pending
+export interface PrivateNetwork {
+  Name: string
+  Internal: boolean
+  Labels: Record<string, string>
 }
 
-const createSmallNetwork = (docker: Docker, network: Docker.NetworkCreateOptions): Promise<void> => createInRange(docker, network, small)
+/** Creates a bridge network with a small address range, unless it exists. */
+export const ensureSmallNetwork = (docker: Docker, network: PrivateNetwork): Promise<void> =>
+  createOnce(network.Name, () => createInRange(docker, network, small))
+
+/** Creates a network of all nodes of the swarm, which containers can join too, unless it exists. */
+export const ensureOverlayNetwork = (docker: Docker, network: PrivateNetwork): Promise<void> =>
+  createOnce(network.Name, async () => {
+    await docker.createNetwork({ ...network, CheckDuplicate: true, Driver: 'overlay', Attachable: true }).catch((error: unknown) => {
+      if (getStatusCode(error) !== 409) throw error
+    })
+  })
+
+function createOnce(name: string, create: () => Promise<void>): Promise<void> {
+  const pending = pendingNetworks.get(name) ?? create().finally(() => pendingNetworks.delete(name))
+  pendingNetworks.set(name, pending)
+  return pending
+}
 
 /** Creates a bridge network in an address range of Docker's choice, or in one of ours if Docker has none left; unless it exists. */
 export async function ensureLargeNetwork(docker: Docker, network: Docker.NetworkCreateOptions): Promise<void> {
@@ -55,7 +70,7 @@ export async function connectContainer(docker: Docker, network: string, containe
   try {
     await docker.getNetwork(network).connect({ Container: containerId, EndpointConfig: { Aliases: hostNames } })
   } catch (error) {
-    if (getStatusCode(error) !== 403 && !/already exists/.test(String(error))) throw error
+    if (getStatusCode(error) !== 403 && !/already (exists|attached)/.test(String(error))) throw error
   }
 }
 
@@ -102,8 +117,9 @@ async function removeOnceFree(docker: Docker, name: string): Promise<void> {
       return void (await network.remove())
     } catch (error) {
       const status = getStatusCode(error)
-      if (status === 404) return
-      if (status !== 403 && status !== 409) throw error
+      // A network of a swarm that other nodes use, or that another removal has just removed.
+      if (status === 404 || /in use by service|network .*not found/.test(String(error))) return
+      if (status !== 403 && status !== 409 && !/in use by task/.test(String(error))) throw error
       await sleep(systemClock, 100)
     }
   }

@@ -41,8 +41,8 @@ export interface DockerReplicas {
 
 type ContainerRequest = Omit<StartRequest, keyof ReplicaObserver>
 
-const defaultPort = 8080
-const maxProcesses = 256
+export const defaultAppPort = 8080
+export const maxAppProcesses = 256
 
 /** Containers of apps: isolation, start, monitoring and stop. */
 export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
@@ -71,11 +71,11 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
     hasDirectNetwork: boolean,
     more: Docker.ContainerCreateOptions = {},
   ): Promise<Docker.Container> => {
-    const { limitCpus } = await engine.connection()
+    const { limitCpus, publish_host } = await engine.connection()
     const { artifact } = request
     if (artifact.kind !== 'image') throw new StartFailure('start_failed', 'This version was built without Docker.', 'Deploy the project again.')
     const { service } = request
-    const port = service?.port ?? artifact.port ?? defaultPort
+    const port = service?.port ?? artifact.port ?? defaultAppPort
     const serviceConfig = service && createServiceConfig(engine, service)
     const further = request.ports ?? []
     const ports = [...new Set([port, ...(request.listen_port === null ? [] : [request.listen_port]), ...further])].map((one) => `${one}/tcp`)
@@ -105,7 +105,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
           Memory: bytes,
           MemorySwap: bytes,
           NanoCpus: Math.round(limitCpus(request.cpus) * 1e9),
-          PidsLimit: maxProcesses,
+          PidsLimit: maxAppProcesses,
           CapDrop: ['ALL'],
           SecurityOpt: ['no-new-privileges'],
           Init: true,
@@ -113,7 +113,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
           RestartPolicy: { Name: 'no' },
           NetworkMode: await engine.ensureNetwork(),
           ExtraHosts,
-          ...(hasDirectNetwork ? {} : { PortBindings: Object.fromEntries(ports.map((one) => [one, [{ HostIp: '127.0.0.1', HostPort: '' }]])) }),
+          ...(hasDirectNetwork ? {} : { PortBindings: Object.fromEntries(ports.map((one) => [one, [{ HostIp: publish_host, HostPort: '' }]])) }),
           LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } },
           ...more.HostConfig,
         },
@@ -141,17 +141,17 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
   }
 
   const describeReplica = async (docker: Docker, id: string, deploymentId: string, listenPort: number | null = null): Promise<Replica> => {
-    const { hasDirectNetwork } = await engine.connection()
+    const { hasDirectNetwork, publish_host } = await engine.connection()
     const found = await docker.getContainer(id).inspect()
     // The container's init process returns these codes when the program was not found or cannot be run.
     if (!found.State.Running && (found.State.ExitCode === 127 || found.State.ExitCode === 126))
       throw toStartFailure(new Error('executable file not found'), formatCommand(found.Config))
-    const port = Number(found.Config.Labels['homeport.port'] ?? defaultPort)
+    const port = Number(found.Config.Labels['homeport.port'] ?? defaultAppPort)
     const address = found.NetworkSettings.Networks[await engine.ensureNetwork()]?.IPAddress ?? ''
     const getEndpoint = (containerPort: number): Endpoint | undefined => {
       if (hasDirectNetwork) return { host: address, port: containerPort }
       const published = found.NetworkSettings.Ports[`${containerPort}/tcp`]?.[0]?.HostPort
-      return published ? { host: '127.0.0.1', port: Number(published) } : undefined
+      return published ? { host: publish_host, port: Number(published) } : undefined
     }
     const ports = (found.Config.Labels['homeport.ports'] ?? '').split(',').flatMap((text) => {
       const endpoint = text === '' ? undefined : getEndpoint(Number(text))

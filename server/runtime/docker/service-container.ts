@@ -7,10 +7,10 @@ import type { VolumeMount } from '../written-paths.ts'
 import { appRoot } from './build-runner.ts'
 import { removeContainer, toReadable, type DockerEngine } from './engine.ts'
 import { getStatusCode } from './errors.ts'
-import { connectContainer, ensureSmallNetwork, holdNetwork, removeUnusedNetwork } from './networks.ts'
+import { connectContainer, holdNetwork, removeUnusedNetwork } from './networks.ts'
 
 /** The capabilities with which official images change to their own user at startup; far fewer than Docker's default. */
-const readyImageCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID', 'KILL', 'NET_BIND_SERVICE']
+export const readyImageCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID', 'KILL', 'NET_BIND_SERVICE']
 
 export const getVolumeName = (engine: DockerEngine, id: string): string => engine.createName('volume', id)
 
@@ -113,7 +113,7 @@ export async function startInNetworks(
   const Name = getServiceNetworkName(engine, network.name)
   const { docker } = await engine.connection()
   return holdNetwork(Name, async () => {
-    await ensureSmallNetwork(docker, { Name, Internal: false, Labels: engine.createLabels('network', { project_id: projectId }) })
+    await engine.createPrivateNetwork(docker, { Name, Internal: false, Labels: engine.createLabels('network', { project_id: projectId }) })
     await connectContainer(docker, Name, container.id, network.host_names)
     return startInNetworks(engine, container, projectId, others, start)
   })
@@ -127,4 +127,4 @@ export async function removeReplica(engine: DockerEngine, docker: Docker, contai
     if (name.startsWith(getServiceNetworkName(engine, ''))) await removeUnusedNetwork(docker, name)
 }
 
-const getServiceNetworkName = (engine: DockerEngine, name: string): string => engine.createName('services', name)
+export const getServiceNetworkName = (engine: DockerEngine, name: string): string => engine.createName('services', name)

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import type Docker from 'dockerode'
+import type { DockerConnection } from '../docker/connection.ts'
+import { connectToDatabase, type DockerEngine } from '../docker/engine.ts'
+import { ensureOverlayNetwork } from '../docker/networks.ts'
+import { BuildFailure } from '../runtime.ts'
+
+export interface SwarmConnection extends DockerConnection {
+  swarm: NonNullable<DockerConnection['swarm']>
+}
+
+export interface SwarmNode {
+  id: string
+  name: string
+  address: string
+  role: 'manager' | 'worker'
+  is_ready: boolean
+  availability: 'active' | 'pause' | 'drain'
+}
+
+/**
+ * The same engine, for the containers that the swarm runtime runs itself beside services: they are in networks of the swarm, publish their ports at the
+ * private address of their node, and have a role of their own, so that the docker runtime does not take them for its leftovers.
+ */
+export function createClusterEngine(engine: DockerEngine): DockerEngine {
+  const roles: Record<string, string> = { app: 'pinned', database: 'swarm-database' }
+  const role = (name: string) => roles[name] ?? name
+  const cluster: DockerEngine = {
+    ...engine,
+    createName(...parts) {
+      if (parts[0]?.startsWith('databases')) return shortenName(engine.createName('swarm', ...parts))
+      return parts[0] === 'services' ? shortenName(engine.createName(...parts)) : engine.createName(...parts)
+    },
+    getDatabaseNetworkName: (projectId) => cluster.createName('databases', projectId),
+    connectToDatabase: (container, projectId) => connectToDatabase(cluster, container, projectId),
+    async connection() {
+      const { swarm, ...found } = await requireManager(engine)
+      return { ...found, swarm, hasDirectNetwork: false, publish_host: swarm.node_address }
+    },
+    createLabels: (name, more) => ({ ...engine.createLabels(name, more), 'homeport.role': role(name) }),
+    createOwnFilters: (more = {}) =>
+      engine.createOwnFilters({ ...more, ...(more['homeport.role'] && { 'homeport.role': role(more['homeport.role']) }) }),
+    isOwnContainer: (labels) =>
+      engine.isOwnContainer({ ...labels, ...(/^(pinned|task)$/.test(labels['homeport.role'] ?? '') && { 'homeport.role': 'app' }) }),
+    createPrivateNetwork: ensureOverlayNetwork,
+  }
+  return cluster
+}
+
+/** A swarm takes names of at most 63 characters. */
+const shortenName = (name: string): string =>
+  name.length <= 63 ? name : `${name.slice(0, 50)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
+
+/** The connection to an engine that manages a swarm. */
+export async function requireManager(engine: DockerEngine): Promise<SwarmConnection> {
+  const { swarm, ...found } = await engine.connection()
+  if (swarm) return { ...found, swarm }
+  throw new BuildFailure(
+    'runtime_unavailable',
+    'This Docker engine is not a manager of a swarm.',
+    'Run docker swarm init on this machine, or join it as a manager, then restart Homeport.',
+  )
+}
+
+/** dockerode has no type for it. */
+interface RawNode {
+  ID: string
+  Description?: { Hostname?: string }
+  Status?: { State?: string; Addr?: string }
+  Spec?: { Role?: string; Availability?: string }
+}
+
+/** The nodes of the swarm, by name. */
+export async function listNodes(docker: Docker, { node_id, node_address }: SwarmConnection['swarm']): Promise<SwarmNode[]> {
+  const nodes = (await docker.listNodes()) as RawNode[]
+  const described = nodes.map(({ ID, Description, Status, Spec }): SwarmNode => ({
+    id: ID,
+    name: Description?.Hostname ?? ID,
+    // A manager may know no better address of itself than that of all its interfaces.
+    address: ID === node_id ? node_address : (Status?.Addr ?? ''),
+    role: Spec?.Role === 'manager' ? 'manager' : 'worker',
+    is_ready: Status?.State === 'ready',
+    availability: Spec?.Availability === 'pause' || Spec?.Availability === 'drain' ? Spec.Availability : 'active',
+  }))
+  return described.sort((a, b) => a.name.localeCompare(b.name))
+}
+
+export const canTakeTasks = ({ is_ready, availability }: SwarmNode): boolean => is_ready && availability === 'active'

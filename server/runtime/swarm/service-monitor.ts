@@ -1,0 +1,183 @@
+import type { Readable } from 'node:stream'
+import { sleep, systemClock } from '../../lib/clock.ts'
+import { rejectAfter } from '../docker/connection.ts'
+import { type DockerEngine, toReadable } from '../docker/engine.ts'
+import { getStatusCode } from '../docker/errors.ts'
+import { wasOomKilled } from '../docker/oom.ts'
+import { createContainerOutput, createStreamDemuxer } from '../docker/stream-demuxer.ts'
+import { createReplicaExit } from '../exit.ts'
+import { createLineSplitter } from '../line-splitter.ts'
+import type { ReplicaExit, ReplicaObserver } from '../runtime.ts'
+import { listNodes, requireManager } from './cluster.ts'
+import { hasEnded, isUnwanted, readTaskExit, type SwarmTask, type TaskPoller } from './tasks.ts'
+
+export interface ServiceMonitor {
+  /** Resolves once the end was reported. */
+  ended: Promise<void>
+  /** Stops monitoring; the service continues. */
+  close(): void
+}
+
+/** A log takes no longer, so that the report of an end does not wait for a node that has just been lost. */
+const lastRead_ms = 10_000
+
+/**
+ * Follows the log of a service and reports the end of its task once. The log is read in full after the end, because a stream that broke off looks like
+ * a complete one. `since_ms`: of a service that is taken over; lines after that time are reported, or all if it is null.
+ */
+export function monitorService(
+  engine: DockerEngine,
+  poller: TaskPoller,
+  { service_id, task_id, since_ms }: { service_id: string; task_id: string; since_ms: number | null },
+  observer: ReplicaObserver,
+  removeService: () => Promise<void>,
+): ServiceMonitor {
+  const closing = new AbortController()
+  const exited = new AbortController()
+  const ended = Promise.withResolvers<void>()
+  const reader = since_ms === null ? createFullReader(observer) : createReaderSince(observer, since_ms)
+  let live: Readable | undefined
+
+  const read = async (opened: Promise<NodeJS.ReadableStream>, isLive: boolean) => {
+    const stream = toReadable(await opened)
+    if (exited.signal.aborted && isLive) return void stream.destroy()
+    if (isLive) live = stream
+    const write = reader.open()
+    stream.on('data', write)
+    await new Promise<void>((resolve) =>
+      stream
+        .once('end', resolve)
+        .once('close', resolve)
+        .once('error', () => resolve()),
+    )
+  }
+  const follow = async () => {
+    while (!closing.signal.aborted && !exited.signal.aborted) {
+      const { docker } = await engine.connection()
+      const opened = docker.getService(service_id).logs({ ...reader.options(), follow: true, stdout: true, stderr: true })
+      await read(opened, true).catch(() => {})
+      await sleep(systemClock, 250, exited.signal).catch(() => {})
+    }
+  }
+  /** From the container if it is on this node, because the swarm may end a log before its last lines. */
+  const readRest = async ({ node_id, container_id }: SwarmTask) => {
+    const { docker, swarm } = await requireManager(engine)
+    const options = { ...reader.options(), follow: false as const, stdout: true, stderr: true }
+    if (node_id === swarm.node_id && container_id !== '') {
+      const log = await docker.getContainer(container_id).logs(options)
+      reader.open()(log)
+      return
+    }
+    for (let times = 0; times < 2; times++) await read(docker.getService(service_id).logs({ ...options, follow: false }), false)
+  }
+  const following = follow()
+
+  const report = async (exit: ReplicaExit, task: SwarmTask | undefined) => {
+    unwatch()
+    exited.abort()
+    live?.destroy()
+    await following
+    // A node that is lost does not answer for its log.
+    if (task && hasEnded(task)) await rejectAfter(lastRead_ms, readRest(task)).catch(() => {})
+    reader.end()
+    if (!closing.signal.aborted) {
+      // An ended service is never started again, because a restart creates a new one.
+      await removeService().catch(() => {})
+      observer.onExit(exit)
+    }
+    ended.resolve()
+  }
+
+  const unwatch = poller.watch(service_id, async (tasks) => {
+    const task = tasks.find(({ id }) => id === task_id)
+    const exit = await findExit(engine, task)
+    if (exit && !exited.signal.aborted && !closing.signal.aborted) void report(exit, task)
+  })
+
+  return {
+    ended: ended.promise,
+    close() {
+      closing.abort()
+      exited.abort()
+      unwatch()
+      live?.destroy()
+      ended.resolve()
+    },
+  }
+}
+
+/** How a task has ended; undefined while it runs. */
+async function findExit(engine: DockerEngine, task: SwarmTask | undefined): Promise<ReplicaExit | undefined> {
+  // Somebody else removed the service.
+  if (!task) return createReplicaExit(null, 'SIGKILL', false)
+  const { docker, swarm } = await requireManager(engine)
+  if (hasEnded(task)) {
+    const exit = readTaskExit(task)
+    if (exit.code !== 137 || task.node_id !== swarm.node_id) return exit
+    const state = await docker
+      .getContainer(task.container_id)
+      .inspect()
+      .then(({ State }) => State)
+      .catch(() => undefined)
+    return { ...exit, out_of_memory: state !== undefined && (await wasOomKilled(docker, task.container_id, state)) }
+  }
+  if (!isUnwanted(task)) return undefined
+  // A node that is drained still ends its tasks; one that is down never reports their end.
+  const node = (await listNodes(docker, swarm)).find(({ id }) => id === task.node_id)
+  return node?.is_ready ? undefined : createReplicaExit(null, 'SIGKILL', false)
+}
+
+interface LogReader {
+  options(): { timestamps?: boolean; since?: number }
+  open(): (chunk: Buffer) => void
+  end(): void
+}
+
+/** Each read is from the beginning, and skips what an earlier one has delivered. */
+function createFullReader(observer: ReplicaObserver): LogReader {
+  const output = createContainerOutput(observer.onLine)
+  return { options: () => ({}), open: () => output.createFullReader().write, end: output.end }
+}
+
+function createReaderSince(observer: ReplicaObserver, since_ms: number): LogReader {
+  // RFC 3339 with nine digits, which sorts as text.
+  let newest = `${new Date(since_ms).toISOString().slice(0, -1)}000000Z`
+  let endStreams = () => {}
+  return {
+    options: () => ({ timestamps: true, since: Math.floor(Date.parse(newest) / 1_000) }),
+    open() {
+      endStreams()
+      const after = newest
+      const createTimestampStripper = (name: 'stdout' | 'stderr') =>
+        createLineSplitter((line) => {
+          const time = line.slice(0, line.indexOf(' '))
+          if (time <= after) return
+          if (time > newest) newest = time
+          observer.onLine(name, line.slice(time.length + 1))
+        })
+      const lines = { stdout: createTimestampStripper('stdout'), stderr: createTimestampStripper('stderr') }
+      endStreams = () => {
+        lines.stdout.end()
+        lines.stderr.end()
+      }
+      return createStreamDemuxer((name, data) => lines[name].write(data)).write
+    },
+    end: () => endStreams(),
+  }
+}
+
+/** Removes a service; no error if it does not exist. */
+export async function removeService(engine: DockerEngine, serviceId: string): Promise<void> {
+  const { docker } = await engine.connection()
+  // A leader that has just changed refuses for a moment, and so does one that has many requests at once.
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await docker.getService(serviceId).remove()
+      return
+    } catch (error) {
+      if (getStatusCode(error) === 404) return
+      if (attempt >= 5) throw error
+      await sleep(systemClock, 200 * 2 ** attempt)
+    }
+  }
+}

@@ -1,0 +1,355 @@
+import { randomBytes } from 'node:crypto'
+import type Docker from 'dockerode'
+import { sleep, systemClock } from '../../lib/clock.ts'
+import { createContainerStats } from '../docker/container-stats.ts'
+import type { DockerEngine } from '../docker/engine.ts'
+import { getStatusCode } from '../docker/errors.ts'
+import { holdNetwork, removeUnusedNetwork } from '../docker/networks.ts'
+import { getServiceNetworkName } from '../docker/service-container.ts'
+import { describeTask, formatServiceCommand } from './describe-task.ts'
+import { monitorService, removeService, type ServiceMonitor } from './service-monitor.ts'
+import { createServiceSpec } from './service-spec.ts'
+import { createTaskPoller, hasEnded, isUnwanted, listTasks, readTaskExit, type SwarmTask } from './tasks.ts'
+import { canTakeTasks, listNodes, requireManager } from './cluster.ts'
+import { StartFailure, type ExistingReplica, type Replica, type ReplicaObserver, type Runtime, type StartRequest } from '../runtime.ts'
+
+/** An image that every node can have, and the credentials with which nodes pull it. */
+export interface SharedImage {
+  image: string
+  authconfig?: Docker.AuthConfig
+}
+
+type ShareImage = (request: StartRequest) => Promise<SharedImage>
+
+export interface ServiceReplicas extends Pick<Runtime, 'start' | 'list' | 'adopt' | 'stop' | 'freeze' | 'thaw' | 'usage' | 'close'> {
+  /** The container of a replica, if it runs on this node. */
+  findContainer(replicaId: string): Promise<Docker.Container | undefined>
+}
+
+/** Ids of services are shorter than those of containers. */
+export const isServiceId = (id: string): boolean => /^[0-9a-z]{25}$/.test(id)
+
+const startPoll_ms = 100
+/** How long a start waits for a node with room. */
+const placement_ms = 10_000
+
+/** Replicas as services of a swarm: a service each, so that a replica is replaced, moved and stopped on its own. */
+export function createServiceReplicas(engine: DockerEngine, shareImage: ShareImage): ServiceReplicas {
+  const monitors = new Map<string, ServiceMonitor>()
+  const poller = createTaskPoller(engine)
+  const stats = createContainerStats(engine)
+  /** The last placement of each deployment, so that its replicas see each other's nodes. */
+  const placements = new Map<string, Promise<unknown>>()
+
+  const filterOf = (labels: Record<string, string>) => engine.createOwnFilters(labels)
+
+  const startMonitor = (task: SwarmTask, observer: ReplicaObserver, since_ms: number | null): void => {
+    const { service_id } = task
+    const monitor = monitorService(
+      engine,
+      poller,
+      { service_id, task_id: task.id, since_ms },
+      {
+        onLine: observer.onLine,
+        onExit(exit) {
+          monitors.delete(service_id)
+          observer.onExit(exit)
+        },
+      },
+      () => removeReplicaService(service_id),
+    )
+    monitors.set(service_id, monitor)
+  }
+
+  /** Removes a service, and its networks if nothing else uses them. */
+  const removeReplicaService = async (serviceId: string): Promise<void> => {
+    const { docker } = await engine.connection()
+    const found = await inspectService(docker, serviceId)
+    await removeService(engine, serviceId)
+    stats.forget(serviceId)
+    const networks = found?.Spec?.TaskTemplate?.Networks ?? []
+    for (const { Target = '' } of networks) engine.runInBackground(removeNetworkOf(docker, Target))
+  }
+  const removeNetworkOf = async (docker: Docker, id: string): Promise<void> => {
+    const found = (await docker
+      .getNetwork(id)
+      .inspect()
+      .catch(() => undefined)) as { Name: string } | undefined
+    if (found?.Name.startsWith(getServiceNetworkName(engine, ''))) await removeUnusedNetwork(docker, found.Name)
+  }
+
+  const inspectService = async (docker: Docker, id: string): Promise<(Docker.Service & { Spec?: Docker.ServiceSpec }) | undefined> =>
+    docker
+      .getService(id)
+      .inspect()
+      .then(
+        (found: Docker.Service & { Spec?: Docker.ServiceSpec }) =>
+          found.Spec?.Labels?.['homeport.instance'] === engine.options.instance_id ? found : undefined,
+        (error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)),
+      )
+
+  /** The newest task that the swarm wants, else the newest. */
+  const findTask = async (docker: Docker, serviceId: string): Promise<SwarmTask | undefined> => {
+    const tasks = await listTasks(docker, { service: [serviceId] })
+    return tasks.findLast((task) => !hasEnded(task) && !isUnwanted(task)) ?? tasks.at(-1)
+  }
+
+  /** Waits until the first task runs and its ports are known. */
+  const waitUntilRunning = async (docker: Docker, serviceId: string, request: StartRequest, onPlaced: () => void): Promise<SwarmTask> => {
+    const command = formatServiceCommand(request)
+    const began = performance.now()
+    for (;;) {
+      request.signal.throwIfAborted()
+      const [task] = await listTasks(docker, { service: [serviceId] })
+      if (task?.node_id) onPlaced()
+      // A task that ran and ended is a start, whose exit the monitor reports.
+      if (task && (task.state === 'running' || (hasEnded(task) && task.exit_code !== null && !isStartError(task)))) {
+        if (task.ports.length > 0 || hasEnded(task)) return task
+      } else if (task && hasEnded(task)) throw toStartFailure(task, command)
+      if (task?.state === 'pending' && task.message !== '' && performance.now() - began > placement_ms)
+        throw new StartFailure(
+          'start_failed',
+          `The app did not start, because no node of the swarm can take it: ${task.message}.`,
+          'Add a node or more memory, or lower the memory limit in the project settings.',
+        )
+      await sleep(systemClock, startPoll_ms, request.signal)
+    }
+  }
+
+  /** Nodes that have no other replica of the same app, as long as there is one. */
+  const avoidSiblings = async (docker: Docker, request: StartRequest): Promise<string[]> => {
+    const { swarm } = await requireManager(engine)
+    const nodes = (await listNodes(docker, swarm)).filter(canTakeTasks)
+    if (nodes.length < 2) return []
+    const siblings = await listTasks(docker, filterOf({ 'homeport.deployment': request.deployment_id, 'homeport.role': 'replica' }))
+    const own = new Set(
+      (await docker.listServices({ filters: filterOf({ 'homeport.deployment': request.deployment_id, 'homeport.role': 'replica' }) }))
+        .filter(({ Spec }) => (Spec?.Labels?.['homeport.service'] ?? '') === (request.service?.name ?? ''))
+        .map(({ ID }) => ID),
+    )
+    const used = siblings.filter((task) => own.has(task.service_id) && !hasEnded(task) && !isUnwanted(task)).map(({ node_id }) => node_id)
+    const count = (id: string) => used.filter((one) => one === id).length
+    const fewest = Math.min(...nodes.map(({ id }) => count(id)))
+    return nodes.flatMap(({ id }) => (count(id) > fewest ? [`node.id!=${id}`] : []))
+  }
+
+  /** Runs a placement after those of the same deployment that have no node yet. */
+  const inTurn = async <T>(deploymentId: string, work: (onPlaced: () => void) => Promise<T>): Promise<T> => {
+    const previous = placements.get(deploymentId)
+    const placed = Promise.withResolvers<void>()
+    placements.set(deploymentId, placed.promise)
+    await previous
+    try {
+      return await work(placed.resolve)
+    } finally {
+      placed.resolve()
+      if (placements.get(deploymentId) === placed.promise) placements.delete(deploymentId)
+    }
+  }
+
+  const createNetworks = async (docker: Docker, { project_id, deployment_id, service }: StartRequest) => {
+    // An app without named networks is alone with its replicas.
+    const wanted = service?.networks.length ? service.networks : [{ name: deployment_id, host_names: [] }]
+    const Labels = engine.createLabels('network', { project_id })
+    const names = wanted.map(({ name }) => getServiceNetworkName(engine, name))
+    for (const Name of names) await engine.createPrivateNetwork(docker, { Name, Internal: false, Labels })
+    const database = engine.getDatabaseNetworkName(project_id)
+    const all = [...wanted.map(({ host_names }, index) => ({ name: names[index]!, host_names })), { name: database, host_names: [] as string[] }]
+    const found = await Promise.all(
+      all.map(async ({ name, host_names }) => {
+        const network = (await docker
+          .getNetwork(name)
+          .inspect()
+          .catch((error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)))) as { Id: string; Scope: string } | undefined
+        return network?.Scope === 'swarm' ? [{ id: network.Id, host_names }] : []
+      }),
+    )
+    return found.flat()
+  }
+
+  const createInNetworks = async (docker: Docker, request: StartRequest, shared: SharedImage): Promise<string> => {
+    const { limitCpus } = await engine.connection()
+    const hold = (names: string[], work: () => Promise<string>): Promise<string> => {
+      const [name, ...others] = names
+      return name === undefined ? work() : holdNetwork(getServiceNetworkName(engine, name), () => hold(others, work))
+    }
+    const names = request.service?.networks.length ? request.service.networks.map(({ name }) => name) : [request.deployment_id]
+    const create = async (): Promise<string> => {
+      const spec = createServiceSpec(engine, engine.createName(request.deployment_id, randomBytes(4).toString('hex')), request, {
+        image: shared.image,
+        networks: await createNetworks(docker, request),
+        constraints: await avoidSiblings(docker, request),
+        limitCpus,
+      })
+      const { id } = shared.authconfig ? await docker.createService(shared.authconfig, spec) : await docker.createService(spec)
+      return id
+    }
+    return hold(names, async () => {
+      // A network whose removal has just been accepted is still found by its name for a moment.
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await create()
+        } catch (error) {
+          if (attempt >= 20 || !/network .*not found/i.test(String(error))) throw error
+          await sleep(systemClock, 200, request.signal)
+        }
+      }
+    })
+  }
+
+  const toReplica = async (docker: Docker, task: SwarmTask, deploymentId: string, listenPort: number | null): Promise<Replica> => {
+    const service = await inspectService(docker, task.service_id)
+    return describeTask(engine, task, { deployment_id: deploymentId, listen_port: listenPort, spec: service?.Spec ?? {} })
+  }
+
+  const findContainer = async (replicaId: string): Promise<Docker.Container | undefined> => {
+    const { docker, swarm } = await requireManager(engine)
+    const task = await findTask(docker, replicaId)
+    return task && task.node_id === swarm.node_id && task.container_id !== '' ? docker.getContainer(task.container_id) : undefined
+  }
+
+  /** Ends the task of a service on another node and waits until it reports its end, which it could not once the service is removed. */
+  const stopOnOtherNode = async (docker: Docker, serviceId: string): Promise<void> => {
+    const found = await inspectService(docker, serviceId)
+    if (!found?.Spec) return
+    const { TaskTemplate } = found.Spec
+    await docker
+      .getService(serviceId)
+      .update({ ...found.Spec, version: found.Version?.Index, TaskTemplate: { ...TaskTemplate, Placement: { Constraints: ['node.id==none'] } } })
+  }
+
+  return {
+    findContainer,
+
+    async start(request) {
+      request.signal.throwIfAborted()
+      const { docker } = await engine.connection()
+      const shared = await shareImage(request)
+      let serviceId: string | undefined
+      try {
+        const task = await inTurn(request.deployment_id, async (onPlaced) => {
+          serviceId = await createInNetworks(docker, request, shared)
+          return waitUntilRunning(docker, serviceId, request, onPlaced)
+        })
+        const replica = await toReplica(docker, task, request.deployment_id, request.listen_port)
+        startMonitor(task, request, null)
+        return replica
+      } catch (error) {
+        if (serviceId !== undefined) await removeReplicaService(serviceId).catch(() => {})
+        throw error
+      }
+    },
+
+    async list() {
+      const { docker } = await engine.connection()
+      const labels = filterOf({ 'homeport.role': 'replica' })
+      const [services, tasks] = await Promise.all([docker.listServices({ filters: labels }), listTasks(docker, labels)])
+      return services.map(({ ID, Spec }): ExistingReplica => {
+        const own = tasks.filter((task) => task.service_id === ID)
+        const task = own.findLast((one) => !hasEnded(one) && !isUnwanted(one)) ?? own.at(-1)
+        const running = task !== undefined && !hasEnded(task)
+        const Labels = Spec?.Labels ?? {}
+        return {
+          id: ID,
+          project_id: Labels['homeport.project'] ?? '',
+          deployment_id: Labels['homeport.deployment'] ?? '',
+          service: Labels['homeport.service'] ?? null,
+          definition: Labels['homeport.definition'] ?? null,
+          replica: Number(Labels['homeport.replica'] ?? 1),
+          running,
+          frozen: false,
+          exit: running || !task ? null : readTaskExit(task),
+          adoptable: true,
+          last_line_at: null,
+          listen_port: null,
+        }
+      })
+    },
+
+    async adopt(found, observer) {
+      const { docker } = await engine.connection()
+      const task = (await inspectService(docker, found.id)) && (await findTask(docker, found.id))
+      if (!task) return undefined
+      // A container that was paused is resumed at its next request.
+      const container = await findContainer(found.id)
+      if (container && (await isPaused(container))) await container.unpause().catch(() => {})
+      startMonitor(task, observer, found.last_line_at)
+      return toReplica(docker, task, found.deployment_id, found.listen_port)
+    },
+
+    async stop(replicaId, grace_ms) {
+      const { docker } = await engine.connection()
+      if (!(await inspectService(docker, replicaId))) return
+      const container = await findContainer(replicaId)
+      if (container) {
+        if (await isPaused(container)) await container.unpause().catch(() => {})
+        await container.stop({ t: Math.ceil(grace_ms / 1_000) }).catch((error: unknown) => {
+          if (getStatusCode(error) !== 304 && getStatusCode(error) !== 404) throw error
+        })
+      } else if (monitors.has(replicaId)) await stopOnOtherNode(docker, replicaId)
+      await monitors.get(replicaId)?.ended
+      await removeReplicaService(replicaId)
+    },
+
+    async freeze(replicaId) {
+      const container = await findContainer(replicaId)
+      if (!container) throw new Error('Only replicas on the node of Homeport can be frozen.')
+      // 409: the container is paused already or does not run.
+      await container.pause().catch((error: unknown) => {
+        if (getStatusCode(error) !== 409 && getStatusCode(error) !== 404) throw error
+      })
+    },
+
+    async thaw(replicaId) {
+      const { docker } = await engine.connection()
+      const gone = (error?: unknown) => new StartFailure('start_failed', 'The app is no longer running.', 'Start it again.', error)
+      const container = (await inspectService(docker, replicaId)) && (await findContainer(replicaId))
+      if (!container) throw gone()
+      await container.unpause().catch(async (error: unknown) => {
+        const state = await container.inspect().then(
+          ({ State }) => State,
+          () => undefined,
+        )
+        if (!state?.Running || state.Paused) throw gone(error)
+      })
+    },
+
+    async usage(replicaId, options) {
+      const container = await findContainer(replicaId).catch(() => undefined)
+      return container ? stats.read(container.id, options) : null
+    },
+
+    async close() {
+      poller.close()
+      for (const monitor of monitors.values()) monitor.close()
+      monitors.clear()
+    },
+  }
+}
+
+const isPaused = (container: Docker.Container): Promise<boolean> =>
+  container.inspect().then(
+    ({ State }) => State.Paused,
+    () => false,
+  )
+
+/** The engine could not start the program: an end that is no exit of the app. */
+const isStartError = ({ message, state }: SwarmTask): boolean =>
+  state === 'rejected' || /starting container failed|executable file not found|no such file or directory/i.test(message)
+
+function toStartFailure({ message }: SwarmTask, command: string): StartFailure {
+  if (/executable file not found|no such file or directory/i.test(message))
+    return new StartFailure(
+      'start_failed',
+      `The app did not start: the program of its start command, \`${command}\`, was not found in the image.`,
+      'Check the start script in package.json or the CMD in the Dockerfile.',
+    )
+  if (/no such image|pull|manifest|unauthorized|denied/i.test(message))
+    return new StartFailure(
+      'start_failed',
+      'The app did not start, because its node of the swarm could not get the image from the registry.',
+      'Run homeport doctor, which checks the registry, then deploy again.',
+      new Error(message),
+    )
+  return new StartFailure('start_failed', `The app did not start: ${message || 'its node ended it'}.`, 'Run homeport doctor, then deploy again.')
+}

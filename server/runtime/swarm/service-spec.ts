@@ -1,0 +1,88 @@
+import { posix } from 'node:path'
+import type Docker from 'dockerode'
+import { getPortVariable } from '../../lib/public-ports.ts'
+import { appRoot } from '../docker/build-runner.ts'
+import type { DockerEngine } from '../docker/engine.ts'
+import { readyImageCapabilities } from '../docker/service-container.ts'
+import { defaultAppPort, maxAppProcesses } from '../docker/replicas.ts'
+import type { StartRequest } from '../runtime.ts'
+
+const second_ns = 1e9
+
+/**
+ * How long the swarm waits before it restarts a task. Homeport sees an end within a second and then removes the service, so the swarm restarts only what
+ * ends while Homeport is not there.
+ */
+const restartDelay_ns = 15 * second_ns
+
+/** The swarm takes it at the creation of a service and not at its end. */
+const stopGrace_ns = 10 * second_ns
+
+export interface Placing {
+  /** The image as all nodes know it: by digest in the registry, or by id where there is one node. */
+  image: string
+  /** Ids of the networks, with the host names in each. */
+  networks: { id: string; host_names: string[] }[]
+  constraints: string[]
+  /** Reduces a limit to what an engine accepts. */
+  limitCpus(cpus: number): number
+}
+
+/** The service of one replica. */
+export function createServiceSpec(
+  engine: DockerEngine,
+  name: string,
+  request: Omit<StartRequest, 'onLine' | 'onExit'>,
+  placing: Placing,
+): Docker.ServiceSpec {
+  const { service, artifact } = request
+  const port = service?.port ?? (artifact.kind === 'image' ? artifact.port : null) ?? defaultAppPort
+  const further = request.ports ?? []
+  const ports = [...new Set([port, ...(request.listen_port === null ? [] : [request.listen_port]), ...further])]
+  const portVariables = Object.fromEntries(further.map((one) => [getPortVariable(one), String(one)]))
+  const variables = { HOST: '0.0.0.0', ...request.variables, ...portVariables, PORT: String(port) }
+  const labels = {
+    project_id: request.project_id,
+    deployment_id: request.deployment_id,
+    'homeport.port': String(port),
+    'homeport.ports': further.length === 0 ? undefined : further.join(','),
+    'homeport.service': service?.name,
+    'homeport.replica': request.replica === undefined ? undefined : String(request.replica),
+    'homeport.definition': service?.definition,
+  }
+  const memory = request.memory_mb * 1024 * 1024
+  return {
+    Name: name,
+    Labels: { ...engine.createLabels('app', labels), 'homeport.role': 'replica' },
+    TaskTemplate: {
+      ContainerSpec: {
+        Image: placing.image,
+        Labels: { ...engine.createLabels('app', labels), 'homeport.role': 'task' },
+        Env: Object.entries(variables).map(([key, value]) => `${key}=${value}`),
+        ...(service?.entrypoint && { Command: service.entrypoint }),
+        ...(service?.command && { Args: service.command }),
+        ...(service && service.working_directory !== null && { Dir: posix.resolve(appRoot, service.working_directory) }),
+        Init: true,
+        CapabilityDrop: ['ALL'],
+        ...(service?.is_ready_image && { CapabilityAdd: readyImageCapabilities }),
+        // Older engines know it as a setting of the daemon only.
+        Privileges: { NoNewPrivileges: true } as Docker.Privileges,
+        StopGracePeriod: stopGrace_ns,
+        // The swarm would hold back the ports of a task until its first check, and end it by its own rules.
+        HealthCheck: { Test: ['NONE'] },
+      },
+      Resources: {
+        Limits: { MemoryBytes: memory, NanoCPUs: Math.round(placing.limitCpus(request.cpus) * 1e9), Pids: maxAppProcesses },
+        // A node takes apps up to twice its memory, because few use their limit.
+        Reservations: { MemoryBytes: Math.round(memory / 2) },
+      },
+      RestartPolicy: { Condition: 'any', Delay: restartDelay_ns },
+      Placement: { Constraints: placing.constraints },
+      Networks: placing.networks.map(({ id, host_names }) => ({ Target: id, Aliases: host_names })),
+      LogDriver: { Name: 'json-file', Options: { 'max-size': '10m', 'max-file': '3' } },
+    },
+    Mode: { Replicated: { Replicas: 1 } },
+    // By the names of tasks and without virtual IPs, of which a network has few.
+    EndpointSpec: { Mode: 'dnsrr', Ports: ports.map((TargetPort) => ({ Protocol: 'tcp', TargetPort, PublishMode: 'host' })) },
+  }
+}

@@ -1,0 +1,113 @@
+import type Docker from 'dockerode'
+import { type DockerEngine, toReadable } from '../docker/engine.ts'
+import { getStatusCode } from '../docker/errors.ts'
+import { raceAbort } from '../race-abort.ts'
+import { BuildFailure, StartFailure, type Artifact, type StartRequest } from '../runtime.ts'
+import { listNodes, requireManager } from './cluster.ts'
+import type { ClusterRegistry } from './cluster-registry.ts'
+import type { SharedImage } from './service-replicas.ts'
+
+type ImageArtifact = Extract<Artifact, { kind: 'image' }>
+
+export interface SharedImages {
+  /** The image of an app as every node can get it. */
+  share(request: StartRequest): Promise<SharedImage>
+  /** Puts an image into the registry, if the swarm has more than one node. */
+  publish(artifact: ImageArtifact, signal: AbortSignal, note: (line: string) => void): Promise<void>
+  /** Removes the names that `publish` gave to an image. */
+  discard(artifact: Artifact | null): Promise<void>
+}
+
+/** The images of apps in the registry from which the nodes pull them. A swarm of one node needs none. */
+export function createSharedImages(engine: DockerEngine, registry: ClusterRegistry): SharedImages {
+  const hasOtherNodes = async (): Promise<boolean> => {
+    const { docker, swarm } = await requireManager(engine)
+    return (await listNodes(docker, swarm)).length > 1
+  }
+
+  const inspectImage = async (docker: Docker, { id, image }: ImageArtifact): Promise<Docker.ImageInspectInfo> => {
+    // A prebuilt image whose name was moved to a newer one still exists by its id.
+    for (const name of id === undefined ? [image] : [id, image]) {
+      const found = await docker
+        .getImage(name)
+        .inspect()
+        .catch((error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)))
+      if (found) return found
+    }
+    throw new StartFailure('start_failed', 'The image of this version no longer exists.', 'Deploy the project again.')
+  }
+
+  /** The name of a built image in the registry says its deployment; that of a prebuilt one says which image it is. */
+  const getSharedName = async (found: Docker.ImageInspectInfo, { image }: ImageArtifact): Promise<{ repository: string; tag: string }> => {
+    const prefix = await registry.getPrefix()
+    const [name = '', tag = ''] = image.split(':')
+    if (engine.isOwnTag(image)) return { repository: `${prefix}/${name}`, tag }
+    return { repository: `${prefix}/${engine.createName('images')}`, tag: found.Id.replace('sha256:', '') }
+  }
+
+  const findDigest = ({ RepoDigests }: Docker.ImageInspectInfo, repository: string): string | undefined =>
+    RepoDigests.find((name) => name.startsWith(`${repository}@`))
+
+  const push = async (
+    docker: Docker,
+    found: Docker.ImageInspectInfo,
+    { repository, tag }: { repository: string; tag: string },
+    signal: AbortSignal,
+  ) => {
+    await registry.check()
+    await docker.getImage(found.Id).tag({ repo: repository, tag })
+    // A push needs the header even without credentials.
+    const authconfig = (await registry.getLogin()) ?? {}
+    const name = `${repository}:${tag}`
+    const stream = toReadable(await docker.getImage(name).push({ authconfig, abortSignal: signal }))
+    const finished = new Promise<void>((resolve, reject) => docker.modem.followProgress(stream, (error) => (error ? reject(error) : resolve())))
+    await raceAbort(finished, signal).catch((error: unknown) => {
+      signal.throwIfAborted()
+      throw new BuildFailure(
+        'start_failed',
+        `The image could not be pushed to the registry of the swarm, ${registry.host}.`,
+        'Run homeport doctor, which checks the registry, then deploy again.',
+        error,
+      )
+    })
+  }
+
+  const ensurePushed = async (artifact: ImageArtifact, signal: AbortSignal, note: (line: string) => void): Promise<string> => {
+    const { docker } = await engine.connection()
+    const found = await inspectImage(docker, artifact)
+    const name = await getSharedName(found, artifact)
+    const known = findDigest(found, name.repository)
+    if (known !== undefined) return known
+    note(`Pushing the image to the registry of the swarm, ${registry.host}.`)
+    await push(docker, found, name, signal)
+    const digest = findDigest(await docker.getImage(`${name.repository}:${name.tag}`).inspect(), name.repository)
+    if (digest === undefined) throw new Error('The registry returned no digest.')
+    return digest
+  }
+
+  return {
+    async share({ artifact, signal }) {
+      if (artifact.kind !== 'image') throw new StartFailure('start_failed', 'This version was built without Docker.', 'Deploy the project again.')
+      const { docker } = await engine.connection()
+      // By its id an image is never looked for in a registry.
+      if (!(await hasOtherNodes())) return { image: (await inspectImage(docker, artifact)).Id }
+      const image = await ensurePushed(artifact, signal, () => {})
+      const authconfig = await registry.getLogin()
+      return { image, ...(authconfig && { authconfig }) }
+    },
+    async publish(artifact, signal, note) {
+      if (await hasOtherNodes()) await ensurePushed(artifact, signal, note)
+    },
+    async discard(artifact) {
+      if (artifact?.kind !== 'image' || !engine.isOwnTag(artifact.image)) return
+      const { docker } = await engine.connection()
+      const images = await docker.listImages({ filters: JSON.stringify(engine.createOwnFilters({ 'homeport.role': 'image' })) })
+      for (const name of images.flatMap(({ RepoTags }) => RepoTags ?? []))
+        if (name.endsWith(`/${artifact.image}`))
+          await docker
+            .getImage(name)
+            .remove()
+            .catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import type { DoctorCheck } from '../../contract/instance.ts'
+import type { DockerEngine } from '../docker/engine.ts'
+import { BuildFailure } from '../runtime.ts'
+import { canTakeTasks, listNodes, requireManager } from './cluster.ts'
+import type { ClusterRegistry } from './cluster-registry.ts'
+
+/** Checks of the swarm and its registry; none where there is no swarm. */
+export async function checkSwarm(engine: DockerEngine, registry: ClusterRegistry): Promise<DoctorCheck[]> {
+  const manager = await requireManager(engine).catch(() => undefined)
+  if (!manager) return []
+  const nodes = await listNodes(manager.docker, manager.swarm).catch(() => undefined)
+  if (!nodes)
+    return [
+      {
+        name: 'swarm',
+        status: 'failed',
+        message: 'The swarm has no quorum: most of its managers do not answer. Running apps continue; nothing is deployed, woken or repaired.',
+        hint: 'Start the managers again. If they are lost, run docker swarm init --force-new-cluster on this machine.',
+      },
+    ]
+  return nodes.length > 1 ? [checkNodes(nodes), await checkRegistry(registry)] : [checkNodes(nodes)]
+}
+
+function checkNodes(nodes: Awaited<ReturnType<typeof listNodes>>): DoctorCheck {
+  const name = 'swarm'
+  const [total, managers] = [nodes.length, nodes.filter(({ role }) => role === 'manager')]
+  const ready = managers.filter(({ is_ready }) => is_ready).length
+  const missing = nodes.filter(({ is_ready }) => !is_ready).map((node) => node.name)
+  const summary = `${total} ${total === 1 ? 'node' : 'nodes'}, ${ready} of ${managers.length} managers ready`
+  const spare = ready - (Math.floor(managers.length / 2) + 1)
+  if (missing.length > 0)
+    return {
+      name,
+      status: 'warning',
+      message: `${summary}. These nodes do not answer: ${missing.join(', ')}.`,
+      hint: 'Start them, or remove them with docker node rm.',
+    }
+  if (!nodes.some(canTakeTasks))
+    return { name, status: 'failed', message: `${summary}. No node takes apps.`, hint: 'Activate one with docker node update --availability active.' }
+  if (total > 1 && spare < 1)
+    return {
+      name,
+      status: 'warning',
+      message: `${summary}. If one more manager stops, nothing is deployed or repaired.`,
+      hint: 'Use three managers: docker node promote.',
+    }
+  return { name, status: 'ok', message: `${summary}.`, hint: null }
+}
+
+async function checkRegistry(registry: ClusterRegistry): Promise<DoctorCheck> {
+  const name = 'swarm registry'
+  try {
+    await registry.check()
+    return { name, status: 'ok', message: `The nodes pull images from ${registry.host}.`, hint: null }
+  } catch (error) {
+    if (!(error instanceof BuildFailure)) throw error
+    return { name, status: 'failed', message: error.message, hint: error.hint }
+  }
+}

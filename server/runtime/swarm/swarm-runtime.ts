@@ -1,0 +1,144 @@
+import type { Artifact, ImageRequest, Runtime, RuntimeOptions, StartRequest } from '../runtime.ts'
+import { BuildFailure, ReplicaCommandError } from '../runtime.ts'
+import { createDockerRuntime } from '../docker/docker-runtime.ts'
+import { createDockerEngine, type DockerEngine } from '../docker/engine.ts'
+import { getStatusCode, isConnectionError } from '../docker/errors.ts'
+import { runInContainer } from '../docker/replica-command.ts'
+import { createClusterRegistry } from './cluster-registry.ts'
+import { createClusterEngine, listNodes, requireManager } from './cluster.ts'
+import { createServiceReplicas, isServiceId } from './service-replicas.ts'
+import { checkSwarm } from './swarm-checks.ts'
+import { createSharedImages } from './shared-images.ts'
+
+/**
+ * Runs apps as services of the swarm that the engine manages. Builds, volumes, one-off commands and services with volumes stay on the engine of this node:
+ * they are those of the docker runtime, in the networks of the swarm.
+ */
+export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine = createDockerEngine(options)): Runtime {
+  const cluster = createClusterEngine(engine)
+  const local = createDockerRuntime(options, cluster)
+  const registry = createClusterRegistry(cluster, options.docker?.registry)
+  const images = createSharedImages(cluster, registry)
+  const services = createServiceReplicas(cluster, images.share)
+
+  const withPlainFailures = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+    try {
+      signal.throwIfAborted()
+      return await work()
+    } catch (error) {
+      signal.throwIfAborted()
+      throw toPlainFailure(error)
+    }
+  }
+  const toPlainFailure = (error: unknown): unknown => {
+    if (error instanceof BuildFailure) return error
+    if (isConnectionError(error)) {
+      engine.forgetConnection()
+      return new BuildFailure('runtime_unavailable', 'Docker stopped responding.', 'Restart Docker, then deploy again.', error)
+    }
+    return isWithoutQuorum(error)
+      ? new BuildFailure(
+          'runtime_unavailable',
+          'The swarm has no quorum: most of its managers do not answer.',
+          'Start the managers, then deploy again.',
+          error,
+        )
+      : error
+  }
+
+  /** Copies an image to the registry of the swarm while its deployment has a log. */
+  const publish = async <T extends Artifact>(artifact: T, request: { signal: AbortSignal }, note: (line: string) => void): Promise<T> => {
+    if (artifact.kind === 'image') await images.publish(artifact, request.signal, note)
+    return artifact
+  }
+
+  const usesService = ({ service }: StartRequest): boolean => (service?.volumes ?? []).length === 0
+
+  return {
+    ...local,
+    name: 'swarm',
+
+    async probe() {
+      try {
+        const { docker, swarm, version, address } = await requireManager(engine)
+        await docker.ping()
+        const nodes = await listNodes(docker, swarm)
+        const plural = nodes.length === 1 ? '1 node' : `${nodes.length} nodes`
+        return { available: true, version, reason: `Docker ${version} at ${address} manages a swarm of ${plural}.` }
+      } catch (error) {
+        if (isWithoutQuorum(error)) return { available: false, version: null, reason: 'The swarm has no quorum: most of its managers do not answer.' }
+        if (!(error instanceof BuildFailure)) engine.forgetConnection()
+        const reason = error instanceof BuildFailure ? `${error.message} ${error.hint}` : 'Docker stopped responding.'
+        return { available: false, version: null, reason }
+      }
+    },
+
+    check: () => checkSwarm(engine, registry),
+
+    openBuild(request) {
+      const build = local.openBuild(request)
+      return {
+        ...build,
+        build: async (log) => withPlainFailures(request.signal, async () => publish(await build.build(log), request, log.note)),
+      }
+    },
+
+    useImage: (request: ImageRequest, log) =>
+      withPlainFailures(request.signal, async () => publish(await local.useImage(request, log), request, log.note)),
+
+    start: (request) => (usesService(request) ? withPlainFailures(request.signal, () => services.start(request)) : local.start(request)),
+
+    async list() {
+      return [...(await services.list()), ...(await local.list())]
+    },
+    adopt: (found, observer) => (isServiceId(found.id) ? services : local).adopt(found, observer),
+    stop: (replicaId, grace_ms) => (isServiceId(replicaId) ? services : local).stop(replicaId, grace_ms),
+    freeze: (replicaId) => (isServiceId(replicaId) ? services : local).freeze(replicaId),
+    thaw: (replicaId) => (isServiceId(replicaId) ? services : local).thaw(replicaId),
+    usage: (replicaId, more) => (isServiceId(replicaId) ? services : local).usage(replicaId, more),
+
+    async readAvailableMemory() {
+      const { docker, swarm } = await requireManager(engine)
+      // Other nodes have memory too, and the swarm knows how much.
+      return (await listNodes(docker, swarm)).length > 1 ? null : local.readAvailableMemory()
+    },
+
+    async *runInReplica(replicaId, command, input, signal) {
+      if (!isServiceId(replicaId)) return yield* local.runInReplica(replicaId, command, input, signal)
+      const container = await services.findContainer(replicaId)
+      if (!container) throw new ReplicaCommandError(null, 'The replica is on another node, where no command can be run.')
+      yield* runInContainer(container, command, input, signal)
+    },
+
+    async listWrittenFiles(owner) {
+      const replica_id = await findContainerId(owner.replica_id)
+      return local.listWrittenFiles({ ...owner, replica_id })
+    },
+    async exportWrittenFiles(owner, path, isFile) {
+      const replica_id = await findContainerId(owner.replica_id)
+      return local.exportWrittenFiles({ ...owner, replica_id }, path, isFile)
+    },
+
+    async discard(deploymentId, artifact) {
+      const own = (await services.list()).filter(({ deployment_id }) => deployment_id === deploymentId)
+      for (const { id } of own) await services.stop(id, 0)
+      await images.discard(artifact)
+      await local.discard(deploymentId, artifact)
+    },
+
+    async close() {
+      await services.close()
+      await local.close()
+    },
+  }
+
+  /** The container of a replica on this node; null for one on another. */
+  async function findContainerId(replicaId: string | null): Promise<string | null> {
+    if (replicaId === null || !isServiceId(replicaId)) return replicaId
+    return (await services.findContainer(replicaId))?.id ?? null
+  }
+}
+
+/** 503 and 500 with these words: a manager that cannot reach most others. */
+const isWithoutQuorum = (error: unknown): boolean =>
+  (getStatusCode(error) ?? 0) >= 500 && /does not have a leader|deadline ?exceeded|lost quorum/i.test(String(error))

@@ -1,0 +1,120 @@
+import type Docker from 'dockerode'
+import { sleep, systemClock } from '../../lib/clock.ts'
+import { rejectAfter } from '../docker/connection.ts'
+import type { DockerEngine } from '../docker/engine.ts'
+import { createReplicaExit } from '../exit.ts'
+import type { ReplicaExit } from '../runtime.ts'
+
+/** A run of a service on a node. */
+export interface SwarmTask {
+  id: string
+  service_id: string
+  /** Empty until it has a node. */
+  node_id: string
+  state: string
+  /** What the swarm wants it to become. */
+  desired_state: string
+  message: string
+  container_id: string
+  exit_code: number | null
+  ports: { target: number; published: number }[]
+  created_at: string
+}
+
+const endStates = ['complete', 'failed', 'rejected', 'shutdown', 'orphaned', 'remove']
+const unwantedStates = ['shutdown', 'remove']
+
+export const hasEnded = ({ state }: SwarmTask): boolean => endStates.includes(state)
+/** Whether the swarm ends the task, because its node is lost or drained or its service changed. */
+export const isUnwanted = ({ desired_state }: SwarmTask): boolean => unwantedStates.includes(desired_state)
+
+export const readTaskExit = ({ exit_code }: SwarmTask): ReplicaExit => createReplicaExit(exit_code, null, false)
+
+/** The tasks of services, oldest first. */
+export async function listTasks(docker: Docker, filters: { service?: string[]; label?: string[] }): Promise<SwarmTask[]> {
+  const tasks = (await docker.listTasks({ filters: JSON.stringify(filters) })) as RawTask[]
+  return tasks.map(readTask).sort((a, b) => (a.created_at < b.created_at ? -1 : 1))
+}
+
+interface RawTask {
+  ID: string
+  ServiceID?: string
+  NodeID?: string
+  CreatedAt: string
+  DesiredState: string
+  Status: {
+    State: string
+    Err?: string
+    Message?: string
+    ContainerStatus?: { ContainerID?: string; ExitCode?: number }
+    PortStatus?: { Ports?: { TargetPort: number; PublishedPort: number }[] }
+  }
+}
+
+function readTask({ ID, ServiceID = '', NodeID = '', CreatedAt, DesiredState, Status }: RawTask): SwarmTask {
+  const ports = new Map((Status.PortStatus?.Ports ?? []).map(({ TargetPort, PublishedPort }) => [TargetPort, PublishedPort]))
+  return {
+    id: ID,
+    service_id: ServiceID,
+    node_id: NodeID,
+    state: Status.State,
+    desired_state: DesiredState,
+    message: Status.Err ?? '',
+    container_id: Status.ContainerStatus?.ContainerID ?? '',
+    exit_code: Status.ContainerStatus?.ContainerID ? (Status.ContainerStatus.ExitCode ?? null) : null,
+    ports: [...ports].map(([target, published]) => ({ target, published })),
+    created_at: CreatedAt,
+  }
+}
+
+const pollInterval_ms = 500
+const answerTimeout_ms = 10_000
+
+export interface TaskPoller {
+  /** Calls back with the tasks of a service after each poll, until the returned function is called. */
+  watch(serviceId: string, onTasks: (tasks: SwarmTask[]) => Promise<void>): () => void
+  close(): void
+}
+
+/**
+ * Reads the states of all tasks again and again, because the engine has events of services only. Nothing is read while no service is watched. The real
+ * clock, because the swarm is another program.
+ */
+export function createTaskPoller(engine: DockerEngine): TaskPoller {
+  const watched = new Map<string, (tasks: SwarmTask[]) => Promise<void>>()
+  let closing = new AbortController()
+  let isRunning = false
+
+  const poll = async () => {
+    // Later ones are not in the answer to this request.
+    const asked = [...watched]
+    const { docker } = await engine.connection()
+    const tasks = await rejectAfter(answerTimeout_ms, listTasks(docker, engine.createOwnFilters()))
+    const byService = Map.groupBy(tasks, ({ service_id }) => service_id)
+    await Promise.all(asked.flatMap(([id, onTasks]) => (watched.get(id) === onTasks ? [onTasks(byService.get(id) ?? [])] : [])))
+  }
+  const run = async ({ signal }: AbortController) => {
+    while (watched.size > 0 && !signal.aborted) {
+      const began = performance.now()
+      // A swarm without a quorum answers nothing; what runs goes on.
+      await poll().catch((error: unknown) => engine.options.log.warn('swarm_tasks_unread', { error }))
+      // A large swarm is asked less often.
+      await sleep(systemClock, Math.max(pollInterval_ms, 5 * (performance.now() - began)), signal).catch(() => {})
+    }
+  }
+  return {
+    watch(serviceId, onTasks) {
+      watched.set(serviceId, onTasks)
+      if (!isRunning) {
+        isRunning = true
+        closing = new AbortController()
+        void run(closing).finally(() => (isRunning = false))
+      }
+      return () => void (watched.get(serviceId) === onTasks && watched.delete(serviceId))
+    },
+    close() {
+      watched.clear()
+      closing.abort()
+    },
+  }
+}

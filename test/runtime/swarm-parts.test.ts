@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest'
+import { readOptions, UsageError } from '../../server/options.ts'
+import { createDockerEngine } from '../../server/runtime/docker/engine.ts'
+import { getServiceNetworkName } from '../../server/runtime/docker/service-container.ts'
+import { createClusterEngine } from '../../server/runtime/swarm/cluster.ts'
+import { createServiceSpec } from '../../server/runtime/swarm/service-spec.ts'
+import { runtimeOptions } from '../support/runtime.ts'
+import { serviceRequest } from './suite-services.ts'
+
+/* Without a swarm: swarm.test.ts and swarm.full.test.ts have one. */
+
+describe('the service of a replica', () => {
+  const create = async (more = {}) => {
+    const options = await runtimeOptions()
+    await options.remove()
+    const request = {
+      project_id: 'prj_1',
+      deployment_id: 'dpl_1',
+      artifact: { kind: 'image' as const, image: 'app', port: null, bytes: 1 },
+      variables: { SECRET: 'HPSENT_swarm' },
+      memory_mb: 100,
+      cpus: 4,
+      listen_port: 3000,
+      ports: [9000],
+      signal: new AbortController().signal,
+      ...more,
+    }
+    const placing = { image: 'sha256:1', networks: [{ id: 'net1', host_names: ['api'] }], constraints: ['node.id!=a'], limitCpus: () => 2 }
+    return createServiceSpec(createDockerEngine(options), 'one', request, placing)
+  }
+
+  test('has its variables in its environment only, and its ports at the node without a virtual IP', async () => {
+    const spec = await create({ service: serviceRequest({ command: ['node', 'x.js'] }) })
+    const template = spec.TaskTemplate as { ContainerSpec: { Env: string[] } }
+    expect(template.ContainerSpec.Env).toEqual(['HOST=0.0.0.0', 'SECRET=HPSENT_swarm', 'PORT_9000=9000', 'PORT=8080'])
+    const { Env: _, ...rest } = template.ContainerSpec
+    expect(JSON.stringify({ ...spec, TaskTemplate: { ...template, ContainerSpec: rest } })).not.toContain('HPSENT_swarm')
+    const ports = [8080, 3000, 9000].map((TargetPort) => ({ Protocol: 'tcp', TargetPort, PublishMode: 'host' }))
+    expect(spec.EndpointSpec).toEqual({ Mode: 'dnsrr', Ports: ports })
+  })
+
+  test('is limited, and restarted by the swarm only after Homeport would have seen its end', async () => {
+    const { TaskTemplate, Mode } = await create()
+    expect(Mode).toEqual({ Replicated: { Replicas: 1 } })
+    expect(TaskTemplate).toMatchObject({
+      ContainerSpec: { Image: 'sha256:1', CapabilityDrop: ['ALL'], Privileges: { NoNewPrivileges: true }, HealthCheck: { Test: ['NONE'] } },
+      Resources: { Limits: { MemoryBytes: 100 * 1024 * 1024, NanoCPUs: 2e9, Pids: 256 }, Reservations: { MemoryBytes: 50 * 1024 * 1024 } },
+      RestartPolicy: { Condition: 'any', Delay: 15e9 },
+      Placement: { Constraints: ['node.id!=a'] },
+      Networks: [{ Target: 'net1', Aliases: ['api'] }],
+    })
+    expect((TaskTemplate as { ContainerSpec: object }).ContainerSpec).not.toHaveProperty('CapabilityAdd')
+  })
+})
+
+test('HOMEPORT_REGISTRY is a host with an optional path', () => {
+  const read = (HOMEPORT_REGISTRY: string) => readOptions({}, { HOMEPORT_REGISTRY }).registry
+  expect(['', ' ', 'registry.example.com/apps/', '10.0.0.1:5000'].map(read)).toEqual([null, null, 'registry.example.com/apps', '10.0.0.1:5000'])
+  for (const wrong of [
+    'https://registry.example.com',
+    'registry.example.com/Apps',
+    'a b',
+    'user:secret@registry.example.com',
+    'registry.example.com/a:1',
+  ])
+    expect(() => read(wrong), wrong).toThrow(UsageError)
+})
+
+test('names of networks are short enough for a swarm, and different', async () => {
+  const options = await runtimeOptions()
+  await options.remove()
+  const cluster = createClusterEngine(createDockerEngine({ ...options, instance_id: 'abcdefghijkl' }))
+  const ids = ['prj_01m8d9zyzh8j44das4tpv6mayp', 'prj_01m8d9zyzh8j44das4tpv6mayq']
+  const names = ids.flatMap((id) => [cluster.getDatabaseNetworkName(id), getServiceNetworkName(cluster, `${id}-feature-with-a-long-name`)])
+  expect(new Set(names).size).toBe(4)
+  for (const name of names) expect(name.length).toBeLessThanOrEqual(63)
+  for (const name of names.filter((_, index) => index % 2)) expect(name.startsWith(getServiceNetworkName(cluster, ''))).toBe(true)
+})
