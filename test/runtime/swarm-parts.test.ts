@@ -7,7 +7,7 @@ import { createServiceSpec } from '../../server/runtime/swarm/service-spec.ts'
 import { runtimeOptions } from '../support/runtime.ts'
 import { serviceRequest } from './suite-services.ts'
 
-/* Without a swarm: swarm.test.ts and swarm.full.test.ts have one. */
+/* Without a swarm: swarm-suite.full.test.ts and swarm.full.test.ts have one. */
 
 describe('the service of a replica', () => {
   const create = async (more = {}) => {
