@@ -170,19 +170,38 @@ export const benchMetrics = ({ seconds = 30 }: EdgeBenchOptions = {}): Promise<B
     })
   })
 
-/** The cost of logging every request, storage included, of responses from the cache, which cost least themselves. */
+/** The cost of logging every request, storage included, and of also counting it, of responses from the cache, which cost least themselves. */
 export const benchRequestLog = ({ seconds = 30 }: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
   withPeers('request log', async (folder, started) => {
     const files = await startFileServer(folder, 'public, max-age=86400')
     started.push(files)
-    let measured = () => false
-    const edge = createEdge({ log: silentLog, isMetricsEnabled: () => true, isRequestLogEnabled: () => measured(), cache: memoryCache })
-    const { recorder, close } = await openRecorder(join(folder, 'data'), edge)
-    const rows = await compareSwitched({ name: 'request log on, cache hit 1 kB', most: 1.05, edge, upstream: files.port, seconds }, (isOn) => {
-      measured = () => isOn(1)
-      return () => recorder.flush()
-    })
-    await close()
+    const rows: BenchRow[] = []
+    for (const [name, isCounting] of [
+      ['request log on, cache hit 1 kB', true],
+      ['request log and metrics on, cache hit 1 kB', false],
+    ] as const) {
+      let ask: (share: number) => boolean = () => false
+      let isOn = () => false
+      const edge = createEdge({
+        log: silentLog,
+        isMetricsEnabled: () => isCounting || isOn(),
+        isRequestLogEnabled: () => ask(1),
+        cache: memoryCache,
+      })
+      const { recorder, close } = await openRecorder(join(folder, String(isCounting)), edge)
+      // A turn is a whole second, because the number of records in a second is limited.
+      rows.push(
+        ...(await compareSwitched({ name, most: 1.05, edge, upstream: files.port, seconds, turn_ms: 1000 }, (asked, turn) => {
+          ask = asked
+          isOn = turn.isOn
+          return async () => {
+            edge.metrics.take()
+            await recorder.flush()
+          }
+        })),
+      )
+      await close()
+    }
     return rows
   })
 
