@@ -116,11 +116,14 @@ export function createAppRoutes(context: DeploymentContext, services: ServiceSup
     return drained
   }
 
-  /** Sets the route for the app's current state, unless another app has its traffic. */
-  const updateRoute = (app: SupervisedApp): void => {
+  /**
+   * Sets the route for the app's current state, unless another app has its traffic. `drain_ms`: how long requests to replicas that are no longer there may
+   * take; those of one whose machine is lost would wait until they time out.
+   */
+  const updateRoute = (app: SupervisedApp, drain_ms = cachedDrain_ms): void => {
     if (app.isSuperseded) return
     if (app.sleep) return void routeAsleep(app)
-    if (app.candidate || countServing(app) > 0) void context.routes.setRoute(app.spec, createRoute(app), cachedDrain_ms)
+    if (app.candidate || countServing(app) > 0) void context.routes.setRoute(app.spec, createRoute(app), drain_ms)
     else showStartingPage(app)
     updateServiceRoutes(app)
   }

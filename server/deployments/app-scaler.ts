@@ -21,7 +21,7 @@ export function createAppScaler(
 
   /** A replica beyond the first, or another service, has started or ended. */
   const onReplicasChanged = (app: SupervisedApp): void => {
-    if (app.spec.replicas > 1 && app.spec.artifact && (app.candidate || countServing(app) > 0)) return updateRoute(app)
+    if (app.spec.replicas > 1 && app.spec.artifact && (app.candidate || countServing(app) > 0)) return updateRoute(app, exitedDrain_ms)
     updateServiceRoutes(app)
     if (app.spec.replicas > 1 && !app.candidate && !app.restarting && app.recentExits.length >= limits.restart.exits)
       void settleCrash(app).catch(onScaleError(app))

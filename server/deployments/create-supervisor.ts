@@ -8,7 +8,7 @@ import { requireIsolation } from './isolation.ts'
 import { findPublicListeners, waitUntilReady } from './readiness.ts'
 import { createIdleMonitor } from './idle.ts'
 import { createUsageReader, readAllUsage } from './usage.ts'
-import { createAppRoutes } from './app-routes.ts'
+import { createAppRoutes, exitedDrain_ms } from './app-routes.ts'
 import type { DeploymentContext } from './context.ts'
 import { createColdStateWriter } from './cold-state.ts'
 import { createAppScaler } from './app-scaler.ts'
@@ -106,7 +106,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       if (app.stopController.signal.aborted || app.candidate !== candidate || app.sleep?.isStopping) return
       app.candidate = null
       recordState(app.spec, exit.out_of_memory ? 'oom' : 'exited', exit.code)
-      if (!app.sleep && countServing(app) > 0) updateRoute(app)
+      if (!app.sleep && countServing(app) > 0) updateRoute(app, exitedDrain_ms)
       const now = context.clock.monotonic()
       // Leftovers (a dead container) are removed before the next start.
       const removed = runtimeOf(app.spec)
