@@ -1,5 +1,5 @@
 import { currentPostgresVersion } from '../contract/postgres-versions.ts'
-import { runtimeNames } from '../contract/runtimes.ts'
+import { runtimeNames, runtimes } from '../contract/runtimes.ts'
 import { findDatabaseByName, listReadyDatabases, moveDatabase } from '../store/databases.ts'
 import type { DatabaseRow } from '../store/database-tables.ts'
 import type { Db } from '../store/store.ts'
@@ -22,7 +22,10 @@ export function createDatabaseBackups({ db, servers, open }: { db: Db; servers: 
       const row = await db.read((tx) => findDatabaseByName(tx, db_name))
       if (!row) return
       const { spec, server: own } = open(row)
-      const others = runtimeNames.filter((name) => name !== row.driver).map((name) => servers[name][currentPostgresVersion])
+      // Apps of one machine do not reach the databases of a cluster.
+      const others = runtimeNames
+        .filter((name) => name !== row.driver && !runtimes[name].is_cluster)
+        .map((name) => servers[name][currentPostgresVersion])
       const candidates = [own, servers[row.driver][currentPostgresVersion], ...others].filter((one, index, all) => all.indexOf(one) === index)
       let server = own
       for (;;) {

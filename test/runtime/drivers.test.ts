@@ -8,11 +8,12 @@ import { runtimeSuite } from './suite.ts'
 
 /* A runtime passes the shared suite from its first day. Tests of its specific behavior go to its own test file, which then calls the suite. */
 
-const ownTests = (name: string) => join(import.meta.dirname, `${name}.test.ts`)
+const findOwnTests = (name: string) =>
+  [`${name}.test.ts`, `${name}-suite.full.test.ts`].map((file) => join(import.meta.dirname, file)).find((file) => existsSync(file))
 
-test.each(runtimeNames.filter((name) => existsSync(ownTests(name))))('the tests of %s run the shared suite', (name) => {
-  expect(readFileSync(ownTests(name), 'utf8')).toContain(`runtimeSuite(${name}Driver`)
+test.each(runtimeNames.filter(findOwnTests))('the tests of %s run the shared suite', (name) => {
+  expect(readFileSync(findOwnTests(name)!, 'utf8')).toContain(`runtimeSuite(${name}Driver`)
 })
 
-for (const name of runtimeNames.filter((one) => !existsSync(ownTests(one))))
+for (const name of runtimeNames.filter((one) => findOwnTests(one) === undefined))
   describe(`${name} runtime`, () => void runtimeSuite({ ...processDriver, create: (options) => createRuntimes(options)[name] }))
