@@ -302,6 +302,7 @@ describe('users and settings', () => {
     const { code, out } = await run('doctor', '--json')
     expect([0, 1]).toContain(code)
     expect((JSON.parse(out) as { checks: { name: string }[] }).checks.map((check) => check.name)).toContain('database')
+    expect((await run('doctor')).out).toMatch(/^. API and dashboard port: http/m)
   })
 })
 

@@ -6,7 +6,8 @@ import { stripAnsi } from '../../renderer/lib/ansi.ts'
 import type { LogLine } from '../../renderer/features/logs/log-line.ts'
 import { appUrl } from '../../renderer/api/app-url.ts'
 import { wasStepReached } from '../../renderer/lib/deployment-progress.ts'
-import { checkLabel, localizeTimes, mergeChecks } from '../../renderer/features/instance/check-labels.ts'
+import { checkLabel } from '../../server/contract/check-labels.ts'
+import { localizeTimes, mergeChecks } from '../../renderer/features/instance/check-labels.ts'
 import {
   formatAgo,
   formatBytes,

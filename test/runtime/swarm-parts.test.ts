@@ -4,6 +4,7 @@ import { createDockerEngine } from '../../server/runtime/docker/engine.ts'
 import { getServiceNetworkName } from '../../server/runtime/docker/service-container.ts'
 import { createClusterEngine } from '../../server/runtime/swarm/cluster.ts'
 import { createServiceSpec } from '../../server/runtime/swarm/service-spec.ts'
+import { checkPortAddress } from '../../server/runtime/swarm/swarm-checks.ts'
 import { runtimeOptions } from '../support/runtime.ts'
 import { serviceRequest } from './suite-services.ts'
 
@@ -51,6 +52,12 @@ describe('the service of a replica', () => {
     })
     expect((TaskTemplate as { ContainerSpec: object }).ContainerSpec).not.toHaveProperty('CapabilityAdd')
   })
+})
+
+test('the doctor warns where ports of apps are open at other addresses than that of the node', () => {
+  expect(checkPortAddress('10.0.0.1', '10.0.0.1')).toEqual([])
+  const message = 'Ports of apps are open at all addresses of this machine instead of 10.0.0.1, its address in the swarm.'
+  expect(checkPortAddress('0.0.0.0', '10.0.0.1')).toMatchObject([{ name: 'swarm ports', status: 'warning', message }])
 })
 
 test('HOMEPORT_REGISTRY is a host with an optional path', () => {

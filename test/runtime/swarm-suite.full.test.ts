@@ -17,6 +17,10 @@ describe.skipIf(!requires('swarm').ok)('swarm runtime', () => {
   const swarmDriver = createSwarmDriver(() => swarm)
   const suite = runtimeSuite(swarmDriver)
 
+  test('the doctor finds nothing wrong, the address of published ports included', async () => {
+    expect((await suite.runtime.check()).map(({ name, status }) => [name, status])).toEqual([['swarm', 'ok']])
+  })
+
   test('the docker runtime of the same engine takes nothing of the swarm for its own', async () => {
     const { runtime, app } = suite
     const forever = { command: ['node', '-e', 'setInterval(() => {}, 1000)'] }

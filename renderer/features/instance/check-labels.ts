@@ -1,26 +1,6 @@
 import type { DoctorCheckWithHelp } from '../../../server/contract/instance.ts'
-import { findRuntimeTraits } from '../../../server/contract/runtimes.ts'
+import { checkLabel } from '../../../server/contract/check-labels.ts'
 import { formatDateTime } from '../../lib/format.ts'
-
-const checkLabels: Record<string, string> = {
-  git: 'Git',
-  'port api': 'API and dashboard port',
-  'port edge': 'Apps port',
-  'port https': 'Apps port, HTTPS',
-  'dns server': 'DNS server',
-}
-
-/** Label of a health check; an unknown check shows its own name. */
-export function checkLabel(name: string): string {
-  const [, kind, detail] = /^(name|bought name|certificates|runtime|databases) (.+)$/.exec(name) ?? []
-  if (detail !== undefined) {
-    if (kind === 'certificates') return `Certificates (${detail})`
-    if (kind === 'databases')
-      return detail.replace(/^\S+(?: (\d+))?$/, (_, major?: string) => `Database server${major === undefined ? '' : ` (PostgreSQL ${major})`}`)
-    return kind === 'runtime' ? (findRuntimeTraits(detail)?.label ?? detail) : detail
-  }
-  return checkLabels[name] ?? name.charAt(0).toUpperCase() + name.slice(1)
-}
 
 /** A message of the platform with its timestamps in local time. */
 export function localizeTimes(text: string): string {

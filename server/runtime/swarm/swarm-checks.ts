@@ -1,7 +1,7 @@
 import type { DoctorCheck } from '../../contract/instance.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { BuildFailure } from '../runtime.ts'
-import { canTakeTasks, listNodes, requireManager } from './cluster.ts'
+import { canTakeTasks, listNodes, requireManager, type SwarmConnection } from './cluster.ts'
 import type { ClusterRegistry } from './cluster-registry.ts'
 
 /** Checks of the swarm and its registry; none where there is no swarm. */
@@ -18,7 +18,32 @@ export async function checkSwarm(engine: DockerEngine, registry: ClusterRegistry
         hint: 'Start the managers again. If they are lost, run docker swarm init --force-new-cluster on this machine.',
       },
     ]
-  return nodes.length > 1 ? [checkNodes(nodes), await checkRegistry(registry)] : [checkNodes(nodes)]
+  return [
+    checkNodes(nodes),
+    ...(nodes.length > 1 ? [await checkRegistry(registry)] : []),
+    ...checkPortAddress(await findPortAddress(manager), manager.swarm.node_address),
+  ]
+}
+
+/** The ports of apps on a node are bound to the address with which the bridge of the swarm was created there. */
+async function findPortAddress({ docker }: SwarmConnection): Promise<string | undefined> {
+  const bridge = (await docker
+    .getNetwork('docker_gwbridge')
+    .inspect()
+    .catch(() => undefined)) as { Options?: Record<string, string> } | undefined
+  return bridge && (bridge.Options?.['com.docker.network.bridge.host_binding_ipv4'] ?? '0.0.0.0')
+}
+
+export function checkPortAddress(bound: string | undefined, node_address: string): DoctorCheck[] {
+  if (bound === undefined || bound === node_address) return []
+  return [
+    {
+      name: 'swarm ports',
+      status: 'warning',
+      message: `Ports of apps are open at ${bound === '0.0.0.0' ? 'all addresses of this machine' : bound} instead of ${node_address}, its address in the swarm.`,
+      hint: 'Create the network docker_gwbridge with that address on each node (homeport help cluster).',
+    },
+  ]
 }
 
 function checkNodes(nodes: Awaited<ReturnType<typeof listNodes>>): DoctorCheck {
