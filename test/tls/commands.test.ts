@@ -59,7 +59,7 @@ describe('homeport trust', () => {
     expect(code).toBe(0)
     expect(out).toMatch(/Chromium: now trusted\.\n/)
     expect(out).toMatch(/Homeport local authority \(.*\)\n {2}SHA-256 ([0-9A-F]{2}:){31}[0-9A-F]{2}\n✓ Chromium: trusted\n/)
-    expect((await run('doctor')).out).toContain('✓ certificates Chromium: Trusts this instance.')
+    expect((await run('doctor')).out).toContain('✓ Certificates (Chromium): Trusts this instance.')
     const removed = await run('trust', '--remove', '--json')
     expect(JSON.parse(removed.out)).toMatchObject({
       https: { authority: null },
