@@ -17,7 +17,7 @@ export const doctor: CliCommand = {
     for (const check of context.is_json ? [] : checks) {
       const [colour, mark] = statusMarks[check.status]
       context.terminal.out(`${colorize(context.terminal, colour, mark)} ${checkLabel(check.name)}: ${withRelativeTimes(check.message)}`)
-      if (check.hint !== null) context.terminal.out(`    ${check.hint}`)
+      if (check.hint !== null) context.terminal.out(`    ${withRelativeTimes(check.hint)}`)
       if (check.hint !== null && check.help) context.terminal.out(colorize(context.terminal, 'dim', `    ${client.url}/app/help/${check.help}`))
     }
     return checks.some((check) => check.status === 'failed') ? exitCodes.failure : exitCodes.success

@@ -16,7 +16,7 @@ export interface TestSwarm {
   registry: string
   /** The environment of docker commands for a node. */
   docker(node: number, args: string[]): Promise<string>
-  run(command: 'node-kill' | 'node-start' | 'node-cut' | 'node-mend', node: number): Promise<void>
+  run(command: 'node-kill' | 'node-start' | 'node-disconnect' | 'node-reconnect', node: number): Promise<void>
   remove(): Promise<void>
 }
 

@@ -4,10 +4,9 @@ import { rejectAfter } from './connection.ts'
 import { removeReplica } from './service-container.ts'
 import { toReadable, type DockerEngine } from './engine.ts'
 import { isConnectionError, getStatusCode } from './errors.ts'
-import { createStreamDemuxer, createContainerOutput } from './stream-demuxer.ts'
+import { createContainerOutput, createTimestampedReader } from './stream-demuxer.ts'
 import { wasOomKilled } from './oom.ts'
 import { createReplicaExit } from '../exit.ts'
-import { createLineSplitter } from '../line-splitter.ts'
 import type { ReplicaExit, ReplicaObserver } from '../runtime.ts'
 
 export interface ContainerMonitor {
@@ -68,20 +67,10 @@ export async function monitorContainer(
   const readSince = async (after: string): Promise<string> => {
     const container = await getContainer()
     const options = { follow: true as const, stdout: true, stderr: true, timestamps: true, since: Date.parse(after) / 1_000 }
-    let newest = after
-    const createTimestampStripper = (name: 'stdout' | 'stderr') =>
-      createLineSplitter((line) => {
-        // RFC 3339 with nine digits, which sorts as text.
-        const time = line.slice(0, line.indexOf(' '))
-        if (time <= after) return
-        if (time > newest) newest = time
-        observer.onLine(name, line.slice(time.length + 1))
-      })
-    const lines = { stdout: createTimestampStripper('stdout'), stderr: createTimestampStripper('stderr') }
-    await read(toReadable(await container.logs(options)), createStreamDemuxer((name, data) => lines[name].write(data)).write)
-    lines.stdout.end()
-    lines.stderr.end()
-    return newest
+    const reader = createTimestampedReader(after, observer.onLine)
+    await read(toReadable(await container.logs(options)), reader.write)
+    reader.end()
+    return reader.newest()
   }
 
   const pause = (ms: number, clockUsed = clock) => sleep(clockUsed, ms, closing.signal).catch(() => {})

@@ -1,7 +1,7 @@
 import type Docker from 'dockerode'
 import type { StepLog } from '../../contract/build-log.ts'
 import { createDockerEngine, type DockerEngine } from './engine.ts'
-import { isConnectionError, getStatusCode } from './errors.ts'
+import { getStatusCode } from './errors.ts'
 import { createCacheGenerations } from './cache-generation.ts'
 import { buildDockerfile } from './dockerfile-build.ts'
 import { useReadyImage } from './images.ts'
@@ -9,6 +9,7 @@ import { readEngineMemory } from './engine-memory.ts'
 import { createDockerReplicas } from './replicas.ts'
 import { openNodeBuild } from './node-build.ts'
 import { removeReplica } from './service-container.ts'
+import { translateFailures } from './translate-failures.ts'
 import { listDockerVolumeFolder, readDockerVolumeFile } from './volume-files.ts'
 import { runInContainer } from './replica-command.ts'
 import { exportWrittenContainerFiles, listWrittenContainerFiles } from './written-files.ts'
@@ -21,24 +22,7 @@ import { BuildFailure, type Runtime, type RuntimeOptions } from '../runtime.ts'
 export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngine = createDockerEngine(options)): Runtime {
   const replicas = createDockerReplicas(engine)
   const generations = createCacheGenerations(options.data_dir)
-
-  /** Translates errors for a full disk and a lost connection; a lost connection is forgotten, so that the next call reconnects. */
-  const toPlainFailure = (error: unknown): unknown => {
-    if (!(error instanceof BuildFailure) && /no space left on device/i.test(String(error))) return createEngineFullFailure(error)
-    if (!isConnectionError(error)) return error
-    engine.forgetConnection()
-    return new BuildFailure('runtime_unavailable', 'Docker stopped responding.', 'Restart Docker, then deploy again.', error)
-  }
-
-  const withPlainFailures = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
-    try {
-      signal.throwIfAborted()
-      return await work()
-    } catch (error) {
-      signal.throwIfAborted()
-      throw toPlainFailure(error)
-    }
-  }
+  const withPlainFailures = translateFailures(engine)
 
   /** An image in use by a container of this instance is removed later; an image in use by another container is released. */
   const ignoreUnlessOwn = async (error: unknown, docker: Docker, image: string): Promise<void> => {
@@ -166,14 +150,6 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     },
   }
 }
-
-const createEngineFullFailure = (cause: unknown): BuildFailure =>
-  new BuildFailure(
-    'storage_full',
-    'Docker has no disk space left.',
-    'Free up space with homeport disk clean (docker system df shows the rest), then deploy again.',
-    cause,
-  )
 
 function ignoreMissing(error: unknown): void {
   if (getStatusCode(error) !== 404) throw error

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type Docker from 'dockerode'
 import { systemClock } from '../../lib/clock.ts'
-import { getPortVariable } from '../../lib/public-ports.ts'
+import { appLogConfig, defaultAppPort, describeAppContainer, maxAppProcesses } from './app-container.ts'
 import { execInContainer } from './exec.ts'
 import { monitorContainer, type ContainerMonitor } from './container-monitor.ts'
 import type { DockerEngine } from './engine.ts'
@@ -41,9 +41,6 @@ export interface DockerReplicas {
 
 type ContainerRequest = Omit<StartRequest, keyof ReplicaObserver>
 
-export const defaultAppPort = 8080
-export const maxAppProcesses = 256
-
 /** Containers of apps: isolation, start, monitoring and stop. */
 export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
   const monitors = new Map<string, ContainerMonitor>()
@@ -75,29 +72,18 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
     const { artifact } = request
     if (artifact.kind !== 'image') throw new StartFailure('start_failed', 'This version was built without Docker.', 'Deploy the project again.')
     const { service } = request
-    const port = service?.port ?? artifact.port ?? defaultAppPort
+    const { ports: numbers, environment, labels } = describeAppContainer(engine, request)
     const serviceConfig = service && createServiceConfig(engine, service)
-    const further = request.ports ?? []
-    const ports = [...new Set([port, ...(request.listen_port === null ? [] : [request.listen_port]), ...further])].map((one) => `${one}/tcp`)
+    const ports = numbers.map((one) => `${one}/tcp`)
     const bytes = request.memory_mb * 1024 * 1024
-    const portVariables = Object.fromEntries(further.map((one) => [getPortVariable(one), String(one)]))
-    const variables = { HOST: '0.0.0.0', ...request.variables, ...portVariables, PORT: String(port) }
     const ExtraHosts = await listExtraHosts(request.project_id)
     const create = async (image: string) =>
       docker.createContainer({
         Image: image,
         name: engine.createName(request.deployment_id, randomBytes(4).toString('hex')),
-        Env: Object.entries(variables).map(([key, value]) => `${key}=${value}`),
+        Env: environment,
         ExposedPorts: Object.fromEntries(ports.map((one) => [one, {}])),
-        Labels: engine.createLabels('app', {
-          project_id: request.project_id,
-          deployment_id: request.deployment_id,
-          'homeport.port': String(port),
-          'homeport.ports': further.length === 0 ? undefined : further.join(','),
-          'homeport.service': service?.name,
-          'homeport.replica': request.replica === undefined ? undefined : String(request.replica),
-          'homeport.definition': service?.definition,
-        }),
+        Labels: labels,
         ...serviceConfig,
         ...more,
         HostConfig: {
@@ -114,7 +100,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
           NetworkMode: await engine.ensureNetwork(),
           ExtraHosts,
           ...(hasDirectNetwork ? {} : { PortBindings: Object.fromEntries(ports.map((one) => [one, [{ HostIp: publish_host, HostPort: '' }]])) }),
-          LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } },
+          LogConfig: { Type: 'json-file', Config: appLogConfig },
           ...more.HostConfig,
         },
       })

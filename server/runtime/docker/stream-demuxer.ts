@@ -68,3 +68,27 @@ export function createContainerOutput(onLine: (stream: 'stdout' | 'stderr', line
     },
   }
 }
+
+/** Reads output with timestamps, and reports the lines after a time. Times are those of the engine: RFC 3339 with nine digits, which sorts as text. */
+export function createTimestampedReader(
+  after: string,
+  onLine: (stream: 'stdout' | 'stderr', line: string) => void,
+): StreamDemuxer & { newest(): string; end(): void } {
+  let newest = after
+  const createTimestampStripper = (stream: 'stdout' | 'stderr') =>
+    createLineSplitter((line) => {
+      const time = line.slice(0, line.indexOf(' '))
+      if (time <= after) return
+      if (time > newest) newest = time
+      onLine(stream, line.slice(time.length + 1))
+    })
+  const lines = { stdout: createTimestampStripper('stdout'), stderr: createTimestampStripper('stderr') }
+  return {
+    ...createStreamDemuxer((stream, data) => lines[stream].write(data)),
+    newest: () => newest,
+    end() {
+      lines.stdout.end()
+      lines.stderr.end()
+    },
+  }
+}

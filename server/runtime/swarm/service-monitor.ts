@@ -4,9 +4,8 @@ import { rejectAfter } from '../docker/connection.ts'
 import { type DockerEngine, toReadable } from '../docker/engine.ts'
 import { getStatusCode } from '../docker/errors.ts'
 import { wasOomKilled } from '../docker/oom.ts'
-import { createContainerOutput, createStreamDemuxer } from '../docker/stream-demuxer.ts'
+import { createContainerOutput, createTimestampedReader } from '../docker/stream-demuxer.ts'
 import { createReplicaExit } from '../exit.ts'
-import { createLineSplitter } from '../line-splitter.ts'
 import type { ReplicaExit, ReplicaObserver } from '../runtime.ts'
 import { listNodes, requireManager } from './cluster.ts'
 import { hasEnded, isUnwanted, readTaskExit, type SwarmTask, type TaskPoller } from './tasks.ts'
@@ -140,29 +139,15 @@ function createFullReader(observer: ReplicaObserver): LogReader {
 }
 
 function createReaderSince(observer: ReplicaObserver, since_ms: number): LogReader {
-  // RFC 3339 with nine digits, which sorts as text.
-  let newest = `${new Date(since_ms).toISOString().slice(0, -1)}000000Z`
-  let endStreams = () => {}
+  let reader = createTimestampedReader(`${new Date(since_ms).toISOString().slice(0, -1)}000000Z`, observer.onLine)
   return {
-    options: () => ({ timestamps: true, since: Math.floor(Date.parse(newest) / 1_000) }),
+    options: () => ({ timestamps: true, since: Math.floor(Date.parse(reader.newest()) / 1_000) }),
     open() {
-      endStreams()
-      const after = newest
-      const createTimestampStripper = (name: 'stdout' | 'stderr') =>
-        createLineSplitter((line) => {
-          const time = line.slice(0, line.indexOf(' '))
-          if (time <= after) return
-          if (time > newest) newest = time
-          observer.onLine(name, line.slice(time.length + 1))
-        })
-      const lines = { stdout: createTimestampStripper('stdout'), stderr: createTimestampStripper('stderr') }
-      endStreams = () => {
-        lines.stdout.end()
-        lines.stderr.end()
-      }
-      return createStreamDemuxer((name, data) => lines[name].write(data)).write
+      reader.end()
+      reader = createTimestampedReader(reader.newest(), observer.onLine)
+      return reader.write
     },
-    end: () => endStreams(),
+    end: () => reader.end(),
   }
 }
 

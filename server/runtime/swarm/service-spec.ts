@@ -1,10 +1,9 @@
 import { posix } from 'node:path'
 import type Docker from 'dockerode'
-import { getPortVariable } from '../../lib/public-ports.ts'
 import { appRoot } from '../docker/build-runner.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { readyImageCapabilities } from '../docker/service-container.ts'
-import { defaultAppPort, maxAppProcesses } from '../docker/replicas.ts'
+import { appLogConfig, describeAppContainer, maxAppProcesses } from '../docker/app-container.ts'
 import type { StartRequest } from '../runtime.ts'
 
 const second_ns = 1e9
@@ -35,30 +34,17 @@ export function createServiceSpec(
   request: Omit<StartRequest, 'onLine' | 'onExit'>,
   placing: Placing,
 ): Docker.ServiceSpec {
-  const { service, artifact } = request
-  const port = service?.port ?? (artifact.kind === 'image' ? artifact.port : null) ?? defaultAppPort
-  const further = request.ports ?? []
-  const ports = [...new Set([port, ...(request.listen_port === null ? [] : [request.listen_port]), ...further])]
-  const portVariables = Object.fromEntries(further.map((one) => [getPortVariable(one), String(one)]))
-  const variables = { HOST: '0.0.0.0', ...request.variables, ...portVariables, PORT: String(port) }
-  const labels = {
-    project_id: request.project_id,
-    deployment_id: request.deployment_id,
-    'homeport.port': String(port),
-    'homeport.ports': further.length === 0 ? undefined : further.join(','),
-    'homeport.service': service?.name,
-    'homeport.replica': request.replica === undefined ? undefined : String(request.replica),
-    'homeport.definition': service?.definition,
-  }
+  const { service } = request
+  const { ports, environment, labels } = describeAppContainer(engine, request)
   const memory = request.memory_mb * 1024 * 1024
   return {
     Name: name,
-    Labels: { ...engine.createLabels('app', labels), 'homeport.role': 'replica' },
+    Labels: { ...labels, 'homeport.role': 'replica' },
     TaskTemplate: {
       ContainerSpec: {
         Image: placing.image,
-        Labels: { ...engine.createLabels('app', labels), 'homeport.role': 'task' },
-        Env: Object.entries(variables).map(([key, value]) => `${key}=${value}`),
+        Labels: { ...labels, 'homeport.role': 'task' },
+        Env: environment,
         ...(service?.entrypoint && { Command: service.entrypoint }),
         ...(service?.command && { Args: service.command }),
         ...(service && service.working_directory !== null && { Dir: posix.resolve(appRoot, service.working_directory) }),
@@ -79,7 +65,7 @@ export function createServiceSpec(
       RestartPolicy: { Condition: 'any', Delay: restartDelay_ns },
       Placement: { Constraints: placing.constraints },
       Networks: placing.networks.map(({ id, host_names }) => ({ Target: id, Aliases: host_names })),
-      LogDriver: { Name: 'json-file', Options: { 'max-size': '10m', 'max-file': '3' } },
+      LogDriver: { Name: 'json-file', Options: appLogConfig },
     },
     Mode: { Replicated: { Replicas: 1 } },
     // By the names of tasks and without virtual IPs, of which a network has few.

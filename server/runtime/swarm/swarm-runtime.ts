@@ -2,8 +2,9 @@ import type { Artifact, ImageRequest, Runtime, RuntimeOptions, StartRequest } fr
 import { BuildFailure, ReplicaCommandError } from '../runtime.ts'
 import { createDockerRuntime } from '../docker/docker-runtime.ts'
 import { createDockerEngine, type DockerEngine } from '../docker/engine.ts'
-import { getStatusCode, isConnectionError } from '../docker/errors.ts'
+import { getStatusCode } from '../docker/errors.ts'
 import { runInContainer } from '../docker/replica-command.ts'
+import { translateFailures } from '../docker/translate-failures.ts'
 import { createClusterRegistry } from './cluster-registry.ts'
 import { createClusterEngine, listNodes, requireManager } from './cluster.ts'
 import { createServiceReplicas, isServiceId } from './service-replicas.ts'
@@ -21,30 +22,16 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
   const images = createSharedImages(cluster, registry)
   const services = createServiceReplicas(cluster, images.share)
 
-  const withPlainFailures = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
-    try {
-      signal.throwIfAborted()
-      return await work()
-    } catch (error) {
-      signal.throwIfAborted()
-      throw toPlainFailure(error)
-    }
-  }
-  const toPlainFailure = (error: unknown): unknown => {
-    if (error instanceof BuildFailure) return error
-    if (isConnectionError(error)) {
-      engine.forgetConnection()
-      return new BuildFailure('runtime_unavailable', 'Docker stopped responding.', 'Restart Docker, then deploy again.', error)
-    }
-    return isWithoutQuorum(error)
+  const withPlainFailures = translateFailures(engine, (error) =>
+    isWithoutQuorum(error)
       ? new BuildFailure(
           'runtime_unavailable',
           'The swarm has no quorum: most of its managers do not answer.',
           'Start the managers, then deploy again.',
           error,
         )
-      : error
-  }
+      : undefined,
+  )
 
   /** Copies an image to the registry of the swarm while its deployment has a log. */
   const publish = async <T extends Artifact>(artifact: T, request: { signal: AbortSignal }, note: (line: string) => void): Promise<T> => {

@@ -82,8 +82,9 @@ export interface TaskPoller {
  */
 export function createTaskPoller(engine: DockerEngine): TaskPoller {
   const watched = new Map<string, (tasks: SwarmTask[]) => Promise<void>>()
-  let closing = new AbortController()
+  const closing = new AbortController()
   let isRunning = false
+  let isFailing = false
 
   const poll = async () => {
     // Later ones are not in the answer to this request.
@@ -94,22 +95,26 @@ export function createTaskPoller(engine: DockerEngine): TaskPoller {
     await Promise.all(asked.flatMap(([id, onTasks]) => (watched.get(id) === onTasks ? [onTasks(byService.get(id) ?? [])] : [])))
   }
   const run = async ({ signal }: AbortController) => {
+    isRunning = true
     while (watched.size > 0 && !signal.aborted) {
       const began = performance.now()
-      // A swarm without a quorum answers nothing; what runs goes on.
-      await poll().catch((error: unknown) => engine.options.log.warn('swarm_tasks_unread', { error }))
+      try {
+        await poll()
+        isFailing = false
+      } catch (error) {
+        // A swarm without a quorum answers nothing; what runs goes on.
+        if (!isFailing) engine.options.log.warn('swarm_tasks_unread', { error })
+        isFailing = true
+      }
       // A large swarm is asked less often.
       await sleep(systemClock, Math.max(pollInterval_ms, 5 * (performance.now() - began)), signal).catch(() => {})
     }
+    isRunning = false
   }
   return {
     watch(serviceId, onTasks) {
       watched.set(serviceId, onTasks)
-      if (!isRunning) {
-        isRunning = true
-        closing = new AbortController()
-        void run(closing).finally(() => (isRunning = false))
-      }
+      if (!isRunning) void run(closing)
       return () => void (watched.get(serviceId) === onTasks && watched.delete(serviceId))
     },
     close() {
