@@ -166,7 +166,9 @@ async function follow(context: CommandContext, client: ApiClient, slug: string, 
 function print({ terminal, is_json }: CommandContext, request: LoggedRequest): void {
   if (is_json) return terminal.out(JSON.stringify(request))
   if (request.skipped_before > 0)
-    terminal.err(`(${request.skipped_before} requests were not logged: more than ${limits.request_log.per_second} in a second)`)
+    terminal.err(
+      `(${request.skipped_before} requests were not logged, because more than ${limits.request_log.per_second} in a second arrived for long)`,
+    )
   const { time, method, status, duration_ms, cache, path, query } = request
   const fields = [time, method.padEnd(6), colorStatus(terminal, status), formatMs(duration_ms).padStart(8), (cache ?? '-').padEnd(6)]
   terminal.out(`${fields.join('  ')}  ${sanitizeLine(terminal, query === null ? path : `${path}?${query}`)}`)

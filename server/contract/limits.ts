@@ -87,10 +87,21 @@ export const limits = {
   one_off_command: { argument: 8192, arguments: 200, running: 10, ticket_ms: 30_000 },
   terminal: { columns: { min: 1, max: 1000 }, rows: { min: 1, max: 1000 } },
   /**
-   * Requests kept per project, and for how long. Above `per_second`, requests of a project are counted, but not stored. `exported`: the most in a file or in
-   * the output of a command. `total_bytes`: of the file with the requests of all projects.
+   * Requests kept per project, and for how long. A project may log `burst` requests at once and `per_second` for long; beyond them requests are counted, but
+   * not stored, so that the rows of a busy project reach back further. `exported`: the most in a file or in the output of a command. `total_bytes`: of the
+   * file with the requests of all projects.
    */
-  request_log: { rows: 100_000, days: 3, per_second: 1000, exported: 10_000, path: 2048, query: 2048, user_agent: 300, total_bytes: 2 ** 30 },
+  request_log: {
+    rows: 100_000,
+    days: 3,
+    burst: 2500,
+    per_second: 250,
+    exported: 10_000,
+    path: 2048,
+    query: 2048,
+    user_agent: 300,
+    total_bytes: 2 ** 30,
+  },
   /**
    * Traces: spans and their bytes kept per project, and for how long; spans that a project may send in a second and at once. The other limits are those of
    * a request with spans, and of what is kept of a span. `spans_shown`: the most of a trace that are shown.

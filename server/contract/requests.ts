@@ -4,7 +4,7 @@ import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { dateTime, pageQuery, projectParams } from './shared.ts'
 
-const { rows, days, per_second } = limits.request_log
+const { rows, days, per_second, burst } = limits.request_log
 
 const requestCacheResult = z.enum(['hit', 'stale', 'miss', 'bypass'])
 /** `refused` to `cut`: the app failed; `crashed`: it keeps exiting and no replica runs; `client_closed`: the client left before the response was complete. */
@@ -45,7 +45,9 @@ export const loggedRequest = z.object({
   skipped_before: z
     .number()
     .int()
-    .describe(`Requests since the previous one that were not logged, because there were more than ${per_second} in a second.`),
+    .describe(
+      `Requests since the previous one that were not logged, because there were more than ${burst} at once, or ${per_second} in each second.`,
+    ),
 })
 export type LoggedRequest = z.output<typeof loggedRequest>
 

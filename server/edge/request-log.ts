@@ -76,16 +76,17 @@ export interface RequestRecord {
   capture: RequestCapture | null
 }
 
-/** What a worker always stores and captures of the limits per second, because all requests of a moment may come over one connection. */
+/** What a worker always stores and captures of the limits, because all requests of a moment may come over one connection. */
 const leastShare = 0.2
 
-/** `share`: of the limits per second, if several workers serve the same projects. */
+/** `share`: of the limits, if several workers serve the same projects. */
 export function createRequestLog(options: { clock: Clock; isEnabled(): boolean; share?: number }): RequestLog {
   const share = Math.max(leastShare, options.share ?? 1)
   const projects = new Map<string, ProjectRecords>()
   const removedProjects = new Set<string>()
   const budget = new CaptureBudget()
-  let windowStart = options.clock.monotonic()
+  let takenAt = options.clock.monotonic()
+  let secondStart = takenAt
 
   const forProject = (projectId: string): ProjectRecords => {
     const existing = projects.get(projectId)
@@ -104,10 +105,11 @@ export function createRequestLog(options: { clock: Clock; isEnabled(): boolean; 
     },
     async take() {
       const now = options.clock.monotonic()
-      const isNewWindow = now - windowStart >= 1000
-      if (isNewWindow) windowStart = now
+      const isNewSecond = now - secondStart >= 1000
+      if (isNewSecond) secondStart = now
       const records: RequestRecord[] = []
-      for (const log of projects.values()) log.take(records, isNewWindow)
+      for (const log of projects.values()) log.take(records, (now - takenAt) / 1000, isNewSecond)
+      takenAt = now
       return records
     },
     forgetProject(projectId) {
@@ -129,23 +131,24 @@ class ProjectRecords implements ProjectRequestLog {
   readonly project_id: string
   captureRule: CaptureRule | null = null
   readonly #shared: SharedState
-  readonly #maxRecords: number
   readonly #maxCaptures: number
   #records: RequestRecord[] = []
-  /** Records, and started captures, within the current second. */
-  #count = 0
+  /** How many requests may be recorded now, and how many server errors beyond them. */
+  #allowance: number
+  #errorAllowance: number
+  /** Captures started within the current second. */
   #captureCount = 0
   #skipped = 0
 
   constructor(projectId: string, shared: SharedState) {
     this.project_id = projectId
     this.#shared = shared
-    this.#maxRecords = limits.request_log.per_second * shared.share
+    this.#allowance = this.#errorAllowance = limits.request_log.burst * shared.share
     this.#maxCaptures = limits.request_capture.per_second * shared.share
   }
 
   hasRoom(status: number): boolean {
-    if (this.#count < (status >= 500 ? 2 * this.#maxRecords : this.#maxRecords)) return true
+    if (this.#allowance >= 1 || (status >= 500 && this.#errorAllowance >= 1)) return true
     this.#skipped++
     return false
   }
@@ -154,12 +157,13 @@ class ProjectRecords implements ProjectRequestLog {
     if (this.#shared.removedProjects.has(this.project_id)) return record.capture?.release()
     record.skipped_before = this.#skipped
     this.#skipped = 0
-    this.#count++
+    if (this.#allowance >= 1) this.#allowance--
+    else this.#errorAllowance--
     this.#records.push(record)
   }
 
   startCapture(rule: CaptureRule, request: { method: string; target: string }): RequestCapture | null {
-    if (this.#captureCount >= this.#maxCaptures || this.#count >= this.#maxRecords) return null
+    if (this.#captureCount >= this.#maxCaptures || this.#allowance < 1) return null
     if (this.#shared.clock.now() >= rule.until_ms) {
       this.captureRule = null
       return null
@@ -169,8 +173,12 @@ class ProjectRecords implements ProjectRequestLog {
     return new RequestCapture(rule, this.#shared.budget)
   }
 
-  take(into: RequestRecord[], isNewWindow: boolean): void {
-    if (isNewWindow) this.#count = this.#captureCount = 0
+  take(into: RequestRecord[], elapsed_s: number, isNewSecond: boolean): void {
+    const { per_second, burst } = limits.request_log
+    const refill = (allowance: number): number => Math.min(burst * this.#shared.share, allowance + elapsed_s * per_second * this.#shared.share)
+    this.#allowance = refill(this.#allowance)
+    this.#errorAllowance = refill(this.#errorAllowance)
+    if (isNewSecond) this.#captureCount = 0
     if (this.#records.length === 0) return
     for (const record of this.#records) into.push(record)
     this.#records = []

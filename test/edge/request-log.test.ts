@@ -293,35 +293,53 @@ describe.each(edgePaths)('the request log, $name', ({ fast_path }) => {
 describe('the log of a project', () => {
   const record = (project_id: string, status = 200): RequestRecord => ({ project_id, status, skipped_before: 0 }) as RequestRecord
 
-  test('keeps so many requests in a second, and says how many it skipped', async () => {
+  const { per_second, burst } = limits.request_log
+  const logOfProject = (share?: number) => {
     const clock = fixedClock('2026-01-01')
-    const log = createRequestLog({ clock, isEnabled: () => true })
+    const log = createRequestLog({ clock, isEnabled: () => true, ...(share !== undefined && { share }) })
     const project = log.forProject('prj_a')
     const send = (count: number, status = 200) => {
       for (let i = 0; i < count; i++) if (project.hasRoom(status)) project.add(record('prj_a', status))
     }
-    const { per_second } = limits.request_log
-    send(per_second + 30)
-    expect(await log.take()).toHaveLength(per_second)
+    return { clock, log, send }
+  }
+
+  test('keeps so many requests at once, then so many in a second, and says how many it skipped', async () => {
+    const { clock, log, send } = logOfProject()
+    send(burst + 30)
+    expect(await log.take()).toHaveLength(burst)
     send(5)
     // A server error is kept.
     send(1, 500)
     expect(await log.take()).toMatchObject([{ status: 500, skipped_before: 35 }])
     await clock.advance(1000)
-    send(1)
     await log.take()
-    send(per_second - 1)
-    expect(await log.take()).toHaveLength(per_second - 1)
+    send(per_second + 1)
+    expect(await log.take()).toHaveLength(per_second)
+  })
+
+  test('has room for a burst again after a while, and errors take none of it', async () => {
+    const { clock, log, send } = logOfProject()
+    send(burst)
+    send(2 * burst, 500)
+    expect(await log.take()).toHaveLength(2 * burst)
+    await clock.advance((burst / per_second) * 1000 + 60_000)
+    await log.take()
+    send(burst + 1)
+    expect(await log.take()).toHaveLength(burst)
   })
 
   test.each([
     [0.5, 0.5],
     [1 / 16, 0.2],
   ])('one of several workers with the share %s keeps %s of them', async (share, kept) => {
-    const log = createRequestLog({ clock: fixedClock('2026-01-01'), isEnabled: () => true, share })
-    const project = log.forProject('prj_a')
-    for (let i = 0; i < limits.request_log.per_second; i++) if (project.hasRoom(200)) project.add(record('prj_a'))
-    expect(await log.take()).toHaveLength(limits.request_log.per_second * kept)
+    const { clock, log, send } = logOfProject(share)
+    send(burst)
+    expect(await log.take()).toHaveLength(burst * kept)
+    await clock.advance(1000)
+    await log.take()
+    send(per_second)
+    expect(await log.take()).toHaveLength(per_second * kept)
   })
 
   test('ends with the project', async () => {

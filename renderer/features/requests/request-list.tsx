@@ -53,7 +53,7 @@ function RequestRow({ main_host, request, onSelect }: Pick<Props, 'main_host' | 
       {skipped_before > 0 && (
         <p className={`text-subtle ${styles.skipped}`}>
           {skipped_before.toLocaleString()} {skipped_before === 1 ? 'request' : 'requests'} not logged: more than{' '}
-          {limits.request_log.per_second.toLocaleString()} in a second
+          {limits.request_log.per_second.toLocaleString()} in a second for long
         </p>
       )}
     </>

@@ -131,7 +131,7 @@ export const runningTopics: HelpArticle[] = [
       { run: 'npx homeport requests replay req_01k… --to fix-webhook', note: 'exits with 1 if the response differs' },
       { run: 'npx homeport requests replay req_01k… --to dpl_01k…', note: 'an earlier version' },
       { h: 'What is kept' },
-      'The last 100,000 requests of a project, for three days, and 1 GB of all projects together, of which the largest is shortened first; at most 1,000 in a second: beyond it the log says how many requests it left out. The address of a visitor is shortened to its network. Headers other than User-Agent, cookies and bodies are kept only while they are captured, and the values of query parameters that look like secrets, such as `token`, are replaced. The log is part of this instance only, and not of backups. To turn it off, use [[/instance/settings|Instance, Settings]] or the command below.',
+      'The last 100,000 requests of a project, for three days, and 1 GB of all projects together, of which the largest is shortened first; up to 2,500 at once and 250 in a second for long: beyond that the log says how many requests it left out, and metrics still count them. The address of a visitor is shortened to its network. Headers other than User-Agent, cookies and bodies are kept only while they are captured, and the values of query parameters that look like secrets, such as `token`, are replaced. The log is part of this instance only, and not of backups. To turn it off, use [[/instance/settings|Instance, Settings]] or the command below.',
       { run: 'npx homeport settings set request_log false' },
     ],
   },
