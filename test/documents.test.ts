@@ -128,7 +128,7 @@ describe('the paths through the code in server/README.md', () => {
     expect(steps.filter(({ functions }) => functions.length === 0).map(({ file }) => file)).toEqual([
       'server/contract/domain-events.ts',
       'server/runtime/runtime.ts',
-      'server/deployments/service-supervisor.ts',
+      'server/deployments/create-service-supervisor.ts',
     ])
   })
 

@@ -4,7 +4,7 @@ import { type createAppRoutes, exitedDrain_ms } from './app-routes.ts'
 import type { DeploymentContext } from './context.ts'
 import { decideReplicas, singleApp } from './service-spec.ts'
 import type { ServiceSupervisor } from './service-supervisor.ts'
-import { checkFixedPort } from './replica-specs.ts'
+import { checkFixedPort, isBeyond } from './replica-specs.ts'
 import type { OutputListener } from './runtime-logs.ts'
 import { createRollingReplacement } from './rolling-replacement.ts'
 import type { AppSpec, Candidate, SupervisedApp } from './supervised-app.ts'
@@ -42,7 +42,7 @@ export function createAppScaler(
     if (app.replacement || app.sleep || app.stopController.signal.aborted || !app.candidate?.replica) return
     const { spec } = app
     if (spec.target === 'production') await context.recordRunning(spec.project_id, spec.deployment_id)
-    await services.removeReplicas(spec, spec.replicas, () => context.routes.setRoute(spec, createRoute(app), limits.drain_ms))
+    await services.removeReplicas(spec, isBeyond(spec.replicas), () => context.routes.setRoute(spec, createRoute(app), limits.drain_ms))
     await services.reviveReplicas(spec, app.stopController.signal)
   }
 
@@ -83,7 +83,12 @@ export function createAppScaler(
       return
     }
     onNote(`Starting ${spec.replicas - 1} more ${spec.replicas === 2 ? 'replica' : 'replicas'}.`)
-    await services.startReplicas(spec, signal, onOutput)
+    let ready = 1
+    await services.startReplicas(spec, signal, {
+      onOutput,
+      onReady: ({ replica: one }) =>
+        onNote(`${++ready} of ${spec.replicas} replicas ready${one?.node === undefined ? '' : `, the last one on ${one.node}`}.`),
+    })
   }
 
   /** Takes the replicas of a failed candidate out of the traffic. */

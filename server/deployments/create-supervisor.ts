@@ -13,7 +13,7 @@ import type { DeploymentContext } from './context.ts'
 import { createColdStateWriter } from './cold-state.ts'
 import { createAppScaler } from './app-scaler.ts'
 import { createAutoscaler } from './autoscaler.ts'
-import { createServiceSupervisor } from './service-supervisor.ts'
+import { createServiceSupervisor } from './create-service-supervisor.ts'
 import { createServiceCrashRecorder } from './service-crashes.ts'
 import { createEnvironments } from './environments.ts'
 import { createWrittenFilesInspector, type InspectedApp, losesFilesWithReplica } from './written-files.ts'
@@ -58,7 +58,6 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   )
 
   const runtimeOf = (spec: AppSpec): Runtime => context.runtime(spec.runtime)
-
   const checkIsolation = (spec: AppSpec) =>
     context.store.db.read((tx) => {
       const project = findProject(tx, spec.project_id)
@@ -213,6 +212,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
 
   /** Candidates that drain or are being stopped. They have no slot but must not outlive the platform. */
   const draining = new Set<Candidate>()
+  const heldImages = new Map<string, AppSpec>()
   let isClosed = false
   const closed = Promise.withResolvers<void>()
 
@@ -239,13 +239,13 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     await Promise.all([stop(candidate), services.stopVersion(app.spec.deployment_id)]).finally(() => draining.delete(candidate))
   }
 
-  const heldImages = new Map<string, AppSpec>()
   const environments = createEnvironments(context, {
     listApps: () => apps.values(),
     findApp: (spec) => apps.get(getSlotKey(spec)),
     haltApp,
     restartApp,
-    updateRoute,
+    appRoutes,
+    watchExit,
     wake: (app) => idle.wake(app, 'setting'),
     checkIsolation,
     launch,

@@ -2,6 +2,8 @@ import { limits } from '../contract/limits.ts'
 import type { Route } from '../edge/edge.ts'
 import type { DeploymentContext } from './context.ts'
 import { StartFailure } from '../runtime/runtime.ts'
+import type { createAppRoutes } from './app-routes.ts'
+import { createReplicaMover } from './move-replicas.ts'
 import { runTask, startAttachedTask } from './run-task.ts'
 import type { RuntimeLogs } from './runtime-logs.ts'
 import { waitUntilReady } from './readiness.ts'
@@ -17,8 +19,9 @@ export interface EnvironmentHooks {
   /** Stops the replica of an app that stays in its slot; its requests wait. */
   haltApp(app: SupervisedApp): Promise<void>
   restartApp(app: SupervisedApp): Promise<void>
-  /** Sets the route for the app's current state. */
-  updateRoute(app: SupervisedApp): void
+  appRoutes: ReturnType<typeof createAppRoutes>
+  /** Restarts the app when its current replica exits. */
+  watchExit(app: SupervisedApp): void
   wake(app: SupervisedApp): void
   checkIsolation(spec: AppSpec): Promise<void>
   launch(spec: AppSpec, signal: AbortSignal): Promise<Candidate>
@@ -34,6 +37,7 @@ export interface EnvironmentHooks {
 type EnvironmentPart = Pick<
   Supervisor,
   | 'runTask'
+  | 'moveReplicas'
   | 'finishServices'
   | 'revertServices'
   | 'adoptServices'
@@ -57,7 +61,7 @@ const wakeInterval_ms = 50
 
 /** The supervisor's functions for services other than the main one, and for an environment as a whole. */
 export function createEnvironments(context: DeploymentContext, hooks: EnvironmentHooks): EnvironmentPart {
-  const { listApps, findApp, haltApp, restartApp, updateRoute, wake, checkIsolation, services, logs, heldImages, draining } = hooks
+  const { listApps, findApp, haltApp, restartApp, appRoutes, wake, checkIsolation, services, logs, heldImages, draining } = hooks
 
   const listStarted = (spec: AppSpec): Map<string, SupervisedService> =>
     new Map(
@@ -91,6 +95,7 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
   const stopCandidate = (candidate: Candidate): Promise<void> => hooks.stopCandidate(candidate).finally(() => draining.delete(candidate))
 
   return {
+    moveReplicas: createReplicaMover(context, hooks),
     async runTask(spec, task, onLine, signal) {
       await checkIsolation(spec)
       services.claim(spec)
@@ -202,7 +207,7 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
             await services.thaw(app.spec)
             if (id !== undefined && app.candidate === candidate) await runtime.thaw(id)
           }
-          updateRoute(app)
+          appRoutes.updateRoute(app)
         },
       }
     },

@@ -9,6 +9,7 @@ const usageTimeout_ms = 1_500
 
 interface KnownReplica extends Pick<ServiceReplica, 'replica' | 'status' | 'restarts' | 'last_exit_code'> {
   id: string | undefined
+  node: string | null
   endpoint: Endpoint | null | undefined
 }
 
@@ -39,6 +40,7 @@ function listMain(state: EnvironmentState): KnownReplica[] {
     restarts: state.main_exits,
     last_exit_code: state.main_last_exit_code,
     id: replica?.id,
+    node: replica?.node ?? null,
     endpoint: replica,
   }
   return [first, ...listOthers(state, state.spec.main_service)]
@@ -51,6 +53,7 @@ const listOthers = (state: EnvironmentState, name: string | null): KnownReplica[
     restarts: exits,
     last_exit_code: last_exit?.code ?? null,
     id: replica?.id,
+    node: replica?.node ?? null,
     endpoint,
   }))
 

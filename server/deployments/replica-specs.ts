@@ -54,6 +54,12 @@ export function checkFixedPort(app: Pick<AppSpec, 'replicas' | 'listen_port'>, i
     )
 }
 
+/** Selects the replicas of a service beyond a number. */
+export const isBeyond =
+  (count: number) =>
+  ({ spec }: { spec: ReplicaSpec }): boolean =>
+    spec.replica > count
+
 export const byReplica = (a: { spec: ReplicaSpec }, b: { spec: ReplicaSpec }): number => a.spec.replica - b.spec.replica
 
 /** Like `Promise.all`, but waits for all before it throws. */

@@ -1,6 +1,7 @@
 import { limits } from '../contract/limits.ts'
 import type { createAppRoutes } from './app-routes.ts'
 import type { DeploymentContext } from './context.ts'
+import { isBeyond } from './replica-specs.ts'
 import type { OutputListener } from './runtime-logs.ts'
 import type { ServiceSupervisor } from './service-supervisor.ts'
 import type { Candidate, SupervisedApp } from './supervised-app.ts'
@@ -42,13 +43,13 @@ export function createRollingReplacement(
     for (let ready = 1; ready < spec.replicas; ready++) {
       const kept = Math.max(1, before - ready)
       let isRouted = false
-      await services.removeReplicas(live.spec, kept, () => {
+      await services.removeReplicas(live.spec, isBeyond(kept), () => {
         isRouted = true
         return showReplicas(live)
       })
       if (!isRouted) await showReplicas(live)
       onNote(`${ready} of ${spec.replicas} replicas replaced; ${kept} of the live version ${kept === 1 ? 'runs' : 'run'}.`)
-      await services.startReplicas(spec, signal, onOutput, ready + 1)
+      await services.startReplicas(spec, signal, { onOutput, upTo: ready + 1 })
       replacement.added = listMain(spec, candidate)
     }
   }

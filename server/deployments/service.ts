@@ -60,7 +60,7 @@ export type { SourcePlanner, SourcePlanRequest } from './source-planner.ts'
 export type { CommandRequest, RunningCommand } from './one-off-commands.ts'
 
 /** The interface of this folder. Every operation that creates, changes or follows a deployment uses it. */
-export interface DeploymentService extends Pick<Supervisor, 'getUsage' | 'readAllUsage'> {
+export interface DeploymentService extends Pick<Supervisor, 'getUsage' | 'readAllUsage' | 'moveReplicas'> {
   /** Inserts a `queued` deployment and notifies the queue; returns its id. */
   enqueue(request: EnqueueRequest): Promise<{ deployment_id: string; source: SourceKind }>
   /** `select` runs in the same transaction, and its result is returned. */
@@ -342,6 +342,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     getStatusPage: (host) => routes.getStatusPage(host),
     getUsage: supervisor.getUsage,
     readAllUsage: supervisor.readAllUsage,
+    moveReplicas: supervisor.moveReplicas,
     async findPublicPorts() {
       const found = await supervisor.findPublicPorts()
       const slugOf = (id: string) => store.db.readSync((tx) => findProject(tx, id))?.slug ?? id

@@ -105,6 +105,11 @@ export interface Supervisor {
    * Freezes the live version of an environment until its next version replaces it or `resume`; requests wait for either. Undefined without a live version.
    */
   holdLive(spec: AppSpec): Promise<HeldApp | undefined>
+  /**
+   * Replaces running replicas by others of the same version, so that the runtime places them again, without a failed request. Returns how many were
+   * replaced; what could not be replaced stays.
+   */
+  moveReplicas(isAffected: (replicaId: string) => boolean): Promise<number>
   /** Runs a cron service once, in the live version of the environment; wakes it first. */
   runCron(spec: AppSpec, service: ServiceSpec, signal: AbortSignal): Promise<ReplicaExit>
   /** Starts a one-off command in the live version of the environment; wakes its services first. Throws `StartFailure`. */

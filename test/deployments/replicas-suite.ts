@@ -59,6 +59,7 @@ export function replicasSuite(context: DeploymentContext): void {
     repository.commit(server('two'))
     const { build_log } = await context.deployReady('scaled')
     expect(build_log).toContain('Starting 2 more replicas.')
+    expect(build_log).toMatch(/2 of 3 replicas ready\.[^]*3 of 3 replicas ready\./)
     const next = await answersOf('scaled', 3)
     expect(next.every((text) => text.startsWith('two '))).toBe(true)
 
