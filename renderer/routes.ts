@@ -41,6 +41,7 @@ export const pages: Record<string, Page> = {
   '/instance': lazyPage(() => import('./features/instance/page.tsx')),
   '/instance/settings': lazyPage(() => import('./features/instance/settings-page.tsx')),
   '/instance/network': lazyPage(() => import('./features/network/page.tsx')),
+  '/instance/nodes': lazyPage(() => import('./features/nodes/page.tsx')),
   '/instance/disk': lazyPage(() => import('./features/instance/disk-page.tsx')),
   '/instance/backups': lazyPage(() => import('./features/instance/backups-page.tsx')),
   '/help': lazyPage(() => import('./features/help/page.tsx')),

@@ -54,6 +54,7 @@ export const queryKeys = {
   dumps: (slug: string, ...service: [] | [string]) => ['dumps', slug, ...service],
   allDumps: ['every-dump'],
   disk: ['disk'],
+  nodes: ['nodes'],
   backups: ['backups'],
   previews: (slug: string) => ['previews', slug],
   forks: (slug: string) => ['forks', slug],

@@ -8,6 +8,7 @@ import { devScreens } from './dev-screens.ts'
 import { withUpgrade } from './database-upgrade.ts'
 import { pullRequestScreens } from './pull-request-screens.ts'
 import { domainScreens } from './domain-screens.ts'
+import { nodeScreens } from './node-screens.ts'
 import { publicNameScreens } from './public-name-screens.ts'
 import { forkScreens } from './fork-screens.ts'
 import { openNewPromotion, startPromotion, withFakeRemote } from './fake-remote.ts'
@@ -201,6 +202,7 @@ export const screens = (ids: SeededIds): Screen[] => [
     act: (page) => page.getByLabel('Type harbour-shop to confirm').fill('harbour'),
   },
   ...domainScreens,
+  ...nodeScreens,
   ...publicNameScreens,
   { name: 'settings', path: 'projects/harbour-shop/settings' },
   {

@@ -155,6 +155,7 @@ async function withAutoscaling(page: Page): Promise<void> {
     restarts: 0,
     last_exit_code: null,
     in_flight: 14 + number,
+    node: null,
     is_ejected: false,
     cpu_percent: 12,
     memory_mb: 84,

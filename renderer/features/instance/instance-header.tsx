@@ -1,4 +1,5 @@
 import { Link, useLocation } from 'wouter'
+import { runtimes } from '../../../server/contract/runtimes.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import { localInstanceId } from '../../lib/instance-path.ts'
 import { useConnection } from '../../stores/connection.ts'
@@ -10,13 +11,16 @@ const tabs = [
   { path: '/instance/disk', text: 'Disk' },
   { path: '/instance/backups', text: 'Backups' },
 ] as const
+const nodesTab = { path: '/instance/nodes', text: 'Nodes' } as const
 const desktopTab = { path: '/instance/desktop', text: 'Desktop' } as const
 
-/** Title and tabs of the instance pages. Only the owner sees the network tab. */
+/** Title and tabs of the instance pages. Only the owner sees tabs. */
 export function InstanceHeader() {
   const session = useInstanceSession().data
   const [location] = useLocation()
   const isHome = useConnection((state) => state.current.id) === localInstanceId
+  // Another version of Homeport may have a runtime that this one does not know.
+  const isCluster = Object.entries(runtimes).some(([name, { is_cluster }]) => is_cluster && name === session?.instance.runtime.name)
   return (
     <header className="project-head">
       <div className="page-header">
@@ -31,7 +35,7 @@ export function InstanceHeader() {
       )}
       {session?.user.is_instance_owner && (
         <nav className="tabs" aria-label="Instance">
-          {[...tabs, ...(window.homeport && isHome ? [desktopTab] : [])].map(({ path, text }) => (
+          {[...tabs, ...(isCluster ? [nodesTab] : []), ...(window.homeport && isHome ? [desktopTab] : [])].map(({ path, text }) => (
             <Link key={path} href={path} className="tab" aria-current={location === path ? 'page' : undefined}>
               {text}
             </Link>

@@ -9,6 +9,7 @@ import { CopyButton } from '../../components/copy.tsx'
 import { StatusBadge } from '../../components/status.tsx'
 import { formatDateTime } from '../../lib/format.ts'
 import { safeWebUrl } from '../../lib/safe-web-url.ts'
+import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { serviceBadge } from './service-badge.ts'
 import styles from './services.module.css'
 
@@ -61,6 +62,7 @@ function Replicas({ service: { name, replicas } }: { service: Service }) {
           <span className="text-subtle">
             {[
               `Replica ${one.replica}`,
+              one.node === null ? null : `on ${sanitizeForDisplay(one.node)}`,
               one.in_flight === null ? null : `${one.in_flight} open ${one.in_flight === 1 ? 'request' : 'requests'}`,
               one.memory_mb === null ? null : `${Math.round(one.memory_mb)} MB`,
               one.restarts === 0 ? null : `${one.restarts} ${one.restarts === 1 ? 'restart' : 'restarts'}`,
