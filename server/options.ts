@@ -196,6 +196,9 @@ export function readInstanceLocation(
 /** The token of a remote instance, for the command that adds it. */
 export const readRemoteToken = (env: NodeJS.ProcessEnv = process.env): string | undefined => env.HOMEPORT_REMOTE_TOKEN?.trim() || undefined
 
+/** The address of the Docker engine that the user has chosen. */
+export const readDockerHost = (env: NodeJS.ProcessEnv = process.env): string | undefined => env.DOCKER_HOST || undefined
+
 /** What a terminal can show: colors according to NO_COLOR and FORCE_COLOR, and whether a browser could open on this machine. */
 export function detectTerminal(is_tty: boolean, env: NodeJS.ProcessEnv = process.env) {
   const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0'

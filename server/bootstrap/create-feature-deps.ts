@@ -60,6 +60,7 @@ export async function createFeatureDeps(
     store,
     sealer,
     clock,
+    log,
     settings,
     commandTickets: createCommandTickets({ clock, deployments: parts.deployments }),
     cache: edge.cache,

@@ -29,6 +29,7 @@ import { mail } from './mail.ts'
 import { mcp } from './mcp.ts'
 import { metrics } from './metrics.ts'
 import { drains } from './drains.ts'
+import { node } from './node.ts'
 import { notifications } from './notifications.ts'
 import { open } from './open.ts'
 import { password } from './password.ts'
@@ -96,6 +97,7 @@ export const clientCommands = {
   tokens,
   mcp,
   instances,
+  node,
   promote,
   pull,
   billing,

@@ -31,6 +31,8 @@ export interface CommandContext {
   prompt(question: string, options?: { is_secret?: boolean; has_lines?: boolean }): Promise<string | undefined>
   /** HOMEPORT_REMOTE_TOKEN: the token for adding another instance. */
   remote_token?: string | undefined
+  /** DOCKER_HOST: the address of this machine's Docker engine. */
+  docker_host?: string | undefined
   /** Runs a local program with this terminal and `secrets` in its environment. Returns its exit code, or undefined if it is not installed. */
   runProgram(file: string, args: string[], secrets: Record<string, string>): Promise<number | undefined>
   /** Starts a local program in this terminal, in a folder and with variables. */

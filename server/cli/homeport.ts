@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { systemClock } from '../lib/clock.ts'
-import { withSecrets, readRemoteToken, detectTerminal, readInstanceLocation } from '../options.ts'
+import { withSecrets, readDockerHost, readRemoteToken, detectTerminal, readInstanceLocation } from '../options.ts'
 import { openInBrowser } from './open-browser.ts'
 import { createApiClient } from './client.ts'
 import { exitCodes, stringFlag } from './command.ts'
@@ -68,6 +68,7 @@ process.exitCode = await runCommandLine(
     prompt: (question, { is_secret = false, has_lines = false } = {}) =>
       has_lines && !process.stdin.isTTY ? readInput() : promptUser(question, is_secret),
     remote_token: readRemoteToken(),
+    docker_host: readDockerHost(),
     runProgram: (file, args, secrets) =>
       new Promise((resolve) => {
         spawn(file, args, { stdio: 'inherit', env: withSecrets(secrets) })

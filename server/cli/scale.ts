@@ -77,6 +77,7 @@ interface ScalingState {
 function print({ terminal, clock }: CommandContext, slug: string, { replicas, autoscaling, services, decisions }: ScalingState): void {
   terminal.out(`${slug} has ${replicas} ${replicas === 1 ? 'replica' : 'replicas'}.`)
   if (autoscaling) terminal.out(`Autoscaling: ${describeAutoscaling(autoscaling)}.`)
+  const isOnNodes = services.some((service) => service.replicas.some(({ node }) => node !== null))
   const rows = services.flatMap((service) =>
     service.replicas.map((one) => [
       service.name,
@@ -84,11 +85,13 @@ function print({ terminal, clock }: CommandContext, slug: string, { replicas, au
       serviceStatusLabels[one.status],
       one.in_flight === null ? '-' : String(one.in_flight),
       one.memory_mb === null ? '-' : `${Math.round(one.memory_mb)} MB`,
+      ...(isOnNodes ? [one.node ?? '-'] : []),
       one.restarts === 0 ? '' : `${one.restarts} restarts`,
     ]),
   )
   if (rows.length > 0)
-    for (const line of formatTable(terminal, ['SERVICE', 'REPLICA', 'STATUS', 'OPEN REQUESTS', 'MEMORY', ''], rows)) terminal.out(line)
+    for (const line of formatTable(terminal, ['SERVICE', 'REPLICA', 'STATUS', 'OPEN REQUESTS', 'MEMORY', ...(isOnNodes ? ['NODE'] : []), ''], rows))
+      terminal.out(line)
   if (autoscaling)
     for (const { time, message } of decisions.slice(0, shownDecisions)) terminal.out(`${formatRelativeTime(time, clock.now())}: ${message}`)
 }

@@ -105,6 +105,8 @@ export const errorHelpTopics: Record<ErrorCode, HelpTopic | null> = {
   backup_not_found: null,
   invitation_not_found: 'people',
   remote_not_found: 'instances',
+  node_not_found: 'cluster',
+  node_in_use: 'cluster',
   source_not_found: 'instances',
   dev_server_not_local: 'dev',
   dev_session_not_found: 'dev',

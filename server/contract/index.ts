@@ -36,6 +36,7 @@ import { sourceOperations } from './sources.ts'
 import { requestCaptureOperations } from './request-captures.ts'
 import { requestOperations } from './requests.ts'
 import { rollbackPlanOperations } from './rollbacks.ts'
+import { nodeOperations } from './nodes.ts'
 import { registryOperations } from './registries.ts'
 import { remoteOperations } from './remotes.ts'
 import { scopedTokenOperations, tokenOperations } from './tokens.ts'
@@ -89,6 +90,7 @@ export const allOperations = {
   ...scopedTokenOperations,
   ...serviceOperations,
   ...managedServiceOperations,
+  ...nodeOperations,
   ...registryOperations,
   ...mailOperations,
   ...requestOperations,

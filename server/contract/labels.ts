@@ -5,6 +5,7 @@ import type { Domain } from './domains.ts'
 import type { Deployment, DeploymentStatus, DeploymentTrigger, StepName, StepStatus } from './deployments.ts'
 import type { PlanName } from './instance.ts'
 import type { LogDrain } from './log-drains.ts'
+import type { ClusterNode } from './nodes.ts'
 import type { NotificationDelivery, NotificationRules, NotificationTarget } from './notifications.ts'
 import type { ServiceKind } from './project-config.ts'
 import type { ProjectStatus } from './projects.ts'
@@ -80,6 +81,15 @@ export const serviceStatusLabels = {
   asleep: 'Asleep',
   scheduled: 'Scheduled',
 } as const satisfies Record<ServiceStatusName, string>
+
+export const nodeAvailabilityLabels = {
+  active: 'Active',
+  cordoned: 'Cordoned',
+  draining: 'Draining',
+  drained: 'Drained',
+} as const satisfies Record<ClusterNode['availability'], string>
+
+export const nodeRoleLabels = { manager: 'Manager', worker: 'Worker' } as const satisfies Record<ClusterNode['role'], string>
 
 export const planLabels = {
   starter: 'Starter',

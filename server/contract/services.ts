@@ -31,6 +31,7 @@ const serviceReplica = z.object({
   restarts: z.number().int().describe('Restarts after an unexpected exit since the service was started.'),
   last_exit_code: z.number().int().nullable(),
   in_flight: z.number().int().nullable().describe('Open requests, WebSockets included. Null if it has no address, and for a single replica.'),
+  node: z.string().nullable().describe('The node of the cluster on which it runs; null where apps run on one machine.'),
   is_ejected: z.boolean().describe('It failed and gets no requests for a moment.'),
   cpu_percent: z.number().nullable().describe('Of one core. Null while it is unknown.'),
   memory_mb: z.number().nullable(),

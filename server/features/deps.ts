@@ -9,6 +9,7 @@ import type { DeploymentService, SourcePlanner } from '../deployments/service.ts
 import type { EdgeCache, Route } from '../edge/edge.ts'
 import type { EdgeRequests } from '../edge/request-log.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
 import type { LogDrains } from '../log-drains/log-drains.ts'
 import type { MailCatcher } from '../mail-catcher/mail-catcher.ts'
 import type { EmailSender } from '../email/email.ts'
@@ -45,6 +46,7 @@ export interface FeatureDeps {
   databases: DatabaseService
   dumps: DumpStore
   clock: Clock
+  log: Log
   /** The edge cache. */
   cache: EdgeCache
   /** Metrics of the edge. */
@@ -84,7 +86,7 @@ export interface FeatureDeps {
   }
   /** Registries to which the user of this machine has signed in with `docker login`. */
   listDockerLogins(): Promise<string[]>
-  runtimes: Record<RuntimeName, Pick<Runtime, 'probe' | 'clearBuildCache'>>
+  runtimes: Record<RuntimeName, Pick<Runtime, 'probe' | 'clearBuildCache' | 'nodes'>>
   /** Cores of this machine. */
   cpus: number
   /** Receives uploads. */

@@ -30,6 +30,7 @@ import { createVerificationHandlers } from './registration.ts'
 import { createMailHandlers } from './mail.ts'
 import { createManagedServiceHandlers } from './managed-services.ts'
 import { createMetricsHandlers } from './metrics.ts'
+import { createNodeHandlers } from './nodes.ts'
 import { createNotificationHandlers } from './notifications.ts'
 import { createProjectMetricsHandlers } from './project-metrics.ts'
 import { createUnsavedFilesHandlers } from './unsaved-files.ts'
@@ -88,6 +89,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createTeamHandlers(deps),
     ...createVerificationHandlers(deps),
     ...createHttpsHandlers(deps),
+    ...createNodeHandlers(deps),
     ...createRegistryHandlers(deps),
     ...createRemoteHandlers(deps),
     ...createRequestHandlers(deps),

@@ -7,6 +7,7 @@ import type { StepLog } from '../contract/build-log.ts'
 import type { DoctorCheck } from '../contract/instance.ts'
 import type { VolumeMount, WrittenFiles } from './written-paths.ts'
 import type { RegistryAccess } from './registries.ts'
+import type { RuntimeNodes } from './nodes.ts'
 import type { RuntimeVolumes } from './runtime-volumes.ts'
 
 export type { ListEdgeHosts, RuntimeOptions } from './runtime-options.ts'
@@ -25,6 +26,9 @@ interface ReplicaUsage {
  */
 export interface Runtime extends RuntimeVolumes {
   readonly name: RuntimeName
+
+  /** The machines on which it runs apps; absent for one. */
+  readonly nodes?: RuntimeNodes
 
   /** Whether the runtime can be used now. Never throws; takes less than 2 s. */
   probe(): Promise<{ available: boolean; version: string | null; reason: string }>
@@ -269,6 +273,8 @@ export interface Replica {
   assigned_port: number
   /** Where the edge reaches the additional ports of the request. */
   ports?: AdditionalPort[]
+  /** The name of its node, of a cluster. */
+  node?: string
   /** The replica uses the network of this machine, so the address on which it listens determines who can reach it. */
   is_on_host?: true
   /** Ports on which the replica listens now; empty when unknown. */

@@ -389,3 +389,12 @@ test('registries are added with a prompted password, listed without it, and remo
   expect(await remove()).toMatchObject({ code: 1, err: expect.stringContaining('registry_not_found') })
   expect((await run('registries', 'with-registry', 'add', 'ghcr.io')).code).toBe(2)
 })
+
+test('nodes: an instance on one machine has none', async () => {
+  expect(await run('node', 'list')).toMatchObject({ code: 0, out: expect.stringContaining('apps on one machine') })
+  expect(await run.json('node')).toEqual({ nodes: [] })
+  for (const args of [['token'], ['drain', 'a'], ['remove', 'a'], ['balance']])
+    expect(await run('node', ...args)).toMatchObject({ code: 1, err: expect.stringContaining('homeport help cluster') })
+  expect(await run('node', 'leave')).toMatchObject({ code: 2, err: expect.stringContaining('Unknown subcommand “leave”') })
+  expect(await run('node', 'drain')).toMatchObject({ code: 2, err: expect.stringContaining('NAME is missing') })
+})

@@ -17,6 +17,7 @@ export interface CommandTarget {
 interface CommandEnvironment {
   answers?: string[]
   remote_token?: string
+  docker_host?: string
   clock?: Clock
   /** What a one-off command reads. */
   input?: string
@@ -33,7 +34,16 @@ export async function runCommand(
   target: CommandTarget,
   cwd: string,
   args: string[],
-  { answers, remote_token, clock = systemClock, input = '', io, signal = new AbortController().signal, onOutput }: CommandEnvironment = {},
+  {
+    answers,
+    remote_token,
+    docker_host,
+    clock = systemClock,
+    input = '',
+    io,
+    signal = new AbortController().signal,
+    onOutput,
+  }: CommandEnvironment = {},
 ): Promise<ProcessResult & { prompts: { question: string; is_secret: boolean }[] }> {
   let [out, err] = ['', '']
   const prompts: { question: string; is_secret: boolean }[] = []
@@ -59,6 +69,7 @@ export async function runCommand(
         return answers?.shift()
       },
       remote_token,
+      docker_host,
       runProgram: async () => undefined,
       startProgram,
       openIo: () =>

@@ -15,7 +15,7 @@ import { chromiumPath } from './requirements.ts'
 import { createTestClock } from './test-clock.ts'
 
 export interface PlatformSettings {
-  runtime: 'process' | 'docker'
+  runtime: 'process' | 'docker' | 'swarm'
   data_dir: string
   port?: number
   edge_port?: number
@@ -33,6 +33,8 @@ export interface PlatformSettings {
   smtp_url?: string
   /** Addresses where a Docker engine is looked for, such as that of `createEngineGate`. */
   docker_candidates?: string[]
+  /** The registry of the swarm. */
+  registry?: string
   /** The version of new databases, in place of the current one. */
   database_version?: PostgresVersion
   /** The initial offset of the platform's clock from the system's. */
@@ -58,6 +60,7 @@ const platform = await startPlatform(
     stripe: settings.stripe ?? null,
     registrar: settings.registrar ?? { name: 'local' },
     smtp_url: settings.smtp_url ?? null,
+    registry: settings.registry ?? null,
     // In the process of the platform, whose clock the tests move.
     edge_workers: settings.edge_workers ?? 0,
   },

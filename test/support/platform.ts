@@ -22,7 +22,7 @@ type PlatformInfo = Pick<Platform, 'api_url' | 'edge_url' | 'dashboard_url' | 'v
 
 /** A whole platform with its own data folder and process, and shortcuts for its API. */
 export interface TestPlatform extends Client {
-  runtime: 'process' | 'docker'
+  runtime: PlatformSettings['runtime']
   handle: PlatformInfo & {
     [Name in keyof PlatformCalls]: (...args: Parameters<PlatformCalls[Name]>) => Promise<Awaited<ReturnType<PlatformCalls[Name]>>>
   }

@@ -5,30 +5,33 @@ export const clusterTopics: HelpArticle[] = [
     id: 'cluster',
     title: 'Several machines: a Docker Swarm cluster',
     summary: 'Apps run on the nodes of a swarm, with one Homeport on one of its managers.',
-    keywords: 'swarm cluster nodes scale out manager worker registry high availability drain quorum HOMEPORT_REGISTRY',
+    keywords: 'swarm cluster nodes scale out manager worker registry high availability drain cordon join balance quorum HOMEPORT_REGISTRY',
     body: [
       'Homeport runs on one manager of the swarm and starts each replica of an app as a service of the swarm, on different nodes where it can. Its edge answers on that machine and sends the requests to the replicas at the private addresses of their nodes. Choose addresses in a private network that only the nodes use. In these examples the nodes have the addresses 10.0.0.1 to 10.0.0.3 in 10.0.0.0/24, at the interface eth1.',
       { h: 'On every node' },
       {
         steps: [
           'Install Docker (on Debian the package `docker.io`), and write this to `/etc/docker/daemon.json`. Then restart Docker.',
-          'Create the network through which ports are published, with the address of this node. Without it, the ports of apps would be open at all addresses of the node.',
           'Let no container open a connection to the nodes. Without it, an app could reach the ports of other apps. Run it after each start of the machine, for example from a unit of systemd after `docker.service`.',
         ],
       },
       { file: '/etc/docker/daemon.json', text: '{ "no-new-privileges": true, "userland-proxy": false }' },
+      { run: 'iptables -I DOCKER-USER ! -i eth1 -d 10.0.0.0/24 -m conntrack --ctstate NEW -j REJECT' },
+      { h: 'The first node' },
+      'Create the network through which ports are published, with the address of this node: without it, the ports of apps would be open at all its addresses. Then start the swarm.',
       {
         run: 'docker network create -o com.docker.network.bridge.name=docker_gwbridge -o com.docker.network.bridge.enable_icc=false -o com.docker.network.bridge.host_binding_ipv4=10.0.0.1 docker_gwbridge',
       },
-      { run: 'iptables -I DOCKER-USER ! -i eth1 -d 10.0.0.0/24 -m conntrack --ctstate NEW -j REJECT' },
-      { h: 'The swarm' },
-      'On the first node. The second command prints what the others run. Three managers keep the swarm working when one is lost.',
       { run: 'docker swarm init --advertise-addr 10.0.0.1 --dispatcher-heartbeat 1s' },
-      { run: 'docker swarm join-token manager' },
       'The nodes pull the images of apps from a registry that you run and that all nodes reach, with TLS and a password. Sign in to it on the first node, as the user who runs Homeport; the nodes get these credentials with each service. Then start Homeport:',
       { run: 'docker login registry.example.com' },
       { run: 'HOMEPORT_REGISTRY=registry.example.com/apps npx homeport serve' },
       'A swarm of one node needs no registry: `--runtime swarm`.',
+      { h: 'More nodes' },
+      'The first command prints one for the machine that joins, where it creates that network and joins the swarm. Three managers keep the swarm working when one is lost.',
+      { run: 'npx homeport node token --manager' },
+      { run: 'npx homeport node join 10.0.0.1:2377 --token TOKEN' },
+      { run: 'npx homeport node balance', note: 'spreads what runs over the new node' },
       { h: 'What stays on one machine' },
       {
         list: [
@@ -40,8 +43,10 @@ export const clusterTopics: HelpArticle[] = [
       { h: 'Operations' },
       {
         list: [
-          'A node is lost: its replicas are started on other nodes as soon as the swarm reports it, three heartbeats later. Replicas do not move back when it returns; deploy again to spread them.',
-          'Maintenance: `docker node update --availability drain NAME` moves its replicas, `--availability active` lets it take new ones.',
+          'A node is lost: its replicas are started on other nodes as soon as the swarm reports it, three heartbeats later. Replicas do not move back when it returns; `homeport node balance` spreads them again.',
+          'Maintenance: `homeport node drain NAME` replaces its replicas on other nodes, each before the old one stops, so that no request fails. `homeport node activate NAME` lets it take new ones; `homeport node cordon NAME` only keeps new ones away.',
+          'A machine leaves: drain it, then `homeport node remove NAME`. One that is lost for good can be removed at once.',
+          '[[/instance/nodes|Instance, Nodes]] shows each node and what runs on it.',
           'No quorum: running apps continue, and nothing is deployed, woken or repaired until most managers are back.',
           'The registry is down: running apps continue, and a deployment fails with a message that names it.',
         ],

@@ -14,8 +14,12 @@ export interface SwarmNode {
   name: string
   address: string
   role: 'manager' | 'worker'
+  is_leader: boolean
   is_ready: boolean
   availability: 'active' | 'pause' | 'drain'
+  cpus: number
+  memory_mb: number
+  engine_version: string | null
 }
 
 /**
@@ -63,24 +67,29 @@ export async function requireManager(engine: DockerEngine): Promise<SwarmConnect
 }
 
 /** dockerode has no type for it. */
-interface RawNode {
+export interface RawNode {
   ID: string
-  Description?: { Hostname?: string }
+  Description?: { Hostname?: string; Resources?: { NanoCPUs?: number; MemoryBytes?: number }; Engine?: { EngineVersion?: string } }
   Status?: { State?: string; Addr?: string }
   Spec?: { Role?: string; Availability?: string }
+  ManagerStatus?: { Leader?: boolean; Addr?: string }
 }
 
 /** The nodes of the swarm, by name. */
 export async function listNodes(docker: Docker, { node_id, node_address }: SwarmConnection['swarm']): Promise<SwarmNode[]> {
   const nodes = (await docker.listNodes()) as RawNode[]
-  const described = nodes.map(({ ID, Description, Status, Spec }): SwarmNode => ({
+  const described = nodes.map(({ ID, Description, Status, Spec, ManagerStatus }): SwarmNode => ({
     id: ID,
     name: Description?.Hostname ?? ID,
     // A manager may know no better address of itself than that of all its interfaces.
     address: ID === node_id ? node_address : (Status?.Addr ?? ''),
     role: Spec?.Role === 'manager' ? 'manager' : 'worker',
+    is_leader: ManagerStatus?.Leader === true,
     is_ready: Status?.State === 'ready',
     availability: Spec?.Availability === 'pause' || Spec?.Availability === 'drain' ? Spec.Availability : 'active',
+    cpus: (Description?.Resources?.NanoCPUs ?? 0) / 1e9,
+    memory_mb: Math.round((Description?.Resources?.MemoryBytes ?? 0) / 2 ** 20),
+    engine_version: Description?.Engine?.EngineVersion ?? null,
   }))
   return described.sort((a, b) => a.name.localeCompare(b.name))
 }

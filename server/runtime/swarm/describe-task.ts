@@ -45,6 +45,7 @@ export async function describeTask(
     command: formatArguments(found?.Config.Cmd ?? [], [found?.Config.Entrypoint ?? []].flat()) || 'its start command',
     ...((listen_port === null ? undefined : getEndpoint(listen_port)) ?? getEndpoint(assigned_port) ?? { host, port: assigned_port }),
     assigned_port,
+    ...(node && { node: node.name }),
     ...(ports.length > 0 && { ports }),
     async getListeningPorts() {
       if (!container || !found) return []

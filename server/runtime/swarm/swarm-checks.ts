@@ -41,7 +41,7 @@ export function checkPortAddress(bound: string | undefined, node_address: string
       name: 'swarm ports',
       status: 'warning',
       message: `Ports of apps are open at ${bound === '0.0.0.0' ? 'all addresses of this machine' : bound} instead of ${node_address}, its address in the swarm.`,
-      hint: 'Create the network docker_gwbridge with that address on each node (homeport help cluster).',
+      hint: 'Create the network docker_gwbridge with that address on each node, as homeport node join does (homeport help cluster).',
     },
   ]
 }
@@ -58,16 +58,16 @@ function checkNodes(nodes: Awaited<ReturnType<typeof listNodes>>): DoctorCheck {
       name,
       status: 'warning',
       message: `${summary}. These nodes do not answer: ${missing.join(', ')}.`,
-      hint: 'Start them, or remove them with docker node rm.',
+      hint: 'Start them, or remove them with homeport node remove.',
     }
   if (!nodes.some(canTakeTasks))
-    return { name, status: 'failed', message: `${summary}. No node takes apps.`, hint: 'Activate one with docker node update --availability active.' }
+    return { name, status: 'failed', message: `${summary}. No node takes apps.`, hint: 'Activate one with homeport node activate.' }
   if (total > 1 && spare < 1)
     return {
       name,
       status: 'warning',
       message: `${summary}. If one more manager stops, nothing is deployed or repaired.`,
-      hint: 'Use three managers: docker node promote.',
+      hint: 'Use three managers: homeport node token --manager prints how a machine joins as one.',
     }
   return { name, status: 'ok', message: `${summary}.`, hint: null }
 }

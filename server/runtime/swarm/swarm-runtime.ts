@@ -8,6 +8,7 @@ import { translateFailures } from '../docker/translate-failures.ts'
 import { createClusterRegistry } from './cluster-registry.ts'
 import { createClusterEngine, listNodes, requireManager } from './cluster.ts'
 import { createServiceReplicas, isServiceId } from './service-replicas.ts'
+import { createSwarmNodes } from './nodes.ts'
 import { checkSwarm } from './swarm-checks.ts'
 import { createSharedImages } from './shared-images.ts'
 
@@ -44,6 +45,7 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
   return {
     ...local,
     name: 'swarm',
+    nodes: createSwarmNodes(engine, (work) => withPlainFailures(new AbortController().signal, work)),
 
     async probe() {
       try {

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { operation } from './operation.ts'
+import { empty, okResponse } from './shared.ts'
+
+export const nodeRoles = ['manager', 'worker'] as const
+/** `cordoned`: takes no new replicas. `draining`: its replicas move to other nodes, after which it is `drained`. */
+export const nodeAvailabilities = ['active', 'cordoned', 'draining', 'drained'] as const
+export const nodeReplicaStates = ['starting', 'running', 'stopping'] as const
+
+export const nodeReplica = z.object({
+  project_slug: z.string(),
+  project_name: z.string(),
+  deployment_id: z.string(),
+  branch: z.string().nullable().describe('Of a preview; null for production.'),
+  service: z.string().nullable().describe('Null for the only service of its app.'),
+  replica: z.number().int().describe('From 1.'),
+  state: z.enum(nodeReplicaStates),
+})
+export type NodeReplica = z.output<typeof nodeReplica>
+
+export const clusterNode = z.object({
+  id: z.string(),
+  name: z.string(),
+  address: z.string(),
+  role: z.enum(nodeRoles),
+  is_leader: z.boolean().describe('The manager that decides.'),
+  is_control_plane: z.boolean().describe('Homeport runs on it, with its builds, databases and volumes.'),
+  is_ready: z.boolean().describe('It answers the managers of the cluster.'),
+  availability: z.enum(nodeAvailabilities),
+  cpus: z.number(),
+  memory_mb: z.number().int(),
+  reserved_mb: z.number().int().describe('Memory that the cluster holds for its replicas: half of their limits.'),
+  engine_version: z.string().nullable(),
+  replicas: z.array(nodeReplica).describe('Of projects of this instance, by project.'),
+})
+export type ClusterNode = z.output<typeof clusterNode>
+
+const nodeParams = z.object({ node: z.string().describe('The name or ID of a node.') })
+
+/** Instance-only operations: the machines of the cluster on which apps run. */
+export const nodeOperations = {
+  listNodes: operation({
+    method: 'GET',
+    path: '/instance/nodes',
+    group: 'Instance',
+    summary: 'List the nodes of the cluster, and what runs on each',
+    description: 'An instance that runs apps on one machine has none.',
+    access: 'owner',
+    params: empty,
+    query: empty,
+    success: { status: 200, json: z.object({ nodes: z.array(clusterNode) }) },
+    errors: ['runtime_unavailable'],
+  }),
+  updateNode: operation({
+    method: 'PATCH',
+    path: '/instance/nodes/{node}',
+    group: 'Instance',
+    summary: 'Cordon, drain or activate a node',
+    description:
+      '`cordoned`: it takes no new replicas, and what runs stays. `drained`: its replicas are replaced on other nodes one by one, each before the old one stops, and then the cluster moves what is left; until then it is `draining`. `active`: it takes replicas again; those on other nodes stay there until they are balanced.',
+    access: 'owner',
+    params: nodeParams,
+    query: empty,
+    body: z.strictObject({ availability: z.enum(['active', 'cordoned', 'drained']) }),
+    success: { status: 200, json: z.object({ node: clusterNode }) },
+    errors: ['invalid_input', 'node_not_found', 'node_in_use', 'runtime_unavailable'],
+  }),
+  removeNode: operation({
+    method: 'DELETE',
+    path: '/instance/nodes/{node}',
+    group: 'Instance',
+    summary: 'Remove a node from the cluster',
+    description: 'A node that answers must be drained first. The engine of a removed node keeps running and can join again.',
+    access: 'owner',
+    params: nodeParams,
+    query: empty,
+    success: { status: 200, json: okResponse },
+    errors: ['node_not_found', 'node_in_use', 'runtime_unavailable'],
+  }),
+  createJoinToken: operation({
+    method: 'POST',
+    path: '/instance/nodes/join-token',
+    group: 'Instance',
+    summary: 'Get the token with which a machine joins the cluster',
+    description: 'It is secret: who has it can add a machine that receives apps and their variables.',
+    access: 'owner',
+    params: empty,
+    query: empty,
+    body: z.strictObject({ role: z.enum(nodeRoles).default('worker') }),
+    success: { status: 200, json: z.object({ address: z.string().describe('Of a manager: host and port.'), token: z.string() }) },
+    errors: ['invalid_input', 'runtime_unavailable'],
+  }),
+  balanceNodes: operation({
+    method: 'POST',
+    path: '/instance/nodes/balance',
+    group: 'Instance',
+    summary: 'Spread the replicas of each app over the nodes again',
+    description: 'After a node was added or came back. Each replica is replaced before the old one stops.',
+    access: 'owner',
+    params: empty,
+    query: empty,
+    success: { status: 200, json: z.object({ moved: z.number().int().describe('Replicas that run on another node now.') }) },
+    errors: ['runtime_unavailable'],
+  }),
+}

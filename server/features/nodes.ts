@@ -1,0 +1,137 @@
+import { Problem } from '../contract/errors.ts'
+import type { ClusterNode, nodeOperations } from '../contract/nodes.ts'
+import { BuildFailure } from '../runtime/runtime.ts'
+import type { PlacedReplica, RuntimeNode, RuntimeNodes } from '../runtime/nodes.ts'
+import { findDeploymentById } from '../store/deployments.ts'
+import { findProject } from '../store/projects.ts'
+import { selectSurplus } from './balance-replicas.ts'
+import type { OperationHandlers } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+
+/** The nodes of the cluster on which new deployments run. */
+export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, keyof typeof nodeOperations> {
+  const { db } = deps.store
+  /** Nodes whose replicas are being replaced, after which the engine drains them. */
+  const draining = new Set<string>()
+  /** One after the other, because each counts what runs where. */
+  let moving: Promise<unknown> = Promise.resolve()
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = moving.then(work)
+    moving = done.catch(() => {})
+    return done
+  }
+
+  const findNodes = (): RuntimeNodes | undefined => deps.runtimes[deps.instance().runtime.name].nodes
+
+  const requireNodes = (): RuntimeNodes => {
+    const nodes = findNodes()
+    if (nodes) return nodes
+    throw new Problem('runtime_unavailable', 'This instance runs apps on one machine. Connect it to a cluster first (homeport help cluster).')
+  }
+
+  const requireNode = async (nodes: RuntimeNodes, name: string): Promise<RuntimeNode> => {
+    const listed = await withProblems(nodes.list())
+    const found = listed.find((node) => node.id === name) ?? listed.find((node) => node.name === name)
+    if (found) return found
+    const known = listed.map((node) => node.name).join(', ')
+    throw new Problem('node_not_found', `The cluster has no node “${name}”. Its nodes are ${known}.`)
+  }
+
+  const present = (nodes: readonly RuntimeNode[]): ClusterNode[] =>
+    db.readSync((tx) =>
+      nodes.map(({ replicas, ...node }): ClusterNode => {
+        const presented = replicas.flatMap(({ id: _, project_id, ...replica }) => {
+          const project = findProject(tx, project_id)
+          const deployment = findDeploymentById(tx, replica.deployment_id)
+          if (!project || !deployment) return []
+          const branch = deployment.target === 'preview' ? deployment.branch : null
+          return [{ ...replica, project_slug: project.slug, project_name: project.name, branch }]
+        })
+        const order = (one: (typeof presented)[number]) => `${one.project_slug} ${one.branch ?? ''} ${one.service ?? ''} ${one.replica}`
+        const isDraining = draining.has(node.id) || (node.availability === 'drained' && presented.length > 0)
+        return {
+          ...node,
+          availability: isDraining ? 'draining' : node.availability,
+          replicas: presented.toSorted((a, b) => order(a).localeCompare(order(b), 'en', { numeric: true })),
+        }
+      }),
+    )
+
+  const moveFrom = (replicas: readonly PlacedReplica[]): Promise<number> => {
+    const ids = new Set(replicas.map(({ id }) => id))
+    return ids.size === 0 ? Promise.resolve(0) : deps.deployments.moveReplicas((id) => ids.has(id))
+  }
+
+  /** The replicas of apps move before the engine drains the node, because the engine stops a replica before it starts another. */
+  const startDraining = async (nodes: RuntimeNodes, node: RuntimeNode): Promise<void> => {
+    if (draining.has(node.id)) return
+    await withProblems(nodes.setAvailability(node.id, 'cordoned'))
+    draining.add(node.id)
+    const drain = async () => {
+      if (!draining.has(node.id)) return
+      const now = (await nodes.list()).find(({ id }) => id === node.id)
+      if (now?.is_ready) await moveFrom(now.replicas)
+      if (draining.has(node.id)) await nodes.setAvailability(node.id, 'drained')
+    }
+    void inTurn(drain)
+      .catch((error: unknown) => deps.log.warn('node_not_drained', { node: node.name, error }))
+      .finally(() => draining.delete(node.id))
+  }
+
+  return {
+    async listNodes() {
+      const nodes = findNodes()
+      return { nodes: nodes ? present(await withProblems(nodes.list())) : [] }
+    },
+
+    async updateNode(_context, { params, body: { availability } }) {
+      const nodes = requireNodes()
+      const node = await requireNode(nodes, params.node)
+      if (availability !== 'active') await requireOther(nodes, node)
+      if (availability === 'drained' && node.availability !== 'drained') await startDraining(nodes, node)
+      else {
+        draining.delete(node.id)
+        if (availability !== node.availability) await withProblems(nodes.setAvailability(node.id, availability))
+      }
+      const [presented] = present([await requireNode(nodes, node.id)])
+      if (!presented) throw new Problem('node_not_found', 'The node was removed in the meantime.')
+      return { node: presented }
+    },
+
+    async removeNode(_context, { params }) {
+      const nodes = requireNodes()
+      const node = await requireNode(nodes, params.node)
+      if (node.is_control_plane) throw new Problem('node_in_use', `Homeport runs on ${node.name}, so it stays in the cluster.`)
+      if (node.is_ready && (node.availability !== 'drained' || node.replicas.length > 0))
+        throw new Problem('node_in_use', `${node.name} takes apps. Drain it, and remove it when it is empty.`)
+      await withProblems(nodes.remove(node.id))
+      return { ok: true }
+    },
+
+    async createJoinToken(_context, { body: { role } }) {
+      return withProblems(requireNodes().readJoinToken(role))
+    },
+
+    async balanceNodes() {
+      const nodes = requireNodes()
+      return inTurn(async () => ({ moved: await moveFrom(selectSurplus(await withProblems(nodes.list()))) }))
+    },
+  }
+}
+
+async function requireOther(nodes: RuntimeNodes, node: RuntimeNode): Promise<void> {
+  const others = (await withProblems(nodes.list())).filter(
+    ({ id, is_ready, availability }) => id !== node.id && is_ready && availability === 'active',
+  )
+  if (others.length === 0) throw new Problem('node_in_use', `No other node takes apps. Add or activate one before ${node.name} stops taking them.`)
+}
+
+/** The failures of an engine as errors of the API. */
+async function withProblems<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof BuildFailure) throw new Problem('runtime_unavailable', `${error.message} ${error.hint}`, { cause: error })
+    throw error
+  }
+}

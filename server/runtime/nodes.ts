@@ -1,0 +1,25 @@
+import type { ClusterNode, NodeReplica } from '../contract/nodes.ts'
+
+/** A node as the engine knows it; see the contract for its fields. */
+export interface RuntimeNode extends Omit<ClusterNode, 'availability' | 'replicas'> {
+  /** `drained`: nothing that the engine could move may run there. */
+  availability: 'active' | 'cordoned' | 'drained'
+  replicas: PlacedReplica[]
+}
+
+export interface PlacedReplica extends Pick<NodeReplica, 'deployment_id' | 'service' | 'replica' | 'state'> {
+  /** Of the `Replica`. */
+  id: string
+  project_id: string
+}
+
+/** The machines of a cluster. Methods throw `BuildFailure` (`runtime_unavailable`) where the engine cannot answer or decide. */
+export interface RuntimeNodes {
+  /** By name. */
+  list(): Promise<RuntimeNode[]>
+  setAvailability(nodeId: string, availability: RuntimeNode['availability']): Promise<void>
+  /** Removes a node, also one that does not answer. A manager is made a worker first. */
+  remove(nodeId: string): Promise<void>
+  /** What a machine needs to join: the address of a manager, and the secret of a role. */
+  readJoinToken(role: ClusterNode['role']): Promise<{ address: string; token: string }>
+}

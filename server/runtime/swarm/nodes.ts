@@ -1,0 +1,107 @@
+import type Docker from 'dockerode'
+import { sleep, systemClock } from '../../lib/clock.ts'
+import type { DockerEngine } from '../docker/engine.ts'
+import { getStatusCode } from '../docker/errors.ts'
+import type { PlacedReplica, RuntimeNode, RuntimeNodes } from '../nodes.ts'
+import { listNodes, requireManager, type RawNode } from './cluster.ts'
+import { hasEnded, isUnwanted, listTasks, type SwarmTask } from './tasks.ts'
+
+/** The port on which managers accept nodes, if the swarm reports none. */
+const managerPort = 2377
+
+const swarmAvailability = { active: 'active', cordoned: 'pause', drained: 'drain' } as const
+
+/** The nodes of the swarm. `guard` translates the errors of the engine. */
+export function createSwarmNodes(engine: DockerEngine, guard: <T>(work: () => Promise<T>) => Promise<T>): RuntimeNodes {
+  /** A node may be changed by somebody else between the reading and the writing of its specification. */
+  const updateSpec = async (docker: Docker, nodeId: string, change: Record<string, string>): Promise<void> => {
+    for (let attempt = 0; ; attempt++) {
+      const { Version, Spec } = (await docker.getNode(nodeId).inspect()) as { Version: { Index: number }; Spec: Record<string, unknown> }
+      try {
+        await docker.getNode(nodeId).update({ version: Version.Index, ...Spec, ...change })
+        return
+      } catch (error) {
+        if (attempt >= 5 || !/out of sequence/i.test(String(error))) throw error
+        await sleep(systemClock, 100 * 2 ** attempt)
+      }
+    }
+  }
+
+  return {
+    list: () =>
+      guard(async () => {
+        const { docker, swarm } = await requireManager(engine)
+        const labels = engine.createOwnFilters({ 'homeport.role': 'replica' })
+        const [nodes, services, tasks] = await Promise.all([
+          listNodes(docker, swarm),
+          docker.listServices({ filters: labels }),
+          listTasks(docker, labels),
+        ])
+        const byId = new Map(services.map((service) => [service.ID, service]))
+        const placed = (nodeId: string) => tasks.filter(({ node_id, service_id }) => node_id === nodeId && byId.has(service_id)).filter(isPresent)
+        return nodes.map((node): RuntimeNode => {
+          const own = placed(node.id)
+          return {
+            ...node,
+            availability: node.availability === 'pause' ? 'cordoned' : node.availability === 'drain' ? 'drained' : 'active',
+            is_control_plane: node.id === swarm.node_id,
+            reserved_mb: own.reduce((sum, { service_id }) => sum + readReservation(byId.get(service_id)), 0),
+            replicas: own.map((task) => describeReplica(task, byId.get(task.service_id))),
+          }
+        })
+      }),
+
+    setAvailability: (nodeId, availability) =>
+      guard(async () => {
+        const { docker } = await requireManager(engine)
+        await updateSpec(docker, nodeId, { Availability: swarmAvailability[availability] })
+      }),
+
+    remove: (nodeId) =>
+      guard(async () => {
+        const { docker } = await requireManager(engine)
+        const { Spec } = (await docker.getNode(nodeId).inspect()) as RawNode
+        if (Spec?.Role === 'manager') await updateSpec(docker, nodeId, { Role: 'worker' })
+        for (let attempt = 0; ; attempt++) {
+          try {
+            await docker.getNode(nodeId).remove({ force: true })
+            return
+          } catch (error) {
+            if (getStatusCode(error) === 404) return
+            // A manager that was made a worker is one until it has left the others.
+            if (attempt >= 10) throw error
+            await sleep(systemClock, 100 * 2 ** Math.min(attempt, 4))
+          }
+        }
+      }),
+
+    readJoinToken: (role) =>
+      guard(async () => {
+        const { docker, swarm } = await requireManager(engine)
+        const { JoinTokens } = (await docker.swarmInspect()) as { JoinTokens: { Worker: string; Manager: string } }
+        const own = ((await docker.getNode(swarm.node_id).inspect()) as RawNode).ManagerStatus?.Addr
+        const port = /:(\d+)$/.exec(own ?? '')?.[1] ?? managerPort
+        return { address: `${swarm.node_address}:${port}`, token: role === 'manager' ? JoinTokens.Manager : JoinTokens.Worker }
+      }),
+  }
+}
+
+/** Whether a task still has its node; one that ends there does too. */
+const isPresent = (task: SwarmTask): boolean => !hasEnded(task)
+
+const readReservation = (service: Docker.Service | undefined): number => {
+  const { Spec } = (service ?? {}) as { Spec?: { TaskTemplate?: { Resources?: { Reservations?: { MemoryBytes?: number } } } } }
+  return Math.round((Spec?.TaskTemplate?.Resources?.Reservations?.MemoryBytes ?? 0) / 2 ** 20)
+}
+
+function describeReplica(task: SwarmTask, service: Docker.Service | undefined): PlacedReplica {
+  const labels = service?.Spec?.Labels ?? {}
+  return {
+    id: task.service_id,
+    project_id: labels['homeport.project'] ?? '',
+    deployment_id: labels['homeport.deployment'] ?? '',
+    service: labels['homeport.service'] || null,
+    replica: Number(labels['homeport.replica'] ?? 1),
+    state: isUnwanted(task) ? 'stopping' : task.state === 'running' ? 'running' : 'starting',
+  }
+}

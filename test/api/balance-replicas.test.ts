@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest'
+import { selectSurplus } from '../../server/features/balance-replicas.ts'
+import type { PlacedReplica, RuntimeNode } from '../../server/runtime/nodes.ts'
+
+const replica = (id: string): PlacedReplica => {
+  const [service = '', number = '1'] = id.split('#')
+  return { id, project_id: 'prj_a', deployment_id: 'dpl_a', service, replica: Number(number), state: 'running' }
+}
+const node = (name: string, replicas: string[], more: Partial<RuntimeNode> = {}): RuntimeNode => ({
+  id: name,
+  name,
+  address: '10.0.0.1',
+  role: 'manager',
+  is_leader: false,
+  is_control_plane: false,
+  is_ready: true,
+  availability: 'active',
+  cpus: 2,
+  memory_mb: 4096,
+  reserved_mb: 0,
+  engine_version: null,
+  replicas: replicas.map(replica),
+  ...more,
+})
+const moved = (...nodes: RuntimeNode[]) => selectSurplus(nodes).map(({ id }) => id)
+
+describe('selectSurplus', () => {
+  test.each<[string, string[][], string[]]>([
+    ['all on one node', [['web#1', 'web#2', 'web#3'], [], []], ['web#2', 'web#3']],
+    ['as even as it can be', [['web#1', 'web#3'], ['web#2']], []],
+    ['one too many', [['web#2', 'web#1', 'web#4'], ['web#3'], []], ['web#4']],
+    ['each service by itself', [['web#1', 'api#1'], []], []],
+    ['nothing runs', [[], []], []],
+  ])('%s', (_, placed, expected) => {
+    expect(moved(...placed.map((replicas, index) => node(`n${index}`, replicas)))).toEqual(expected)
+  })
+
+  test('nodes that take no replicas count for nothing', () => {
+    const full = node('n1', ['web#1', 'web#2'])
+    expect(moved(full, node('n2', [], { availability: 'cordoned' }), node('n3', [], { is_ready: false }))).toEqual([])
+    expect(moved(full, node('n2', [], { availability: 'drained' }), node('n3', []))).toEqual(['web#2'])
+  })
+})

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest'
+import { createNodeHandlers } from '../../server/features/nodes.ts'
+import type { FeatureDeps } from '../../server/features/deps.ts'
+import type { PlacedReplica, RuntimeNode } from '../../server/runtime/nodes.ts'
+import { BuildFailure } from '../../server/runtime/runtime.ts'
+import { until } from '../support/until.ts'
+
+/* The order of what happens to nodes and replicas. A real cluster is in `deployments/nodes.full.test.ts`. */
+
+const replica = (id: string): PlacedReplica => ({ id, project_id: 'prj_a', deployment_id: 'dpl_a', service: null, replica: 1, state: 'running' })
+
+function createCluster(...placed: [name: string, ...replicas: string[]][]) {
+  const events: string[] = []
+  const moves: PromiseWithResolvers<void>[] = []
+  const nodes = placed.map(([name, ...replicas], index): RuntimeNode => ({
+    id: `id-${name}`,
+    name,
+    address: '10.0.0.1',
+    role: 'manager',
+    is_leader: index === 0,
+    is_control_plane: index === 0,
+    is_ready: true,
+    availability: 'active',
+    cpus: 2,
+    memory_mb: 4096,
+    reserved_mb: 0,
+    engine_version: null,
+    replicas: replicas.map(replica),
+  }))
+  const find = (id: string) => nodes.find((node) => node.id === id)!
+  const deps = {
+    store: { db: { readSync: (work: (tx: object) => unknown) => work({ statement: () => ({ get: () => undefined }) }) } },
+    instance: () => ({ runtime: { name: 'swarm' } }),
+    log: { warn: (event: string) => events.push(event) },
+    runtimes: {
+      swarm: {
+        nodes: {
+          list: async () => structuredClone(nodes),
+          async setAvailability(id: string, availability: RuntimeNode['availability']) {
+            find(id).availability = availability
+            events.push(`${find(id).name} ${availability}`)
+          },
+          async remove(id: string) {
+            events.push(`${find(id).name} removed`)
+            nodes.splice(nodes.indexOf(find(id)), 1)
+          },
+        },
+      },
+    },
+    deployments: {
+      async moveReplicas(isAffected: (id: string) => boolean) {
+        const affected = nodes.flatMap((node) => node.replicas.filter(({ id }) => isAffected(id)))
+        events.push(`move ${affected.map(({ id }) => id).join(' ')}`)
+        const move = Promise.withResolvers<void>()
+        moves.push(move)
+        await move.promise
+        for (const node of nodes) node.replicas = node.replicas.filter((one) => !affected.includes(one))
+        events.push('moved')
+        return affected.length
+      },
+    },
+  }
+  const handlers = createNodeHandlers(deps as unknown as FeatureDeps)
+  return {
+    events,
+    moves,
+    find,
+    handlers,
+    update: async (node: string, availability: 'active' | 'cordoned' | 'drained') =>
+      (await handlers.updateNode({} as never, { params: { node }, query: {}, body: { availability } } as never)) as {
+        node: { availability: string }
+      },
+    remove: (node: string) => handlers.removeNode({} as never, { params: { node }, query: {} } as never),
+    list: async () => ((await handlers.listNodes({} as never, {} as never)) as { nodes: { name: string; availability: string }[] }).nodes,
+  }
+}
+
+const stateOf = async (cluster: ReturnType<typeof createCluster>, name: string) =>
+  (await cluster.list()).find((node) => node.name === name)?.availability
+
+test('a drain keeps new replicas away, then moves those that run, then drains the engine', async () => {
+  const cluster = createCluster(['a', 'r1'], ['b', 'r2', 'r3'])
+  expect((await cluster.update('b', 'drained')).node.availability).toBe('draining')
+  await until(() => cluster.moves[0], { what: 'the move' })
+  expect(cluster.events).toEqual(['b cordoned', 'move r2 r3'])
+  expect(await stateOf(cluster, 'b')).toBe('draining')
+  // Again, while it drains.
+  await cluster.update('b', 'drained')
+  cluster.moves[0]?.resolve()
+  await until(async () => ((await stateOf(cluster, 'b')) === 'drained' ? true : undefined), { what: 'the drained node' })
+  expect(cluster.events).toEqual(['b cordoned', 'move r2 r3', 'moved', 'b drained'])
+  await cluster.remove('b')
+  expect(cluster.events.at(-1)).toBe('b removed')
+})
+
+test('a node that is activated while it drains stays active', async () => {
+  const cluster = createCluster(['a'], ['b', 'r1'])
+  await cluster.update('b', 'drained')
+  await until(() => cluster.moves[0], { what: 'the move' })
+  expect((await cluster.update('b', 'active')).node.availability).toBe('active')
+  cluster.moves[0]?.resolve()
+  await until(() => cluster.events.includes('moved') || undefined, { what: 'the end of the move' })
+  await cluster.list()
+  expect(cluster.events).not.toContain('b drained')
+  expect(await stateOf(cluster, 'b')).toBe('active')
+})
+
+test('a node that does not answer is drained at once, because nothing of it can be moved', async () => {
+  const cluster = createCluster(['a'], ['b', 'r1'])
+  cluster.find('id-b').is_ready = false
+  await cluster.update('id-b', 'drained')
+  await until(() => cluster.events.includes('b drained') || undefined, { what: 'the drained node' })
+  expect(cluster.events).toEqual(['b cordoned', 'b drained'])
+  await cluster.remove('b')
+})
+
+test('the last node that takes apps, the own one and one that is not empty are refused', async () => {
+  const cluster = createCluster(['a', 'r1'], ['b', 'r2'])
+  await expect(cluster.remove('a')).rejects.toMatchObject({ code: 'node_in_use', message: expect.stringContaining('Homeport runs on a') })
+  await expect(cluster.remove('b')).rejects.toMatchObject({ code: 'node_in_use', message: expect.stringContaining('Drain it') })
+  await expect(cluster.remove('c')).rejects.toMatchObject({ code: 'node_not_found', message: expect.stringContaining('a, b') })
+  await cluster.update('b', 'cordoned')
+  for (const availability of ['cordoned', 'drained'] as const)
+    await expect(cluster.update('a', availability)).rejects.toMatchObject({ code: 'node_in_use', message: expect.stringContaining('No other node') })
+  expect(cluster.events).toEqual(['b cordoned'])
+})
+
+test('an engine that cannot decide is an error that says what to do', async () => {
+  const failing = async () => {
+    throw new BuildFailure('runtime_unavailable', 'The swarm has no quorum.', 'Start the managers.')
+  }
+  const handlers = createNodeHandlers({
+    instance: () => ({ runtime: { name: 'swarm' } }),
+    store: {},
+    runtimes: { swarm: { nodes: { list: failing } } },
+  } as unknown as FeatureDeps)
+  await expect(handlers.listNodes({} as never, {} as never)).rejects.toMatchObject({
+    code: 'runtime_unavailable',
+    message: 'The swarm has no quorum. Start the managers.',
+  })
+})
