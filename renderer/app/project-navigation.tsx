@@ -1,5 +1,5 @@
-import { useEffect, useRef } from 'react'
 import { Link } from 'wouter'
+import { useScrollToCurrent } from '../lib/use-scroll-to-current.ts'
 import { projectPages, projectTabs } from '../routes.ts'
 import styles from './project-navigation.module.css'
 
@@ -34,18 +34,6 @@ export function ProjectNavigation({ projectPath, location }: { projectPath: stri
       )}
     </>
   )
-}
-
-/** On a phone the links scroll horizontally: the current one scrolls into view without moving the page. */
-function useScrollToCurrent(location: string) {
-  const list = useRef<HTMLElement>(null)
-  useEffect(() => {
-    const current = list.current?.querySelector('[aria-current]')
-    if (!list.current || !current) return
-    const [outer, inner] = [list.current.getBoundingClientRect(), current.getBoundingClientRect()]
-    list.current.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2
-  }, [location])
-  return list
 }
 
 /** The page at a path below the project, or the one that lists what is at that path. */

@@ -40,7 +40,10 @@ const nodes: ClusterNode[] = [
   }),
   node('amsterdam-2', '10.0.0.2', {
     availability: 'draining',
-    replicas: [...replicas('harbour-shop', 'Harbour shop', [2], { state: 'stopping' }), ...replicas('tide-api', 'Tide API', [1], { service: 'worker' })],
+    replicas: [
+      ...replicas('harbour-shop', 'Harbour shop', [2], { state: 'stopping' }),
+      ...replicas('tide-api', 'Tide API', [1], { service: 'worker' }),
+    ],
   }),
   node('amsterdam-3', '10.0.0.3', {
     reserved_mb: 19_200,
@@ -62,7 +65,11 @@ async function answerNodes(page: Page): Promise<void> {
     body.instance.runtime.name = 'swarm'
     await route.fulfill({ response, json: body })
   })
-  await page.route('**/instance/nodes', (route) => route.fulfill({ json: { nodes } }))
+  // Not the page, whose path is `/app/instance/nodes`.
+  await page.route(
+    ({ pathname }) => pathname === '/instance/nodes',
+    (route) => route.fulfill({ json: { nodes } }),
+  )
   await page.route('**/instance/nodes/join-token', (route) => route.fulfill({ json: { address: '10.0.0.1:2377', token: 'SWMTKN-1-51f7k2w9x' } }))
 }
 

@@ -2,6 +2,7 @@ import { Link, useLocation } from 'wouter'
 import { runtimes } from '../../../server/contract/runtimes.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import { localInstanceId } from '../../lib/instance-path.ts'
+import { useScrollToCurrent } from '../../lib/use-scroll-to-current.ts'
 import { useConnection } from '../../stores/connection.ts'
 
 const tabs = [
@@ -18,6 +19,7 @@ const desktopTab = { path: '/instance/desktop', text: 'Desktop' } as const
 export function InstanceHeader() {
   const session = useInstanceSession().data
   const [location] = useLocation()
+  const links = useScrollToCurrent(`${location} ${session !== undefined}`)
   const isHome = useConnection((state) => state.current.id) === localInstanceId
   // Another version of Homeport may have a runtime that this one does not know.
   const isCluster = Object.entries(runtimes).some(([name, { is_cluster }]) => is_cluster && name === session?.instance.runtime.name)
@@ -34,7 +36,7 @@ export function InstanceHeader() {
         </div>
       )}
       {session?.user.is_instance_owner && (
-        <nav className="tabs" aria-label="Instance">
+        <nav className="tabs" aria-label="Instance" ref={links}>
           {[...tabs, ...(isCluster ? [nodesTab] : []), ...(window.homeport && isHome ? [desktopTab] : [])].map(({ path, text }) => (
             <Link key={path} href={path} className="tab" aria-current={location === path ? 'page' : undefined}>
               {text}

@@ -67,13 +67,10 @@ function Nodes() {
 function summarize(nodes: readonly ClusterNode[]): string {
   const managers = nodes.filter(({ role }) => role === 'manager')
   const ready = managers.filter(({ is_ready }) => is_ready).length
-  const spare = ready - (Math.floor(managers.length / 2) + 1)
   const replicas = nodes.reduce((sum, node) => sum + node.replicas.length, 0)
-  const quorum =
-    spare < 1
-      ? 'If one more manager stops, nothing is deployed or repaired.'
-      : `${spare} more ${spare === 1 ? 'manager' : 'managers'} may stop before nothing is deployed or repaired.`
-  return `${count(replicas, 'replica')} on ${count(nodes.length, 'node')}, ${ready} of ${count(managers.length, 'manager')} ready. ${nodes.length > 1 ? quorum : ''}`.trim()
+  const fatal = Math.max(1, ready - Math.floor(managers.length / 2))
+  const quorum = fatal === 1 ? 'If one more manager stops' : `If ${fatal} more managers stop`
+  return `${count(replicas, 'replica')} on ${count(nodes.length, 'node')}, ${ready} of ${count(managers.length, 'manager')} ready. ${nodes.length > 1 ? `${quorum}, nothing is deployed or repaired.` : ''}`.trim()
 }
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
