@@ -2,36 +2,21 @@ import { limits } from '../contract/limits.ts'
 import type { Route } from '../edge/edge.ts'
 import type { DeploymentContext } from './context.ts'
 import { StartFailure } from '../runtime/runtime.ts'
-import type { createAppRoutes } from './app-routes.ts'
-import { createReplicaMover } from './move-replicas.ts'
+import { createReplicaMover, type ReplicaMoverHooks } from './move-replicas.ts'
 import { runTask, startAttachedTask } from './run-task.ts'
-import type { RuntimeLogs } from './runtime-logs.ts'
 import { waitUntilReady } from './readiness.ts'
-import type { ServiceSupervisor } from './service-supervisor.ts'
 import type { AppSpec, Candidate, SupervisedApp } from './supervised-app.ts'
 import type { SupervisedService } from './supervised-service.ts'
 import type { Supervisor } from './supervisor.ts'
 
 /** The functions of the supervisor that its part for environments needs. */
-export interface EnvironmentHooks {
-  listApps(): Iterable<SupervisedApp>
+export interface EnvironmentHooks extends ReplicaMoverHooks {
   findApp(spec: AppSpec): SupervisedApp | undefined
-  /** Stops the replica of an app that stays in its slot; its requests wait. */
-  haltApp(app: SupervisedApp): Promise<void>
   restartApp(app: SupervisedApp): Promise<void>
-  appRoutes: ReturnType<typeof createAppRoutes>
-  /** Restarts the app when its current replica exits. */
-  watchExit(app: SupervisedApp): void
   wake(app: SupervisedApp): void
   checkIsolation(spec: AppSpec): Promise<void>
-  launch(spec: AppSpec, signal: AbortSignal): Promise<Candidate>
-  stopCandidate(candidate: Candidate): Promise<void>
-  /** Candidates without a slot that must not outlive the platform. */
-  draining: Set<Candidate>
-  services: ServiceSupervisor
   /** The version whose prebuilt images run although nothing of it is live, by environment. */
   heldImages: Map<string, AppSpec>
-  logs: RuntimeLogs
 }
 
 type EnvironmentPart = Pick<

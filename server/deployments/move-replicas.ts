@@ -1,8 +1,26 @@
 import { limits } from '../contract/limits.ts'
 import type { DeploymentContext } from './context.ts'
-import type { EnvironmentHooks } from './environments.ts'
+import type { createAppRoutes } from './app-routes.ts'
+import type { RuntimeLogs } from './runtime-logs.ts'
+import type { ServiceSupervisor } from './service-supervisor.ts'
 import { waitUntilReady } from './readiness.ts'
-import type { SupervisedApp } from './supervised-app.ts'
+import type { AppSpec, Candidate, SupervisedApp } from './supervised-app.ts'
+
+/** The functions of the supervisor that start, route and stop replicas. */
+export interface ReplicaMoverHooks {
+  listApps(): Iterable<SupervisedApp>
+  launch(spec: AppSpec, signal: AbortSignal): Promise<Candidate>
+  stopCandidate(candidate: Candidate): Promise<void>
+  /** Stops the replica of an app that stays in its slot; its requests wait. */
+  haltApp(app: SupervisedApp): Promise<void>
+  /** Restarts the app when its current replica exits. */
+  watchExit(app: SupervisedApp): void
+  appRoutes: ReturnType<typeof createAppRoutes>
+  services: ServiceSupervisor
+  /** Candidates without a slot that must not outlive the platform. */
+  draining: Set<Candidate>
+  logs: RuntimeLogs
+}
 
 const stopGrace_ms = 10_000
 
@@ -11,7 +29,7 @@ const stopGrace_ms = 10_000
  * only one, is replaced before it loses its traffic; others lose theirs first, to the rest. Returns how many were replaced. A sleeping app only loses
  * its replica, and starts elsewhere when it is woken.
  */
-export function createReplicaMover(context: DeploymentContext, hooks: EnvironmentHooks) {
+export function createReplicaMover(context: DeploymentContext, hooks: ReplicaMoverHooks) {
   const { appRoutes, services } = hooks
 
   const showReplicas = (app: SupervisedApp): Promise<void> => context.routes.setRoute(app.spec, appRoutes.createRoute(app), limits.drain_ms)

@@ -1,6 +1,5 @@
 import { Problem } from '../contract/errors.ts'
 import type { ClusterNode, nodeOperations } from '../contract/nodes.ts'
-import { BuildFailure } from '../runtime/runtime.ts'
 import type { PlacedReplica, RuntimeNode, RuntimeNodes } from '../runtime/nodes.ts'
 import { findDeploymentById } from '../store/deployments.ts'
 import { findProject } from '../store/projects.ts'
@@ -30,7 +29,7 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
   }
 
   const requireNode = async (nodes: RuntimeNodes, name: string): Promise<RuntimeNode> => {
-    const listed = await withProblems(nodes.list())
+    const listed = await nodes.list()
     const found = listed.find((node) => node.id === name) ?? listed.find((node) => node.name === name)
     if (found) return found
     const known = listed.map((node) => node.name).join(', ')
@@ -65,7 +64,7 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
   /** The replicas of apps move before the engine drains the node, because the engine stops a replica before it starts another. */
   const startDraining = async (nodes: RuntimeNodes, node: RuntimeNode): Promise<void> => {
     if (draining.has(node.id)) return
-    await withProblems(nodes.setAvailability(node.id, 'cordoned'))
+    await nodes.setAvailability(node.id, 'cordoned')
     draining.add(node.id)
     const drain = async () => {
       if (!draining.has(node.id)) return
@@ -81,7 +80,7 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
   return {
     async listNodes() {
       const nodes = findNodes()
-      return { nodes: nodes ? present(await withProblems(nodes.list())) : [] }
+      return { nodes: nodes ? present(await nodes.list()) : [] }
     },
 
     async updateNode(_context, { params, body: { availability } }) {
@@ -91,7 +90,7 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
       if (availability === 'drained' && node.availability !== 'drained') await startDraining(nodes, node)
       else {
         draining.delete(node.id)
-        if (availability !== node.availability) await withProblems(nodes.setAvailability(node.id, availability))
+        if (availability !== node.availability) await nodes.setAvailability(node.id, availability)
       }
       const [presented] = present([await requireNode(nodes, node.id)])
       if (!presented) throw new Problem('node_not_found', 'The node was removed in the meantime.')
@@ -104,34 +103,22 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
       if (node.is_control_plane) throw new Problem('node_in_use', `Homeport runs on ${node.name}, so it stays in the cluster.`)
       if (node.is_ready && (node.availability !== 'drained' || node.replicas.length > 0))
         throw new Problem('node_in_use', `${node.name} takes apps. Drain it, and remove it when it is empty.`)
-      await withProblems(nodes.remove(node.id))
+      await nodes.remove(node.id)
       return { ok: true }
     },
 
     async createJoinToken(_context, { body: { role } }) {
-      return withProblems(requireNodes().readJoinToken(role))
+      return requireNodes().readJoinToken(role)
     },
 
     async balanceNodes() {
       const nodes = requireNodes()
-      return inTurn(async () => ({ moved: await moveFrom(selectSurplus(await withProblems(nodes.list()))) }))
+      return inTurn(async () => ({ moved: await moveFrom(selectSurplus(await nodes.list())) }))
     },
   }
 }
 
 async function requireOther(nodes: RuntimeNodes, node: RuntimeNode): Promise<void> {
-  const others = (await withProblems(nodes.list())).filter(
-    ({ id, is_ready, availability }) => id !== node.id && is_ready && availability === 'active',
-  )
+  const others = (await nodes.list()).filter(({ id, is_ready, availability }) => id !== node.id && is_ready && availability === 'active')
   if (others.length === 0) throw new Problem('node_in_use', `No other node takes apps. Add or activate one before ${node.name} stops taking them.`)
-}
-
-/** The failures of an engine as errors of the API. */
-async function withProblems<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof BuildFailure) throw new Problem('runtime_unavailable', `${error.message} ${error.hint}`, { cause: error })
-    throw error
-  }
 }

@@ -13,7 +13,7 @@ export interface PlacedReplica extends Pick<NodeReplica, 'deployment_id' | 'serv
   project_id: string
 }
 
-/** The machines of a cluster. Methods throw `BuildFailure` (`runtime_unavailable`) where the engine cannot answer or decide. */
+/** The machines of a cluster. Methods throw the `Problem` `runtime_unavailable` where the engine cannot answer or decide. */
 export interface RuntimeNodes {
   /** By name. */
   list(): Promise<RuntimeNode[]>

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { createNodeHandlers } from '../../server/features/nodes.ts'
 import type { FeatureDeps } from '../../server/features/deps.ts'
 import type { PlacedReplica, RuntimeNode } from '../../server/runtime/nodes.ts'
-import { BuildFailure } from '../../server/runtime/runtime.ts'
 import { until } from '../support/until.ts'
 
 /* The order of what happens to nodes and replicas. A real cluster is in `deployments/nodes.full.test.ts`. */
@@ -123,19 +122,4 @@ test('the last node that takes apps, the own one and one that is not empty are r
   for (const availability of ['cordoned', 'drained'] as const)
     await expect(cluster.update('a', availability)).rejects.toMatchObject({ code: 'node_in_use', message: expect.stringContaining('No other node') })
   expect(cluster.events).toEqual(['b cordoned'])
-})
-
-test('an engine that cannot decide is an error that says what to do', async () => {
-  const failing = async () => {
-    throw new BuildFailure('runtime_unavailable', 'The swarm has no quorum.', 'Start the managers.')
-  }
-  const handlers = createNodeHandlers({
-    instance: () => ({ runtime: { name: 'swarm' } }),
-    store: {},
-    runtimes: { swarm: { nodes: { list: failing } } },
-  } as unknown as FeatureDeps)
-  await expect(handlers.listNodes({} as never, {} as never)).rejects.toMatchObject({
-    code: 'runtime_unavailable',
-    message: 'The swarm has no quorum. Start the managers.',
-  })
 })

@@ -45,6 +45,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     updateAccountNotificationTarget deleteAccountNotificationTarget testAccountNotificationTarget redeliverAccountNotification
     createDeployHook deleteDeployHook
     listLogDrains createLogDrain updateLogDrain deleteLogDrain testLogDrain
+    listNodes updateNode removeNode createJoinToken balanceNodes
   `),
 }
 /** Without a project in their path, and yet open to a token that is limited to one. */

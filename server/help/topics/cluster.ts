@@ -31,7 +31,7 @@ export const clusterTopics: HelpArticle[] = [
       'The first command prints one for the machine that joins, where it creates that network and joins the swarm. Three managers keep the swarm working when one is lost.',
       { run: 'npx homeport node token --manager' },
       { run: 'npx homeport node join 10.0.0.1:2377 --token TOKEN' },
-      { run: 'npx homeport node balance', note: 'spreads what runs over the new node' },
+      { run: 'npx homeport node balance', note: 'spreads the replicas over the new node too' },
       { h: 'What stays on one machine' },
       {
         list: [
@@ -46,7 +46,7 @@ export const clusterTopics: HelpArticle[] = [
           'A node is lost: its replicas are started on other nodes as soon as the swarm reports it, three heartbeats later. Replicas do not move back when it returns; `homeport node balance` spreads them again.',
           'Maintenance: `homeport node drain NAME` replaces its replicas on other nodes, each before the old one stops, so that no request fails. `homeport node activate NAME` lets it take new ones; `homeport node cordon NAME` only keeps new ones away.',
           'A machine leaves: drain it, then `homeport node remove NAME`. One that is lost for good can be removed at once.',
-          '[[/instance/nodes|Instance, Nodes]] shows each node and what runs on it.',
+          '[[/instance/nodes|Instance, Nodes]] shows each node and its replicas.',
           'No quorum: running apps continue, and nothing is deployed, woken or repaired until most managers are back.',
           'The registry is down: running apps continue, and a deployment fails with a message that names it.',
         ],

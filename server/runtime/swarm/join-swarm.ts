@@ -1,9 +1,9 @@
 import { createSocket } from 'node:dgram'
 import { isIP } from 'node:net'
 import type Docker from 'dockerode'
+import { Problem } from '../../contract/errors.ts'
 import { connectToDocker, findDockerAddresses } from '../docker/connection.ts'
 import { getStatusCode } from '../docker/errors.ts'
-import { BuildFailure } from '../runtime.ts'
 
 /** The bridge on which the engine of a node publishes ports of apps. Without one of these options it does so at all addresses, and apps reach each other. */
 const gateway = {
@@ -17,7 +17,7 @@ const gateway = {
 
 /**
  * Adds the Docker engine of this machine to a swarm. `manager`: `host:port` of one of its managers. `address`: of this machine for the other nodes; without
- * it, the one from which the manager is reached. Returns it. Throws `BuildFailure`.
+ * it, the one from which the manager is reached. Returns it. Throws a `Problem`.
  */
 export async function joinSwarm(request: {
   docker_host?: string | undefined
@@ -28,12 +28,11 @@ export async function joinSwarm(request: {
   address: string
 }> {
   const found = await connectToDocker(await findDockerAddresses(request.docker_host === undefined ? {} : { host: request.docker_host }))
-  if ('tried' in found)
-    throw new BuildFailure('runtime_unavailable', 'Docker does not answer on this machine.', 'Install and start Docker, then try again.')
+  if ('tried' in found) throw new Problem('runtime_unavailable', 'Docker does not answer on this machine. Install and start it, then try again.')
   const { docker } = found
   const { Swarm } = (await docker.info()) as { Swarm?: { LocalNodeState?: string } }
   if (Swarm?.LocalNodeState !== undefined && Swarm.LocalNodeState !== 'inactive')
-    throw new BuildFailure('runtime_unavailable', 'This machine is part of a cluster already.', 'Run docker swarm leave first.')
+    throw new Problem('runtime_unavailable', 'This machine is part of a cluster already. Run docker swarm leave first.')
   const address = request.address ?? (await findLocalAddress(request.manager))
   await createGateway(docker, address)
   try {
@@ -46,17 +45,11 @@ export async function joinSwarm(request: {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     if (/token/i.test(message))
-      throw new BuildFailure(
-        'runtime_unavailable',
-        'The token is not one of this cluster.',
-        'Run homeport node token where Homeport runs, and copy it again.',
-        error,
-      )
-    throw new BuildFailure(
+      throw new Problem('runtime_unavailable', 'The token is not one of this cluster. Copy it again from homeport node token.', { cause: error })
+    throw new Problem(
       'runtime_unavailable',
-      `The manager at ${request.manager} was not reached.`,
-      'Check the address, and that the ports 2377 (TCP), 7946 (TCP and UDP) and 4789 (UDP) are open between the nodes.',
-      error,
+      `The manager at ${request.manager} was not reached. Check the address, and that the ports 2377 (TCP), 7946 (TCP and UDP) and 4789 (UDP) are open between the nodes.`,
+      { cause: error },
     )
   }
   return { address }
@@ -83,7 +76,7 @@ async function findLocalAddress(remote: string): Promise<string> {
     await new Promise<void>((resolve, reject) => socket.once('error', reject).connect(2377, host, resolve))
     return socket.address().address
   } catch (error) {
-    throw new BuildFailure('runtime_unavailable', `There is no route to ${host}.`, 'Check the address of the manager.', error)
+    throw new Problem('runtime_unavailable', `There is no route to ${host}. Check the address of the manager.`, { cause: error })
   } finally {
     socket.close()
   }

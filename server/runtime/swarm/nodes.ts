@@ -1,7 +1,10 @@
 import type Docker from 'dockerode'
+import { Problem } from '../../contract/errors.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { getStatusCode } from '../docker/errors.ts'
+import type { WithPlainFailures } from '../docker/translate-failures.ts'
+import { BuildFailure } from '../runtime.ts'
 import type { PlacedReplica, RuntimeNode, RuntimeNodes } from '../nodes.ts'
 import { listNodes, requireManager, type RawNode } from './cluster.ts'
 import { hasEnded, isUnwanted, listTasks, type SwarmTask } from './tasks.ts'
@@ -11,8 +14,17 @@ const managerPort = 2377
 
 const swarmAvailability = { active: 'active', cordoned: 'pause', drained: 'drain' } as const
 
-/** The nodes of the swarm. `guard` translates the errors of the engine. */
-export function createSwarmNodes(engine: DockerEngine, guard: <T>(work: () => Promise<T>) => Promise<T>): RuntimeNodes {
+/** The nodes of the swarm. `withPlainFailures` translates the errors of the engine. */
+export function createSwarmNodes(engine: DockerEngine, withPlainFailures: WithPlainFailures): RuntimeNodes {
+  const guard = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await withPlainFailures(new AbortController().signal, work)
+    } catch (error) {
+      if (!(error instanceof BuildFailure)) throw error
+      throw new Problem('runtime_unavailable', `${error.message} ${error.hint}`, { cause: error })
+    }
+  }
+
   /** A node may be changed by somebody else between the reading and the writing of its specification. */
   const updateSpec = async (docker: Docker, nodeId: string, change: Record<string, string>): Promise<void> => {
     for (let attempt = 0; ; attempt++) {

@@ -45,7 +45,7 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
   return {
     ...local,
     name: 'swarm',
-    nodes: createSwarmNodes(engine, (work) => withPlainFailures(new AbortController().signal, work)),
+    nodes: createSwarmNodes(engine, withPlainFailures),
 
     async probe() {
       try {
