@@ -17,7 +17,7 @@ let updates: DesktopUpdate[]
 let unsubscribe: () => void
 
 beforeAll(async () => {
-  const options = { ...readOptions({ data: folder.path, port: '0', 'edge-port': '0', runtime: 'process' }), chromium: 'off' }
+  const options = { ...readOptions({ data: folder.path, port: '0', 'edge-port': '0', runtime: 'process' }), chromium: 'off', edge_workers: 0 }
   platform = await startPlatform(options, { names: { hosts_path: join(folder.path, 'hosts'), root: folder.path, home: folder.path } })
   client = createClient(platform.instance)
   await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000 })

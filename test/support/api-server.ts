@@ -91,6 +91,8 @@ export async function startApiServer(settings: ApiServerSettings = {}): Promise<
       port_may_change: settings.port_may_move ?? false,
       hostnames: settings.names ?? [],
       dashboard_dir: settings.dashboard_dir ?? null,
+      // A worker is a process of its own, which takes longer to start than all the rest.
+      edge_workers: 0,
     },
     {
       ...fastPasswordHost,
