@@ -44,7 +44,7 @@ test('a page whose script failed to load reloads once', async ({ dashboard, plat
   expect(lost).toBe(2)
 })
 
-test('a stylesheet that failed to load is requested again', async ({ dashboard, platform }) => {
+test('a stylesheet that failed to load is requested again', { tag: '@full' }, async ({ dashboard, platform }) => {
   let lost = 0
   await dashboard.route('**/assets/button-*.css', (route) => (lost++ === 0 ? route.abort('failed') : route.continue()))
   await dashboard.goto(platform.handle.dashboard_url)

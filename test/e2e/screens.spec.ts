@@ -4,6 +4,7 @@ import { addAxe, colorContrastRules } from './accessibility.ts'
 import { expect, expectNoHorizontalScroll, expectAccessible, test as base } from './fixtures.ts'
 import type { Screen } from './screen.ts'
 import { screens } from './screens.ts'
+import { checkTiers, isInDefaultTier } from './screen-tiers.ts'
 import {
   type DashboardTarget,
   toDashboardTarget,
@@ -75,7 +76,9 @@ const test = base.extend<object, WorkerFixtures>({
 })
 
 // Names are known before the seeded platform runs; their content is not.
-for (const [index, { name, seen_by, act }] of screens({ serving_id: '', failed_id: '', running_id: '' }).entries()) {
+const declared = screens({ serving_id: '', failed_id: '', running_id: '' })
+checkTiers(declared.map(({ name }) => name))
+for (const [index, { name, seen_by, act }] of declared.entries()) {
   // Long text and loading states are most difficult in the least space.
   const isNarrowOnly = /^long-|-loading$/.test(name)
   // Layout shifts after the user's own actions do not count, and a loading page has not shifted yet.
@@ -97,17 +100,13 @@ for (const [index, { name, seen_by, act }] of screens({ serving_id: '', failed_i
   // Each of the four combinations has its screens.
   const theme = index % 2 === 0 ? 'light' : 'dark'
   const width = isNarrowOnly || index % 4 > 1 ? 390 : 1280
-  declareTest(
-    `for everybody: ${name}, ${theme}, ${width} wide`,
-    name.startsWith('long-') ? ['@full'] : [],
-    async (target, screen, { openPageOf }) => {
-      const page = await openPageOf(width)
-      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
-      await openScreen(page, target, screen)
-      await expectAccessible(page, name)
-      await leaveScreen(page, target, screen)
-    },
-  )
+  declareTest(`for everybody: ${name}, ${theme}, ${width} wide`, isInDefaultTier(name) ? [] : ['@full'], async (target, screen, { openPageOf }) => {
+    const page = await openPageOf(width)
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
+    await openScreen(page, target, screen)
+    await expectAccessible(page, name)
+    await leaveScreen(page, target, screen)
+  })
 
   declareTest(
     `for everybody, in both themes, wide and narrow, and nothing jumps by itself: ${name}`,
