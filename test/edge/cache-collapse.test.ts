@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { countingHandler, projectId, startCachedEdge } from '../support/cached-edge.ts'
 import { get, edgePaths, startEdge, startRawApp } from '../support/edge.ts'
 import { until } from '../support/until.ts'
+import { longEdgeTest } from '../support/full-test.ts'
 
 // A hundred concurrent requests become one to the app, and no client gets another's variant or a truncated response.
 describe.each(edgePaths)('concurrent requests, $name', ({ fast_path }) => {
@@ -105,7 +106,7 @@ describe.each(edgePaths)('concurrent requests, $name', ({ fast_path }) => {
     expect(await Promise.all([first, second, other].map(async (one) => (await one).text))).toEqual(['2', '0', '1'])
   })
 
-  test('when every client has disconnected the request to the app is aborted', async () => {
+  longEdgeTest(fast_path)('when every client has disconnected the request to the app is aborted', async () => {
     const cached = await start()
     let closed = false
     cached.app = (_request, response) => {

@@ -7,6 +7,7 @@ import { edgePaths, startEdge, type TestEdge } from '../support/edge.ts'
 import { bodyOf, startFaultApp, type Fault } from '../support/fault-app.ts'
 import { until } from '../support/until.ts'
 import { RawHttpClient, type RawHttpResponse } from '../support/raw-http-client.ts'
+import { isFullTier } from '../support/tier.ts'
 
 /** What the client must receive. `cut`: a visibly truncated response, or an error page if nothing had been sent yet. */
 type Outcome = 504 | 502 | 'cut' | 'right'
@@ -28,8 +29,9 @@ const outcomes: Partial<Record<Fault, Outcome>> = {
   'closes at random': 'right',
 }
 
+/** By default each path with one setting of the cache. */
 const edgeVariants = edgePaths.flatMap((path) =>
-  [true, false].map((caching) => ({ ...path, caching, name: `${path.name}, cache ${caching ? 'on' : 'off'}` })),
+  (isFullTier ? [true, false] : [path.fast_path]).map((caching) => ({ ...path, caching, name: `${path.name}, cache ${caching ? 'on' : 'off'}` })),
 )
 
 /** Each fault happens `times` times on each request path of the edge; in the end nothing is left open. */

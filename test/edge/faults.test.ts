@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { get, edgePaths, startApp, startEdge, startRawApp, upstreamRoute, type TestEdge } from '../support/edge.ts'
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
+import { longEdgeTest } from '../support/full-test.ts'
 
 // Faults of timing and order; test/edge/endurance-suite.ts has every fault of an app or a client, many at once.
 describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
@@ -122,7 +123,7 @@ describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
     expect(await edge.advanceUntilDone(open('').closed)).toBe('')
   })
 
-  test('a slowly sent body: 408', async () => {
+  longEdgeTest(fast_path)('a slowly sent body: 408', async () => {
     await rawApp((socket) => socket.on('data', () => {}))
     expect(await drip('POST / HTTP/1.1\r\nHost: app.localhost\r\nContent-Length: 1000000\r\n\r\n')).toMatch(/^HTTP\/1\.1 408 /)
   })

@@ -21,6 +21,7 @@ import {
 import { fixedClock } from '../support/test-clock.ts'
 import { createTestAuthority, getHttps, openHttp2 } from '../support/tls.ts'
 import { until } from '../support/until.ts'
+import { longEdgeTest } from '../support/full-test.ts'
 
 const secret = 'look-secret'
 const big = 'b'.repeat(300_000)
@@ -130,7 +131,7 @@ describe.each(edgePaths)('the edge counts, $name', ({ fast_path }) => {
     await broken.close()
   })
 
-  test('a visitor who left before the response, as 499', async () => {
+  longEdgeTest(fast_path)('a visitor who left before the response, as 499', async () => {
     const req = request({ host: '127.0.0.1', port: edge.port, path: '/never', headers: { host: 'app.localhost' } })
     req.on('error', () => {})
     req.end()

@@ -12,6 +12,7 @@ import type { CaptureCriteria } from '../../server/edge/capture-rule.ts'
 import { maskCapture } from '../../server/features/mask-capture.ts'
 import { edgePaths, get, routeOwner, sendRaw, startApp, startEdge, type ListeningServer, type TestEdge } from '../support/edge.ts'
 import { until } from '../support/until.ts'
+import { longEdgeTest } from '../support/full-test.ts'
 
 const { body_bytes } = limits.request_capture
 const large = 'x'.repeat(body_bytes + 10_000)
@@ -218,7 +219,7 @@ describe.each(edgePaths)('captured requests, $name', ({ fast_path }) => {
     expect(await takeCaptures()).not.toEqual([null])
   })
 
-  test('a response that replaces another is captured alone', async () => {
+  longEdgeTest(fast_path)('a response that replaces another is captured alone', async () => {
     await edge.edge.setRoute('broken.localhost', { ...routeOwner, kind: 'upstream', host: '127.0.0.1', port: 1 })
     await get(edge.port, '/', { host: 'broken.localhost', headers: { accept: 'application/json' } })
     const [exchange] = await takeCaptures()

@@ -23,6 +23,7 @@ import {
 import { fixedClock } from '../support/test-clock.ts'
 import { createTestAuthority, getHttps, openHttp2 } from '../support/tls.ts'
 import { until } from '../support/until.ts'
+import { longEdgeTest } from '../support/full-test.ts'
 
 const secret = 'probe-secret'
 
@@ -175,7 +176,7 @@ describe.each(edgePaths)('the request log, $name', ({ fast_path }) => {
     await broken.close()
   })
 
-  test('a client that leaves before the response, as 499', async () => {
+  longEdgeTest(fast_path)('a client that leaves before the response, as 499', async () => {
     const client = request({ host: '127.0.0.1', port: edge.port, path: '/never', headers: { host: 'app.localhost' } })
     client.on('error', () => {})
     const reached = new Promise((resolve) => app.server.once('request', resolve))
