@@ -28,7 +28,7 @@ const finish = async (id: unknown) => {
   return { ...deployment, log: (body.deployment as { build_log: string }).build_log }
 }
 
-test('builds without the cache on request, for a git deployment and for a retry', async () => {
+fullTest('builds without the cache on request, for a git deployment and for a retry', async () => {
   const [fresh, again, plain] = [
     await finish((await create({ no_cache: true })).body.deployment_id),
     await finish((await create({ no_cache: true, deployment_id: first.id })).body.deployment_id),

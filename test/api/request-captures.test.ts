@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compareResponses } from '../../server/contract/replay-summary.ts'
 import type { CapturedExchange, OriginalResponse, ReplayedResponse } from '../../server/contract/request-captures.ts'
 import type { LoggedRequest } from '../../server/contract/requests.ts'
+import { fullTest } from '../support/full-test.ts'
 import { commitToBranch, waitForFirstCheck, waitForPreview } from '../support/git-branches.ts'
 import { get } from '../support/edge.ts'
 import { har } from '../support/har.ts'
@@ -195,7 +196,7 @@ describe('POST /instance/projects/{slug}/requests/{id}/replay', () => {
     expect((body as unknown as Replay).replayed.host).toBe('payments.localhost')
   })
 
-  test('to the previous version, which runs only for the replay', async () => {
+  fullTest('to the previous version, which runs only for the replay', async () => {
     repository.commit(webhookApp(3), 'Raise the fee again')
     const { id } = await context.platform.deploy('payments')
     expect(await context.platform.waitForEnd('payments', id)).toMatchObject({ status: 'ready' })

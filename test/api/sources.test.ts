@@ -133,7 +133,7 @@ describe('GET source', () => {
     expectError(await context.request('owner', 'GET', pathOf('from-zip', second.id)), 404, 'source_not_found')
   })
 
-  test('of a folder: its stored copy; without the copy, the folder itself if git reports no changes', async () => {
+  fullTest('of a folder: its stored copy; without the copy, the folder itself if git reports no changes', async () => {
     const repository = makeRepository(tinyServer('foldered'))
     const clean = await deployFolder('from-folder', repository.folder)
     expect(clean.status).toBe('ready')

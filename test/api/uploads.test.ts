@@ -84,7 +84,7 @@ describe('POST upload', () => {
     expect(quarantine()).toEqual([])
   })
 
-  test('201 as a form field, and it goes live', async () => {
+  fullTest('201 as a form field, and it goes live', async () => {
     await fresh('formed')
     const response = await send('formed', form([['file', zip('from a form')]]), {})
     expect(response.status).toBe(201)
