@@ -93,7 +93,7 @@ describe('autoscaling', () => {
     release()
   })
 
-  test('a plan with fewer replicas bounds those of a configuration file', async () => {
+  fullTest('a plan with fewer replicas bounds those of a configuration file', async () => {
     await context.projectWith('bounded', server('one', 'services:\n  web: { replicas: 5 }\n'))
     expect((await context.platform.api('PATCH', '/instance/settings', { plan: 'starter' })).status).toBe(200)
     const { build_log } = await context.deployReady('bounded')

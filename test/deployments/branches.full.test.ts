@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { explore, newSeed } from '../support/corpus.ts'
+import { explore, newSeed, readCorpus } from '../support/corpus.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
-import { branchCorpus, runBranchCase } from './random-branches.ts'
+import { branchCorpus, type BranchCase, runBranchCase } from './random-branches.ts'
 
 const docker = requires('docker')
 describe.each([
@@ -21,4 +21,14 @@ describe.each([
       explore(branchCorpus, { seed: newSeed(), steps, app }, (fresh) => runBranchCase(platform, fresh)),
     )
   })
+})
+
+describe('branches that failed before', () => {
+  let platform: TestPlatform
+  beforeAll(async () => {
+    platform = await startTestPlatform({ runtime: 'process' })
+  })
+  afterAll(() => platform.remove())
+
+  test.each(readCorpus<BranchCase>(branchCorpus))('the previews follow: seed $seed, $steps steps, $app', (one) => runBranchCase(platform, one))
 })

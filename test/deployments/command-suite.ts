@@ -40,7 +40,7 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
     repository.remove()
   })
 
-  test('a command over the memory limit of its service is killed, with the reason', async () => {
+  fullTest('a command over the memory limit of its service is killed, with the reason', async () => {
     const command = await attach(['node', '-e', `const all = []; setInterval(() => all.push(Buffer.alloc(20e6, 1)), 20)`])
     expect(await command.ended).toMatchObject({ type: 'exited', code: 137, out_of_memory: true })
     expect((await platform.fetchEdge('shell.localhost')).body).toBe('served')

@@ -59,7 +59,7 @@ describe('managed services of homeport.yaml', () => {
     expect(await variables('brought.localhost')).toMatchObject({ DATABASE_URL: env.DATABASE_URL })
   })
 
-  test('a preview adds nothing to the project, so that production goes on sending its mail', async () => {
+  fullTest('a preview adds nothing to the project, so that production goes on sending its mail', async () => {
     const repository = context.createRepository(printsVariables)
     await context.platform.createProject({ slug: 'branched', repo_url: repository.url })
     await context.deployReady('branched')

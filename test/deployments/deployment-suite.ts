@@ -11,6 +11,7 @@ import { findProcessesByCommand } from '../support/processes.ts'
 import { makeRepository, tinyServer, type Repository } from '../support/repository.ts'
 import { sharedPlatform } from '../support/shared-platform.ts'
 import { measureActiveTime } from '../support/active-time.ts'
+import { isFullTier } from '../support/tier.ts'
 
 export interface DeploymentContext {
   platform: TestPlatform
@@ -331,6 +332,7 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
     const first = await upload('first')
     expect(first).toMatchObject({ status: 'ready', error: null, source: 'upload', trigger: 'upload' })
     expect(await served()).toBe('first')
+    if (!isFullTier) return
     const second = await upload('second')
     expect(await served()).toBe('second')
     expect(await again(first.id, 'retry')).toMatchObject({ status: 'ready', trigger: 'retry', parent_id: first.id })

@@ -1,12 +1,13 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { newId } from '../../server/lib/id.ts'
+import { fullTest } from '../support/full-test.ts'
 import { requires } from '../support/requirements.ts'
 import { coreDeploymentSuite, useSharedDeploymentContext } from './deployment-suite.ts'
 
 describe.skipIf(!requires('docker').ok)('deployments on Docker', () => {
   const context = useSharedDeploymentContext('docker')
 
-  test('a build secret is mounted into the steps of a Dockerfile, and the log does not show it', async () => {
+  fullTest('a build secret is mounted into the steps of a Dockerfile, and the log does not show it', async () => {
     const secret = 'HPSENT_of_the_build'
     await context.projectWith('sealed', {
       Dockerfile: [

@@ -58,7 +58,7 @@ export function environmentSuite(runtime: 'process' | 'docker'): void {
     expect((await platform.api('POST', '/instance/projects/listed/services/other/restart')).status).toBe(404)
   })
 
-  test('the environment sleeps as a whole, and a request to any of its addresses wakes it', async () => {
+  fullTest('the environment sleeps as a whole, and a request to any of its addresses wakes it', async () => {
     await live('tired', shop('one'))
     await readHome('tired')
     const setSleepAfter = (sleep_after_s: number) => platform.api('PATCH', '/instance/settings', { sleep_after_s })
@@ -133,7 +133,7 @@ volumes: { state: {} }
     expect(services.find(({ name }) => name === 'job')).toMatchObject({ status: 'stopped', next_run_at: null, last_run: null })
   })
 
-  test('a volume is listed with its size, saved, restored and downloaded; a restore saves the current files first', async () => {
+  fullTest('a volume is listed with its size, saved, restored and downloaded; a restore saves the current files first', async () => {
     await live('kept', shop('one'))
     const base = '/instance/projects/kept/volumes'
     const list = async () => (await platform.api<{ volumes: Volume[] }>('GET', base)).body.volumes

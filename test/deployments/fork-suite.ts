@@ -132,7 +132,7 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
 
   const listBranches = async () => (await list()).forks.map(({ branch }) => branch)
 
-  test('removing a copy leaves the preview without data', async () => {
+  fullTest('removing a copy leaves the preview without data', async () => {
     const others = (await listBranches()).filter((branch) => branch !== 'trial')
     const { status, body } = await platform.api<{ deployment_id: string }>('DELETE', `${forks}?branch=trial`)
     expect(status).toBe(200)
@@ -152,7 +152,7 @@ export function forkSuite(runtime: 'process' | 'docker'): void {
     await until(async () => ((await list()).forks.length === 0 ? true : undefined), { what: 'the copy to go with its preview' })
   })
 
-  test('the command prints what was copied, and reports an invalid request', async () => {
+  fullTest('the command prints what was copied, and reports an invalid request', async () => {
     const { api_url, instance } = platform.handle
     const homeport = (...args: string[]) => runCommand({ api_url, token: instance.token }, '/', args)
     const copied = await homeport('fork', 'notebook', 'printed')

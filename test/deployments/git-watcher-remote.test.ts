@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Watching } from '../../server/contract/previews.ts'
+import { fullTest } from '../support/full-test.ts'
 import { isFullTier } from '../support/tier.ts'
 import { checkRepository, commitToBranch, createGit, waitForPreview, listPreviews, waitForFirstCheck } from '../support/git-branches.ts'
 import { type GitServer, startGitServer } from '../support/git-server.ts'
@@ -81,7 +82,7 @@ test.each(isFullTier ? troubles : troubles.slice(0, 2))(
   },
 )
 
-test('a failing host is polled less and less often, but at least every 15 minutes, and soon after the machine slept', async () => {
+fullTest('a failing host is polled less and less often, but at least every 15 minutes, and soon after the machine slept', async () => {
   await platform.createProject({ slug: 'well', repo_url: repository.url, pushes: true })
   await waitForFirstCheck(platform, 'well')
   trouble = refuse(503)
@@ -118,7 +119,7 @@ test('a failing host is polled less and less often, but at least every 15 minute
   await until(async () => ((await watching()).state === 'watching' ? true : undefined), { what: 'the look after the sleep' })
 })
 
-test('a commit that is deployed manually is not deployed again by its push', async () => {
+fullTest('a commit that is deployed manually is not deployed again by its push', async () => {
   const signalFile = signalFileIn(platform.data_dir, 'gate')
   const build = `until [ -e ${signalFile} ]; do sleep 0.05; done; mkdir -p dist && cp index.html dist`
   const sha = repository.commit({ 'index.html': '<h1>manual</h1>', 'package.json': JSON.stringify({ scripts: { build } }) })
@@ -132,7 +133,7 @@ test('a commit that is deployed manually is not deployed again by its push', asy
   expect(body.deployments.filter((one) => one.target === 'production').map((one) => one.id)).toEqual([id])
 })
 
-test('a repository that lost all its branches has no previews; production continues', async () => {
+fullTest('a repository that lost all its branches has no previews; production continues', async () => {
   const [preview] = await listPreviews(platform, slug)
   const git = createGit(repository.folder)
   git('checkout', '--quiet', '--detach')

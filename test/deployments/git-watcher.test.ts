@@ -94,7 +94,7 @@ describe('a branch', () => {
     ])
   })
 
-  test('that existed when the repository was linked gets its preview with its next commit', async () => {
+  fullTest('that existed when the repository was linked gets its preview with its next commit', async () => {
     const repository = made()
     commitToBranch(repository.folder, 'older', page('before'))
     const { slug } = await linked(repository)
@@ -158,7 +158,7 @@ describe('the production branch', () => {
     expect(await deploymentsOf(slug)).toHaveLength(1)
   })
 
-  test('a rollback stays current until the next push', async () => {
+  fullTest('a rollback stays current until the next push', async () => {
     const { slug, repository } = await linked()
     repository.commit(page('old'))
     await shows(slug, 'old')

@@ -3,6 +3,7 @@ import { followRuntimeLog } from '../support/event-stream.ts'
 import { makeRepository } from '../support/repository.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 import { until } from '../support/until.ts'
+import { isFullTier } from '../support/tier.ts'
 
 let platform: SharedPlatform
 beforeAll(async () => {
@@ -10,11 +11,12 @@ beforeAll(async () => {
 })
 afterAll(() => platform.remove())
 
-test.runIf(process.platform === 'linux').for([
+const listeners = [
   ['the address in HOST', 'narrow', 'process.env.HOST', false],
   ['every address', 'wide', "'0.0.0.0'", true],
   ['every address, without output', 'silent', 'undefined', true],
-] as const)('an app that listens on %s', async ([, slug, host, isWide]) => {
+] as const
+test.runIf(process.platform === 'linux').for(listeners.slice(0, isFullTier ? 3 : 2))('an app that listens on %s', async ([, slug, host, isWide]) => {
   const repository = makeRepository({
     'package.json': JSON.stringify({ name: slug, private: true, scripts: { start: 'node server.js' } }),
     'server.js': `require('node:http').createServer((request, response) => request.url === '/end' ? process.exit() : response.end(process.env.HOST)).listen(process.env.PORT, ${host})`,

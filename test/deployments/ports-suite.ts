@@ -4,6 +4,7 @@ import { commitToBranch, waitForFirstCheck, waitForPreview } from '../support/gi
 import { fullTest } from '../support/full-test.ts'
 import type { Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
+import { isFullTier } from '../support/tier.ts'
 import type { DeploymentContext } from './deployment-suite.ts'
 
 /** Answers on PORT and on each of these additional ports with the name and the port. */
@@ -52,6 +53,8 @@ export function portsSuite(context: DeploymentContext): void {
         health_check: { path: '/', timeout_s: 60 },
       },
     ])
+
+    if (!isFullTier) return
 
     await waitForFirstCheck(platform, 'ported')
     await waitForPreview(platform, 'ported', 'topic', commitToBranch(repository.folder, 'topic', { 'server.js': server('topic', 9090) }))

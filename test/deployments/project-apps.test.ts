@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Service } from '../../server/contract/services.ts'
 import type { PlannedSource } from '../../server/contract/source-plans.ts'
+import { fullTest } from '../support/full-test.ts'
 import { runCommand } from '../support/command.ts'
 import type { TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -55,7 +56,7 @@ test('a missing folder is reported with the setting that names it, and the live 
   expect((await platform.api('PATCH', '/instance/projects/mono/settings', { apps: ['../outside'] })).status).toBe(400)
 })
 
-test('a configuration file in the repository overrides the apps of the settings', async () => {
+fullTest('a configuration file in the repository overrides the apps of the settings', async () => {
   await platform.api('PATCH', '/instance/projects/mono/settings', { apps: ['apps/web', 'apps/api'] })
   repository.commit({ 'homeport.yaml': 'services:\n  web:\n    build: apps/api\n' })
   expect(await plan()).toMatchObject({ file: 'homeport.yaml', services: [{ name: 'web' }] })

@@ -218,7 +218,7 @@ describe('code from a fork', () => {
     })
   })
 
-  test('gets no snapshot of production’s volumes, unless the setting allows it', async () => {
+  fullTest('gets no snapshot of production’s volumes, unless the setting allows it', async () => {
     const forge = createForge()
     const storing = (more: Record<string, string> = {}) => ({
       'package.json': JSON.stringify({ name: 'store', private: true, scripts: { start: 'node server.js' } }),

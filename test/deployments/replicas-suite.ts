@@ -70,7 +70,7 @@ export function replicasSuite(context: DeploymentContext): void {
     expect((await platform.api('PATCH', '/instance/projects/scaled/settings', { replicas: 21 })).status).toBe(400)
   })
 
-  test('a replica that exits is restarted while the others serve', async () => {
+  fullTest('a replica that exits is restarted while the others serve', async () => {
     await context.projectWith('robust', server('one'))
     await scale('robust', 2)
     await context.deployReady('robust')
@@ -118,7 +118,7 @@ export function replicasSuite(context: DeploymentContext): void {
     expect(await answersOf('drowsy', 2)).toHaveLength(2)
   })
 
-  test('a configuration file gives web services and workers their replicas, whose log lines name them', async () => {
+  fullTest('a configuration file gives web services and workers their replicas, whose log lines name them', async () => {
     await context.projectWith('listed-replicas', {
       ...server('one'),
       'worker.js': `console.log('at work'); setInterval(() => {}, 1000)`,

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { ScalingDecision } from '../../server/contract/autoscaling.ts'
+import { fullTest } from '../support/full-test.ts'
 import { holdRequests } from '../support/held-requests.ts'
 import { until } from '../support/until.ts'
 import { useDeploymentContext } from './deployment-suite.ts'
@@ -13,7 +14,7 @@ describe('processes on a machine with little memory', () => {
 
   describe('rolling replacement', () => rollingSuite(context, (version) => identityServer(version, failsSecond)))
 
-  test('autoscaling starts nothing that memory does not hold, and says so once', async () => {
+  fullTest('autoscaling starts nothing that memory does not hold, and says so once', async () => {
     const server = `
 const used = Buffer.alloc(100e6, 1)
 require('node:http').createServer((request, response) => request.url === '/hold' ? response.write('held') : response.end(String(used.length)))

@@ -168,7 +168,7 @@ describe.skipIf(!requires('docker').ok)('image services next to an app, on Docke
     expect(failed).toMatchObject({ status: 'failed', error: { code: 'build_failed', message: expect.stringContaining('homeport-no-such-image:9') } })
   })
 
-  test('a deleted project leaves no container, network or volume', async () => {
+  fullTest('a deleted project leaves no container, network or volume', async () => {
     const { body } = await context.platform.api<{ user: { id: string } }>('GET', '/instance/session')
     const instance = instanceIdOf(body.user.id)
     const mine = (kind: string) => runProgram('docker', [kind, 'ls', '-q', '--filter', `label=homeport.instance=${instance}`])

@@ -66,7 +66,7 @@ export function servicesSuite(context: DeploymentContext): void {
     expect(await readHome('careful-shop')).toEqual({ version: 'one', api: 'api one', worker: 'hello one;' })
   })
 
-  test('a worker that keeps exiting fails the deployment; one that exits later is restarted', async () => {
+  fullTest('a worker that keeps exiting fails the deployment; one that exits later is restarted', async () => {
     const repository = await context.projectWith('worker-shop', shop('one'))
     await context.deployReady('worker-shop')
     // A program that exits at once, however slowly the machine starts Node.

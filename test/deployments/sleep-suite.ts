@@ -9,6 +9,7 @@ import { followRuntimeLog, readEventStream } from '../support/event-stream.ts'
 import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { type SleepProbe, type AppIdentity, sleepingAppFiles, createSleepProbe } from '../support/sleeping-app.ts'
+import { isFullTier } from '../support/tier.ts'
 
 const sleep_after_s = 30
 const defaultSettings: Partial<Settings> = { sleep_after_s, frozen_for_s: 36_000, frozen_budget_mb: 2048 }
@@ -99,13 +100,13 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
   })
 
   test('a frozen app is stopped after its frozen time, and the next request starts it', async () => {
-    await set({ frozen_for_s: 3_600 })
+    await set({ frozen_for_s: 300 })
     const id = await live('sound')
     const log = follow('sound')
     const before = await ask('sound')
     await idle('sound')
     await sleepProbe.waitForState(id, 'frozen')
-    await pass(3_601)
+    await pass(301)
     await sleepProbe.waitForState(id, 'none')
     expect(await platform.getProject('sound')).toMatchObject({ status: 'live', is_cold: true })
     await set(defaultSettings)
@@ -115,7 +116,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     log.close()
   })
 
-  test(`${crowd} requests to a frozen app wake it once, and ${crowd} to a stopped one start it once`, async () => {
+  fullTest(`${crowd} requests to a frozen app wake it once, and ${crowd} to a stopped one start it once`, async () => {
     const id = await live('crowd')
     const log = follow('crowd')
     const request = async () => {
@@ -136,7 +137,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     log.close()
   })
 
-  test('a request at the moment of freezing is always answered', async () => {
+  fullTest('a request at the moment of freezing is always answered', async () => {
     const id = await live('moment')
     const first = await ask('moment')
     const url = `${platform.handle.api_url}/v1/projects/moment/runtime-logs?lines=20&format=json`
@@ -182,7 +183,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     for (const log of logs) log.close()
   })
 
-  test('an app that is always warm never sleeps, and setting it wakes a sleeping one', async () => {
+  fullTest('an app that is always warm never sleeps, and setting it wakes a sleeping one', async () => {
     await live('watchful')
     await live('companion')
     const log = follow('companion')
@@ -250,7 +251,7 @@ export function sleepSuite(runtime: 'process' | 'docker', { crowd }: { crowd: nu
     await sleepProbe.waitForState(old, 'none')
   })
 
-  test.each(['stop', 'delete'] as const)('%s of a frozen app leaves nothing behind', async (way) => {
+  test.each(isFullTier ? (['stop', 'delete'] as const) : (['delete'] as const))('%s of a frozen app leaves nothing behind', async (way) => {
     const slug = way === 'stop' ? 'drowsy' : 'moment'
     const id = await live(slug)
     await idle(slug)

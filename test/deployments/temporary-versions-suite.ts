@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { OriginalResponse, ReplayedResponse } from '../../server/contract/request-captures.ts'
+import { fullTest } from '../support/full-test.ts'
 import { tinyServer } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 import type { DeploymentContext } from './deployment-suite.ts'
@@ -65,7 +66,7 @@ export function temporaryVersionsSuite(context: DeploymentContext, isRunning: (d
     expect((await context.platform.fetchEdge('pair.localhost', '/order')).body).toBe('two api two north')
   })
 
-  test('an earlier static version answers from its files', async () => {
+  fullTest('an earlier static version answers from its files', async () => {
     const repository = await context.projectWith('page', { 'index.html': '<h1>one</h1>' })
     const first = await context.deployReady('page')
     await replace('page', first.id, () => repository.commit({ 'index.html': '<h1>two</h1>' }))
@@ -76,7 +77,7 @@ export function temporaryVersionsSuite(context: DeploymentContext, isRunning: (d
     })
   })
 
-  test('409 with the reason when it does not start, and nothing stays behind', async () => {
+  fullTest('409 with the reason when it does not start, and nothing stays behind', async () => {
     const repository = await context.projectWith('fragile', {
       ...start,
       'server.js': `if (process.env.REGION) process.exit(3)\n${tinyServer('one')['server.js']}`,
@@ -93,7 +94,7 @@ export function temporaryVersionsSuite(context: DeploymentContext, isRunning: (d
     expect(await isRunning(first.id)).toBe(false)
   })
 
-  test('a stopped project ends it', async () => {
+  fullTest('a stopped project ends it', async () => {
     const hanging = {
       ...start,
       'server.js': `require('node:http').createServer((request, response) => { if (request.url === '/') response.end('one'); else console.log('it hangs') }).listen(process.env.PORT, process.env.HOST)`,
@@ -111,7 +112,7 @@ export function temporaryVersionsSuite(context: DeploymentContext, isRunning: (d
     expect(await isRunning(first.id)).toBe(false)
   })
 
-  test('409 when its volume is in use by the live version', async () => {
+  fullTest('409 when its volume is in use by the live version', async () => {
     const files = {
       ...tinyServer('one'),
       'homeport.yaml': 'services:\n  web: { build: ., command: node server.js, port: 3000, volumes: ["state:/app/state"] }\nvolumes: { state: {} }\n',

@@ -52,7 +52,7 @@ export function unsavedFilesSuite(context: DeploymentContext): void {
     expect(await paths('guests')).toEqual([])
   })
 
-  test('files are saved before a version ends, and a volume can start with them', async () => {
+  fullTest('files are saved before a version ends, and a volume can start with them', async () => {
     const repository = await context.projectWith('late', guestbook('one'))
     await context.deployReady('late')
     await read('late', '/sign/Ada')

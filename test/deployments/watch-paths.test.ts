@@ -89,7 +89,7 @@ test('a push without changes in watched paths is skipped, shown, and deployed by
   expect((await check()).skipped).toMatchObject([{ commit_sha: more, changed_files: 1 }])
 })
 
-test('a skipped push can be deployed, and a manual deployment ignores watch paths', async () => {
+fullTest('a skipped push can be deployed, and a manual deployment ignores watch paths', async () => {
   const { slug, repository, check } = await createSite()
   const path = `/instance/projects/${slug}/watching/deploy`
   const docs = repository.commit({ 'site/about.md': 'two' })
@@ -136,7 +136,7 @@ fullTest('a force push is compared with the deployed commit, and deployed if tha
   expect(await check()).toEqual({ deployed: [docs, first], skipped: [] })
 })
 
-test('the first push, the next push after an upload, and a changed homeport.yaml are always deployed', async () => {
+fullTest('the first push, the next push after an upload, and a changed homeport.yaml are always deployed', async () => {
   const { slug, repository, check } = await createSite({ isDeployed: false })
   const first = repository.commit({ 'other/file.txt': 'two' })
   expect((await check()).deployed).toEqual([first])
@@ -151,7 +151,7 @@ test('the first push, the next push after an upload, and a changed homeport.yaml
   expect((await check()).skipped).toMatchObject([{ commit_sha: page }])
 })
 
-test('a branch gets a preview with the first push that differs from production in watched paths', async () => {
+fullTest('a branch gets a preview with the first push that differs from production in watched paths', async () => {
   const { slug, repository, check } = await createSite()
   commitToBranch(repository.folder, 'topic', { 'site/about.md': 'topic' })
   expect((await check()).skipped).toMatchObject([{ branch: 'topic', changed_files: 1 }])
