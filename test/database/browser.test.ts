@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { DatabaseTable, TableRow } from '../../server/contract/database-browser.ts'
 import { useBrowsedDatabase } from './browsed-database.ts'
+import { fullTest } from '../support/full-test.ts'
 
 const browsed = useBrowsedDatabase()
 const { at, rows, change } = browsed
@@ -37,7 +38,7 @@ describe('the schema', () => {
     expect(table('adults')).toMatchObject({ row_key: [], size_bytes: null, row_estimate: null })
   })
 
-  test('is described without sizes while a table is locked', async () => {
+  fullTest('is described without sizes while a table is locked', async () => {
     await browsed.app.query('BEGIN; LOCK TABLE guests IN ACCESS EXCLUSIVE MODE')
     const { status, body } = await browsed.platform.api<{ tables: DatabaseTable[] }>('GET', `${at}/schema`)
     await browsed.app.query('ROLLBACK')

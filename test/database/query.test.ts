@@ -243,7 +243,7 @@ describe('snapshots', () => {
     await browsed.connect()
   })
 
-  test('has a name, which can be changed', async () => {
+  fullTest('has a name, which can be changed', async () => {
     const { status, body } = await browsed.platform.api<{ dump: DatabaseDump }>('POST', `${at}/dumps?name=before%20the%20storm`)
     expect([status, body.dump]).toEqual([201, expect.objectContaining({ name: 'before the storm', reason: 'manual' })])
     const renamed = await browsed.platform.api('PATCH', `${at}/dumps/${body.dump.id}`, { name: 'after' })

@@ -7,6 +7,7 @@ import { screenshotPartition, createScreenshotter } from '../../main/screenshott
 import { type BrowserProcess, launchBrowser } from '../../server/screenshots/browser.ts'
 import type { CapturedScreenshot, ScreenshotRequest } from '../../server/screenshots/screenshotter.ts'
 import { collect, htmlHandler, listen, patientLimits, pngSize } from '../screenshots/test-screenshotter.ts'
+import { fullTest } from '../support/full-test.ts'
 import { type FakeDebugger, type FakeWindow, fakeDevtools, resetFakeElectron, session, fakeElectron } from '../support/fake-electron.ts'
 import { chromiumPath, requires } from '../support/requirements.ts'
 import { fixedClock } from '../support/test-clock.ts'
@@ -153,7 +154,7 @@ describe.skipIf(!requires('chromium').ok)('with a real page through the debugger
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('takes both screenshots in their sizes', async () => {
+  fullTest('takes both screenshots in their sizes', async () => {
     const pages = new Map<FakeDebugger, Promise<string>>()
     const open = async (debug: FakeDebugger): Promise<string> => {
       const { targetId } = await browser.devtools.send('Target.createTarget', { url: 'about:blank' })

@@ -88,7 +88,7 @@ test('a clean-up removes unknown files, and says how much; recent, known and for
   expect((await platform().fetchEdge('keeps.localhost')).body).toBe('v3')
 })
 
-test('build caches are removed, but not during a build', async () => {
+fullTest('build caches are removed, but not during a build', async () => {
   const go = signalFileIn(platform().data_dir, 'go')
   const build = `console.log('it began'); setInterval(() => require('node:fs').existsSync(${JSON.stringify(go)}) && process.exit(), 20)`
   const files = tinyServer('built')

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
+import { fullTest } from '../support/full-test.ts'
 import { signalFileIn, startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { isFullTier } from '../support/tier.ts'
@@ -89,7 +90,7 @@ test.each(steps.slice(0, isFullTier ? 2 : 1))(
   },
 )
 
-test('kill -9 with a queue: the queued deployments run in order, and only the newest of a project', async () => {
+fullTest('kill -9 with a queue: the queued deployments run in order, and only the newest of a project', async () => {
   repository.commit(files('queued', 'always'))
   const running = await platform.deploy('phoenix')
   await until(async () => (await platform.getDeployment('phoenix', running.id)).build_log.includes('begun') || undefined, {

@@ -182,7 +182,7 @@ withNetwork('the network, opened', () => {
     expect((await platform.api('POST', '/instance/password', { password })).status).toBe(200)
   })
 
-  test('failed passwords over the network are delayed; this machine is never locked out', async () => {
+  fullTest('failed passwords over the network are delayed; this machine is never locked out', async () => {
     // All at once: sequentially, a slow machine would wait out each delay.
     const tries = () => Promise.all(Array.from({ length: 8 }, () => signIn(api(''), 'wrong password')))
     const refused = await until(async () => (await tries()).find(({ status }) => status !== 401), { what: 'a refusal to look at any more' })
@@ -194,7 +194,7 @@ withNetwork('the network, opened', () => {
     expect((await signIn(api(''), password)).status).toBe(303)
   })
 
-  test('follows address changes of the machine', async () => {
+  fullTest('follows address changes of the machine', async () => {
     await platform.handle.setLanAddresses([other])
     await set(true)
     await expect(sendRequest(api('/healthz'))).rejects.toThrow('ECONNREFUSED')

@@ -1,3 +1,5 @@
+import { isFullTier } from '../support/tier.ts'
+
 /** What answers with data of the project or the instance, as JSON. */
 export const plainReads = [
   '/v1/projects',
@@ -8,7 +10,8 @@ export const plainReads = [
   '/v1/projects/teller/cache/log',
   '/instance/session',
   '/instance/settings',
-  '/instance/doctor',
+  // All checks start every toolchain of this machine.
+  isFullTier ? '/instance/doctor' : '/instance/doctor?quick=true',
   '/instance/users',
   '/instance/disk',
   '/instance/backups',

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../server/lib/id.ts'
 import { createRuntimes } from '../../server/runtime/index.ts'
+import { fullTest } from '../support/full-test.ts'
 import { startPackageRegistry } from '../support/package-registry.ts'
 import { findProcessesIn } from '../support/folder-processes.ts'
 import { isProcessRunning } from '../support/processes.ts'
@@ -111,7 +112,7 @@ describe('process runtime', () => {
     expect(await processDriver.leftovers(suite.options, project_id)).toEqual([])
   })
 
-  test('a package manager and a Node version are installed once from the host’s configured registry, and no bundle contains them', async () => {
+  fullTest('a package manager and a Node version are installed once from the host’s configured registry, and no bundle contains them', async () => {
     const registry = await startPackageRegistry({ pnpm: { version: '9.9.9', files: { 'bin/pnpm.cjs': `console.log('pnpm by registry')` } } })
     const npmrc_file = join(suite.options.data_dir, 'settings')
     await writeFile(npmrc_file, `registry=${registry.url}\nfetch-retries=0\n//registry.example.invalid/:_authToken=HPSENT_npmrc\n`)

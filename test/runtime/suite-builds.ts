@@ -6,6 +6,7 @@ import { newId } from '../../server/lib/id.ts'
 import { BuildFailure } from '../../server/runtime/runtime.ts'
 import { commonTest } from '../support/full-test.ts'
 import { createRecordedLog, serverPlan, startApp, staticPlan, type BuiltApp } from '../support/runtime.ts'
+import { isFullTier } from '../support/tier.ts'
 import { certificateMark, manifest, type SuiteContext } from './suite-context.ts'
 
 /** The part of the suite about builds. */
@@ -157,7 +158,7 @@ export function buildTests(suite: SuiteContext): void {
     const eatsMemory = `node -e "const all = []; for (;;) all.push(Buffer.alloc(4e6, 1))"`
     const writesNoIndex = 'mkdir -p dist/client && echo 1 > dist/client/app.js'
     const noIndex = /dist has no index\.html.*Files found: client\/app\.js\./
-    test(...fails('install', serverPlan({ install_command: 'echo installing; exit 4' }), 'install_failed', /exit code 4/))
+    commonTest(driver.tested_as)(...fails('install', serverPlan({ install_command: 'echo installing; exit 4' }), 'install_failed', /exit code 4/))
     test(...fails('build', serverPlan({ build_command: 'echo building; exit 5' }), 'build_failed', /exit code 5/))
     test(...fails('memory of the build', serverPlan({ build_command: eatsMemory }), 'out_of_memory', /256 MB/))
     commonTest(driver.tested_as)(...fails('unknown program', serverPlan({ build_command: 'no-such-program' }), 'build_failed', /exit code 127/))
@@ -167,20 +168,24 @@ export function buildTests(suite: SuiteContext): void {
     commonTest(driver.tested_as)(...fails('no output', staticPlan({ build_command: 'true', output_directory: 'dist' }), 'build_failed', /dist/))
   })
 
-  test.concurrent.each([
-    ['install', { install_command: 'echo now; sleep 600' }],
+  const aborted = [
     ['build', { build_command: 'echo now; sleep 600 & sleep 600' }],
-  ])('an aborted %s ends and leaves nothing', async (_name, plan) => {
-    const abort = new AbortController()
-    const begun = Promise.withResolvers<void>()
-    const deployment_id = newId('dpl')
-    const log = createRecordedLog((line) => line === 'now' && begun.resolve())
-    const job = build({ deployment_id, log, signal: abort.signal, files: { 'package.json': manifest() }, plan: serverPlan(plan) })
-    await Promise.race([begun.promise, job])
-    abort.abort()
-    await expect(job).rejects.toMatchObject({ name: 'AbortError' })
-    expect(await driver.leftovers(suite.options, deployment_id)).toEqual([])
-  })
+    ['install', { install_command: 'echo now; sleep 600' }],
+  ] as const
+  test.concurrent.each(aborted.slice(0, isFullTier || driver.tested_as === 'process' ? 2 : 1))(
+    'an aborted %s ends and leaves nothing',
+    async (_name, plan) => {
+      const abort = new AbortController()
+      const begun = Promise.withResolvers<void>()
+      const deployment_id = newId('dpl')
+      const log = createRecordedLog((line) => line === 'now' && begun.resolve())
+      const job = build({ deployment_id, log, signal: abort.signal, files: { 'package.json': manifest() }, plan: serverPlan(plan) })
+      await Promise.race([begun.promise, job])
+      abort.abort()
+      await expect(job).rejects.toMatchObject({ name: 'AbortError' })
+      expect(await driver.leftovers(suite.options, deployment_id)).toEqual([])
+    },
+  )
 
   test('variables reach install, build and app; neither they nor the host’s certificates are in the log or stored', async () => {
     const secret = `HPSENT_${newId('evt').slice(4)}`

@@ -5,6 +5,7 @@ import type { Domain } from '../../server/contract/domains.ts'
 import type { DoctorCheck } from '../../server/contract/instance.ts'
 import type { PublicNames } from '../../server/contract/network.ts'
 import { findFreePort } from '../../server/lib/free-port.ts'
+import { fullTest } from '../support/full-test.ts'
 import { startPebble, type Pebble } from '../support/pebble.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
 import { makeRepository, type Repository, tinyServer } from '../support/repository.ts'
@@ -173,7 +174,7 @@ describe.runIf(hasPebble)('public names', () => {
 })
 
 describe.runIf(hasPebble)('public names with an edge worker', () => {
-  test('the certificate is ordered and served through the worker', async () => {
+  fullTest('the certificate is ordered and served through the worker', async () => {
     const edge_port = await findFreePort()
     const pebble = await startPebble({ http_port: edge_port })
     const platform = await startPublicPlatform(pebble, { edge_port, edge_workers: 1 })
@@ -212,7 +213,7 @@ async function startDnsWebhook(pebble: Pebble) {
 }
 
 describe.runIf(hasPebble)('public names with a DNS driver', () => {
-  test('one wildcard certificate serves all projects, and its records are removed', async () => {
+  fullTest('one wildcard certificate serves all projects, and its records are removed', async () => {
     const edge_port = await findFreePort()
     const pebble = await startPebble({ http_port: edge_port })
     const webhook = await startDnsWebhook(pebble)
