@@ -109,7 +109,11 @@ describe('names', () => {
     [...declaredNames(file, text)].filter((name) => isBanned(name) && !excusedNames[name]?.includes(file)).map((name) => `${file}: ${name}`)
 
   test('no identifier, property or internal value is one of the metaphors of the past', () => {
-    expect([...textOf].flatMap(([file, text]) => bannedNamesIn(file, text))).toEqual([])
+    // Parsing every file takes seconds, and few contain such a word at all.
+    const words = [...bannedWords]
+    const capitalized = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    const suspected = new RegExp(`(?:(?<![a-zA-Z])(?i:${words.join('|')})|(?<=[a-z0-9])(?:${capitalized.join('|')}))s?(?![a-z])`)
+    expect([...textOf].filter(([, text]) => suspected.test(text)).flatMap(([file, text]) => bannedNamesIn(file, text))).toEqual([])
   })
 
   test.each([
