@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createStripeProcessor } from '../../server/billing/stripe.ts'
+import { fullTest } from '../support/full-test.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { type FakeStripe, startFakeStripe } from '../support/fake-stripe.ts'
 
@@ -80,7 +81,7 @@ test('the same event delivered twenty times takes effect once; one valid signatu
   expect(platform.log.filter((line) => line.includes('"plan_changed"') && line.includes(last().id))).toHaveLength(1)
 })
 
-test('503 without a webhook secret', async () => {
+fullTest('503 without a webhook secret', async () => {
   const other = await startTestPlatform({ runtime: 'process', stripe: { ...stripe.options, webhook_secret: null } })
   try {
     const answer = await send(last().body, signature(stripe.sign(last().body)), other)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Remote } from '../../server/contract/remotes.ts'
+import { fullTest } from '../support/full-test.ts'
 import { runCommand } from '../support/command.ts'
 import { runHomeport } from '../support/instance-process.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
@@ -53,7 +54,7 @@ test('errors give the reason', async () => {
   expect(await run(['instances', 'fold'])).toMatchObject({ code: 2, err: expect.stringContaining('Use list, add, ') })
 })
 
-test('a separate process reads the token from a pipe or from the environment', async () => {
+fullTest('a separate process reads the token from a pipe or from the environment', async () => {
   const { api_url, token } = away.handle.instance
   const data = ['--data', platform.data_dir]
   const piped = await runHomeport(['instances', 'add', api_url, 'Piped', ...data], { input: `${token}\n` })

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { attachToCommand } from '../support/command-client.ts'
 import { type CommandLine, commandLine, runCommand } from '../support/command.ts'
 import { createFakeTerminal } from '../support/fake-terminal.ts'
@@ -91,7 +92,7 @@ describe('homeport run', () => {
     expect(await run(...args)).toMatchObject({ code, out: '', err: expect.stringMatching(err) })
   })
 
-  test('--service and --branch choose the environment', async () => {
+  fullTest('--service and --branch choose the environment', async () => {
     const services = (role: string) => `services:
   web: { build: ., command: node server.js, port: 3000, environment: { ROLE: web } }
   worker: { build: ., command: node worker.js, environment: { ROLE: ${role} } }
@@ -176,7 +177,7 @@ describe('homeport run', () => {
     await untilGone('mark_early')
   })
 
-  test('killing the client ends the command', async () => {
+  fullTest('killing the client ends the command', async () => {
     const [slug = '', , ...command] = stubborn('mark_killed')
     const { socket } = await attachToCommand(platform, { slug, command })
     await until(() => findProcessesByCommand('mark_killed').length > 0 || undefined, { what: 'the command' })
@@ -184,7 +185,7 @@ describe('homeport run', () => {
     await untilGone('mark_killed')
   })
 
-  test('stopping the project ends the command with a message, and refuses the next', async () => {
+  fullTest('stopping the project ends the command with a message, and refuses the next', async () => {
     const terminal = createFakeTerminal()
     const running = runWith({ io: terminal.io }, 'run', 'halted', '--', 'node', '-e', `setInterval(() => {}, 1e6); console.log('up')`)
     await terminal.see('up')

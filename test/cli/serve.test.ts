@@ -117,7 +117,7 @@ describe('another instance', () => {
     expect(out + err).not.toContain(token)
   })
 
-  test('reports a taken port that was requested, with what to do', async () => {
+  fullTest('reports a taken port that was requested, with what to do', async () => {
     const { port, close } = await occupy(0)
     const { code, err } = await runHomeport(['serve', '--data', folder.path, '--port', String(port), '--edge-port', '0', '--runtime', 'process'])
     await close()
@@ -126,7 +126,7 @@ describe('another instance', () => {
     expect(existsSync(fileOf('instance.json'))).toBe(false)
   })
 
-  test('falls back from a taken default port to the next free one, and says so', async () => {
+  fullTest('falls back from a taken default port to the next free one, and says so', async () => {
     // The port may already be taken by another program.
     const held = await occupy(4600).catch(() => undefined)
     const instance = await start('--edge-port', '0', '--runtime', 'process')

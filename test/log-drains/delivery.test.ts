@@ -92,7 +92,7 @@ describe('HTTP', () => {
     await until(async () => ((await talker.stateOf(id)).delivered === 700 ? true : undefined), { what: 'the count' })
   })
 
-  test('a receiver that never answers does not hold up the app or its log, and what the log loses is counted', async () => {
+  fullTest('a receiver that never answers does not hold up the app or its log, and what the log loses is counted', async () => {
     const hanging = await startSyslogReceiver()
     hanging.is_hanging = true
     const { id } = await talker.addHttp({ address: `http://127.0.0.1:${hanging.port}/` })

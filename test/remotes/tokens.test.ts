@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Remote } from '../../server/contract/remotes.ts'
+import { fullTest } from '../support/full-test.ts'
 import { type HostileRemote, startHostileRemote } from '../support/hostile-remote.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { addRemote, sendRequest, dashboardHeaders, signIn } from './proxy-requests.ts'
@@ -51,7 +52,7 @@ test('a token is available to every browser of the owner, and after a restart', 
   expect(JSON.stringify((await platform.api('GET', '/instance/remotes')).body)).not.toContain('svc_')
 })
 
-test('a row changed outside the platform sends its token nowhere', async () => {
+fullTest('a row changed outside the platform sends its token nowhere', async () => {
   const { body } = await platform.api<{ remotes: Remote[] }>('GET', '/instance/remotes')
   const [good, other] = body.remotes
   await platform.handle.stop()

@@ -58,7 +58,7 @@ describe.skipIf(!requires('git').ok)('the branches of a repository', () => {
     })
   })
 
-  test('of an empty repository are accepted over http only when git itself reports it, not a web server with a page for everything', async () => {
+  fullTest('of an empty repository are accepted over http only when git itself reports it, not a web server with a page for everything', async () => {
     createGit(folder)('init', '--quiet', '--bare')
     const host = await startGitServer({ root: dirname(folder) })
     for (const version of ['2', '0']) {

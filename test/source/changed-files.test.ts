@@ -1,6 +1,7 @@
 import { basename, dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSourceFetcher } from '../../server/source/index.ts'
+import { fullTest } from '../support/full-test.ts'
 import { createGit } from '../support/git-branches.ts'
 import { startGitServer } from '../support/git-server.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -44,7 +45,7 @@ describe.skipIf(!requires('git').ok)('the files that differ between two commits'
     expect(await compare('no commit', next)).toBeUndefined()
   })
 
-  test('are found over http, without downloading file contents', async () => {
+  fullTest('are found over http, without downloading file contents', async () => {
     createGit(repository.folder)('config', 'uploadpack.allowFilter', 'true')
     const next = repository.commit({ 'large.txt': 'x'.repeat(1_000_000) })
     const host = await startGitServer({ root: dirname(repository.folder) })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSourceFetcher } from '../../server/source/index.ts'
+import { fullTest } from '../support/full-test.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { createRecordedLog } from '../support/runtime.ts'
 
@@ -51,7 +52,7 @@ describe('a folder with a git repository', () => {
     expect(readFileSync(join(dirty.folder, 'a.txt'), 'utf8')).toBe('changed')
   })
 
-  test('includes the files of its submodules; an empty one is reported', async () => {
+  fullTest('includes the files of its submodules; an empty one is reported', async () => {
     const library = makeRepository({ 'lib.js': '1', '.gitignore': 'dist\n' })
     execFileSync('git', ['-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library.url, 'lib'], { cwd: repository.folder })
     repository.commit({}, 'A submodule')

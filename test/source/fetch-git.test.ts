@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { listenAsGitServer, startGitServer, type GitServer } from '../support/git-server.ts'
 import { findProcessesByCommand } from '../support/processes.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -58,7 +59,7 @@ describe.skipIf(!requires('git').ok)('a repository', () => {
     before.remove()
   })
 
-  test('an exact commit is found by deepening when the server does not hand out single commits', async () => {
+  fullTest('an exact commit is found by deepening when the server does not hand out single commits', async () => {
     const own = ownRepository()
     runGit(own.folder, 'config', '--unset', 'uploadpack.allowAnySHA1InWant')
     runGit(own.folder, 'config', 'protocol.version', '0')

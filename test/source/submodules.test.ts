@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { fullTest } from '../support/full-test.ts'
 import { startGitServer } from '../support/git-server.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
@@ -85,7 +86,7 @@ describe.skipIf(!requires('git').ok)('references of a repository', () => {
     expect(existsSync('/tmp/homeport-pwn')).toBe(false)
   })
 
-  test('unresolved Git LFS pointers are reported', async () => {
+  fullTest('unresolved Git LFS pointers are reported', async () => {
     const own = ownRepository()
     own.commit({ 'video.bin': `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 12345\n` })
     const path = mkdtempSync(join(tmpdir(), 'homeport-path-'))
