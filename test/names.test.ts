@@ -101,6 +101,7 @@ describe('names', () => {
     harbour: ['test/screenshots/sites.full.test.ts'],
     visit: ['renderer/stores/tour.ts', 'test/renderer/stored-state.test.ts'],
     elsewhere: ['server/store/migrations/index.ts'],
+    'overview-elsewhere': ['test/e2e/screen-tiers.ts'],
     // The JSON of a sample whose subject is letters.
     letter: ['test/deployments/samples.full.test.ts'],
     letters: ['test/deployments/samples.full.test.ts'],

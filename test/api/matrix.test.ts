@@ -312,7 +312,7 @@ describe('a team member', () => {
       'json' in spec.success &&
       !/\{message\}|\{trace_id\}|volumes\/\{name\}|requests\/\{id\}\/capture|database\/rows/.test(spec.path),
   )
-  test.each(reads)('%s: gets what the owner gets', async (_id, spec) => {
+  test.each(reads)('%s: gets what the owner gets, at both paths', async (_id, spec) => {
     for (const path of isFullTier ? bothPaths(spec.path) : [spec.path]) {
       const look = (who: Caller) => context.request(who, 'GET', fill(path, 'matrix', deployment))
       // Some values change by themselves (resource usage, the last check of the repository), so compare between two equal reads.

@@ -12,6 +12,7 @@ import { guestbook } from '../deployments/added-volumes-suite.ts'
 import { runCommand } from '../support/command.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository } from '../support/repository.ts'
+import { isFullTier } from '../support/tier.ts'
 
 let platform: TestPlatform
 let away: TestPlatform
@@ -135,37 +136,38 @@ test('an unlisted instance and uncopyable names are refused before anything is s
   expect((await away.api('GET', '/v1/projects/new')).status).toBe(404)
 })
 
-describe('an instance of an earlier version', () => {
-  let older: Server
-  beforeAll(async () => {
-    // It has no uploads into volumes, no mail catcher and only the settings of /v1.
-    older = createServer((request, response) => {
-      if (/\/(upload\?create|mail$|settings$)/.test(request.url ?? '') && request.url?.startsWith('/instance/')) {
-        const body = JSON.stringify({ error: 'route_not_found', message: 'Nothing answers at this address.', request_id: 'req_1' })
-        request.resume()
-        return void response.writeHead(404, { 'content-type': 'application/json' }).end(body)
-      }
-      const { hostname, port } = new URL(away.handle.api_url)
-      const options = { hostname, port, method: request.method, path: request.url, headers: { ...request.headers, host: `${hostname}:${port}` } }
-      request.pipe(
-        forward(options, (answer) => {
-          response.writeHead(answer.statusCode ?? 500, answer.headers)
-          answer.pipe(response)
-        }),
-      )
-    }).listen(0, '127.0.0.1')
-    await once(older, 'listening')
-    const url = `http://127.0.0.1:${(older.address() as AddressInfo).port}`
-    expect(await run(['instances', 'add', url, 'Older'], { remote_token: away.handle.instance.token })).toMatchObject({ code: 0 })
-  })
-  afterAll(() => void older.close())
+if (isFullTier)
+  describe('an instance of an earlier version', () => {
+    let older: Server
+    beforeAll(async () => {
+      // It has no uploads into volumes, no mail catcher and only the settings of /v1.
+      older = createServer((request, response) => {
+        if (/\/(upload\?create|mail$|settings$)/.test(request.url ?? '') && request.url?.startsWith('/instance/')) {
+          const body = JSON.stringify({ error: 'route_not_found', message: 'Nothing answers at this address.', request_id: 'req_1' })
+          request.resume()
+          return void response.writeHead(404, { 'content-type': 'application/json' }).end(body)
+        }
+        const { hostname, port } = new URL(away.handle.api_url)
+        const options = { hostname, port, method: request.method, path: request.url, headers: { ...request.headers, host: `${hostname}:${port}` } }
+        request.pipe(
+          forward(options, (answer) => {
+            response.writeHead(answer.statusCode ?? 500, answer.headers)
+            answer.pipe(response)
+          }),
+        )
+      }).listen(0, '127.0.0.1')
+      await once(older, 'listening')
+      const url = `http://127.0.0.1:${(older.address() as AddressInfo).port}`
+      expect(await run(['instances', 'add', url, 'Older'], { remote_token: away.handle.instance.token })).toMatchObject({ code: 0 })
+    })
+    afterAll(() => void older.close())
 
-  fullTest('gets everything that it supports, and the rest is named', async () => {
-    const { code, out, err } = await run(['promote', 'guests', 'Older', '--slug', 'older', '--volumes', 'all'])
-    expect([code, out], err).toEqual([0, expect.stringMatching(/^older is live on Older\.\n/)])
-    expect(out).toContain('Files of the volume uploads: The other instance does not support volume archives yet. Update it')
-    expect(out).toContain('Mail catcher: The other instance does not support it yet.')
-    expect(out).toMatch(/Settings health_path, preview_volumes, watch_paths: The other instance does not support them yet\./)
-    expect(out).toContain('Volume uploads at /app/public/uploads: The path is already kept there.')
+    test('gets everything that it supports, and the rest is named', async () => {
+      const { code, out, err } = await run(['promote', 'guests', 'Older', '--slug', 'older', '--volumes', 'all'])
+      expect([code, out], err).toEqual([0, expect.stringMatching(/^older is live on Older\.\n/)])
+      expect(out).toContain('Files of the volume uploads: The other instance does not support volume archives yet. Update it')
+      expect(out).toContain('Mail catcher: The other instance does not support it yet.')
+      expect(out).toMatch(/Settings health_path, preview_volumes, watch_paths: The other instance does not support them yet\./)
+      expect(out).toContain('Volume uploads at /app/public/uploads: The path is already kept there.')
+    })
   })
-})

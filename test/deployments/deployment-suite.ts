@@ -37,9 +37,8 @@ function createDeploymentContext(start: () => Promise<TestPlatform>): Deployment
   const context: DeploymentContext = {
     platform: undefined as never,
     createRepository(files) {
-      const repository = makeRepository(files)
-      repositories.push(repository)
-      return repository
+      repositories.push(makeRepository(files))
+      return repositories.at(-1)!
     },
     async projectWith(slug, files) {
       const repository = context.createRepository(files)
@@ -197,7 +196,6 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
     until(async () => ((await context.platform.getDeployment(slug, id)).build_log.includes('begun') ? true : undefined), { what: 'the build to run' })
 
   test(`${options.redeploys} redeploys under constant traffic: no request fails`, async () => {
-    const { redeploys } = options
     const repository = await projectWith('steady', tinyServer('v0'))
     await live('steady')
     const answers = new Map<string, number>()
@@ -210,7 +208,7 @@ export function extendedDeploymentSuite(context: DeploymentContext, options: { r
       }
     }
     const visitors = [visitor(), visitor()]
-    const versions = Array.from({ length: redeploys }, (_, i) => `v${i + 1}`)
+    const versions = Array.from({ length: options.redeploys }, (_, i) => `v${i + 1}`)
     for (const version of versions) {
       repository.commit(server(version))
       await live('steady')

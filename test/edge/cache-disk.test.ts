@@ -7,7 +7,7 @@ import { fullTest } from '../support/full-test.ts'
 import { createCacheFolder, countingHandler, projectId, startCachedEdge, type CachedEdge } from '../support/cached-edge.ts'
 import { get } from '../support/edge.ts'
 import { until } from '../support/until.ts'
-import { isFullTier } from '../../support/tier.ts'
+import { isFullTier } from '../support/tier.ts'
 
 const hour = { 'cache-control': 'max-age=3600' }
 /** Checks each file of the project; a file that disappears meanwhile is skipped. */

@@ -7,11 +7,11 @@ import { screenshotPartition, createScreenshotter } from '../../main/screenshott
 import { type BrowserProcess, launchBrowser } from '../../server/screenshots/browser.ts'
 import type { CapturedScreenshot, ScreenshotRequest } from '../../server/screenshots/screenshotter.ts'
 import { collect, htmlHandler, listen, patientLimits, pngSize } from '../screenshots/test-screenshotter.ts'
-import { fullTest } from '../support/full-test.ts'
 import { type FakeDebugger, type FakeWindow, fakeDevtools, resetFakeElectron, session, fakeElectron } from '../support/fake-electron.ts'
 import { chromiumPath, requires } from '../support/requirements.ts'
 import { fixedClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
+import { isFullTier } from '../support/tier.ts'
 
 const shot = (more: Partial<ScreenshotRequest> = {}): ScreenshotRequest => ({
   url: 'http://shop.localhost:4680/',
@@ -129,49 +129,56 @@ test('a page that never loads times out', async () => {
   expect(windows[0]?.is_destroyed).toBe(true)
 })
 
-describe.skipIf(!requires('chromium').ok)('with a real page through the debugger', () => {
-  let browser: BrowserProcess
-  let folder: string
-  const server = createServer(htmlHandler('<h1>Shop</h1>'))
-  const events = ['Fetch.requestPaused', 'Page.lifecycleEvent', 'Network.responseReceived', 'Page.javascriptDialogOpening', 'Target.attachedToTarget']
+if (isFullTier)
+  describe.skipIf(!requires('chromium').ok)('with a real page through the debugger', () => {
+    let browser: BrowserProcess
+    let folder: string
+    const server = createServer(htmlHandler('<h1>Shop</h1>'))
+    const events = [
+      'Fetch.requestPaused',
+      'Page.lifecycleEvent',
+      'Network.responseReceived',
+      'Page.javascriptDialogOpening',
+      'Target.attachedToTarget',
+    ]
 
-  beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'homeport-desktop-'))
-    const endpoint = { host: '127.0.0.1', port: await listen(server) }
-    browser = await launchBrowser({
-      path: chromiumPath ?? '',
-      data_dir: folder,
-      environment: process.env,
-      host: 'shop.localhost',
-      endpoint,
-      limits: patientLimits,
+    beforeEach(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'homeport-desktop-'))
+      const endpoint = { host: '127.0.0.1', port: await listen(server) }
+      browser = await launchBrowser({
+        path: chromiumPath ?? '',
+        data_dir: folder,
+        environment: process.env,
+        host: 'shop.localhost',
+        endpoint,
+        limits: patientLimits,
+      })
+    })
+    afterEach(async () => {
+      await browser.close()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      rmSync(folder, { recursive: true, force: true })
+    })
+
+    test('takes both screenshots in their sizes', async () => {
+      const pages = new Map<FakeDebugger, Promise<string>>()
+      const open = async (debug: FakeDebugger): Promise<string> => {
+        const { targetId } = await browser.devtools.send('Target.createTarget', { url: 'about:blank' })
+        const page = String((await browser.devtools.send('Target.attachToTarget', { targetId, flatten: true })).sessionId)
+        for (const event of events) browser.devtools.on(event, (params, of) => debug.emit('message', {}, event, params, of === page ? '' : of))
+        return page
+      }
+      fakeDevtools.answer = async (debug, method, params, of) => {
+        const page = pages.get(debug) ?? open(debug)
+        pages.set(debug, page)
+        return browser.devtools.send(method, { ...params }, of ?? (await page))
+      }
+      const pictures = await collect(createScreenshotter().take(shot({ variants: ['desktop', 'mobile'] })))
+      expect(pictures.map(({ variant, png }) => [variant, ...pngSize(png)])).toEqual([
+        ['desktop', 1280, 800],
+        ['mobile', 390, 844],
+      ])
+      expect(fakeElectron.windows).toEqual([])
     })
   })
-  afterEach(async () => {
-    await browser.close()
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-    rmSync(folder, { recursive: true, force: true })
-  })
-
-  fullTest('takes both screenshots in their sizes', async () => {
-    const pages = new Map<FakeDebugger, Promise<string>>()
-    const open = async (debug: FakeDebugger): Promise<string> => {
-      const { targetId } = await browser.devtools.send('Target.createTarget', { url: 'about:blank' })
-      const page = String((await browser.devtools.send('Target.attachToTarget', { targetId, flatten: true })).sessionId)
-      for (const event of events) browser.devtools.on(event, (params, of) => debug.emit('message', {}, event, params, of === page ? '' : of))
-      return page
-    }
-    fakeDevtools.answer = async (debug, method, params, of) => {
-      const page = pages.get(debug) ?? open(debug)
-      pages.set(debug, page)
-      return browser.devtools.send(method, { ...params }, of ?? (await page))
-    }
-    const pictures = await collect(createScreenshotter().take(shot({ variants: ['desktop', 'mobile'] })))
-    expect(pictures.map(({ variant, png }) => [variant, ...pngSize(png)])).toEqual([
-      ['desktop', 1280, 800],
-      ['mobile', 390, 844],
-    ])
-    expect(fakeElectron.windows).toEqual([])
-  })
-})

@@ -5,12 +5,12 @@ import type { Domain } from '../../server/contract/domains.ts'
 import type { DoctorCheck } from '../../server/contract/instance.ts'
 import type { PublicNames } from '../../server/contract/network.ts'
 import { findFreePort } from '../../server/lib/free-port.ts'
-import { fullTest } from '../support/full-test.ts'
 import { startPebble, type Pebble } from '../support/pebble.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
 import { makeRepository, type Repository, tinyServer } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { getHttps, openTlsSocket } from '../support/tls.ts'
+import { isFullTier } from '../support/tier.ts'
 
 const hasPebble = requires('pebble').ok
 const day_ms = 24 * 3_600_000
@@ -173,26 +173,30 @@ describe.runIf(hasPebble)('public names', () => {
   })
 })
 
-describe.runIf(hasPebble)('public names with an edge worker', () => {
-  fullTest('the certificate is ordered and served through the worker', async () => {
-    const edge_port = await findFreePort()
-    const pebble = await startPebble({ http_port: edge_port })
-    const platform = await startPublicPlatform(pebble, { edge_port, edge_workers: 1 })
-    const repository = makeRepository(tinyServer('public'))
-    try {
-      await platform.createProject({ slug: 'shop', repo_url: repository.url })
-      await deploy(platform, 'shop')
-      const ca = await pebble.fetchRoot()
-      const get = () => getHttps(httpsPortOf(platform), '/', { ca, servername: 'shop.apps.example.com' })
-      expect(await until(get, { what: 'the certificate' })).toMatchObject({ status: 200, text: 'public' })
-      expect(await platform.fetchEdge('shop.apps.example.com', '/.well-known/acme-challenge/anything')).toMatchObject({ status: 200, body: 'public' })
-    } finally {
-      repository.remove()
-      await platform.remove()
-      await pebble.stop()
-    }
+if (isFullTier)
+  describe.runIf(hasPebble)('public names with an edge worker', () => {
+    test('the certificate is ordered and served through the worker', async () => {
+      const edge_port = await findFreePort()
+      const pebble = await startPebble({ http_port: edge_port })
+      const platform = await startPublicPlatform(pebble, { edge_port, edge_workers: 1 })
+      const repository = makeRepository(tinyServer('public'))
+      try {
+        await platform.createProject({ slug: 'shop', repo_url: repository.url })
+        await deploy(platform, 'shop')
+        const ca = await pebble.fetchRoot()
+        const get = () => getHttps(httpsPortOf(platform), '/', { ca, servername: 'shop.apps.example.com' })
+        expect(await until(get, { what: 'the certificate' })).toMatchObject({ status: 200, text: 'public' })
+        expect(await platform.fetchEdge('shop.apps.example.com', '/.well-known/acme-challenge/anything')).toMatchObject({
+          status: 200,
+          body: 'public',
+        })
+      } finally {
+        repository.remove()
+        await platform.remove()
+        await pebble.stop()
+      }
+    })
   })
-})
 
 /** A DNS webhook in front of the DNS server of pebble. */
 async function startDnsWebhook(pebble: Pebble) {
@@ -212,34 +216,35 @@ async function startDnsWebhook(pebble: Pebble) {
   return { calls, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() }
 }
 
-describe.runIf(hasPebble)('public names with a DNS driver', () => {
-  fullTest('one wildcard certificate serves all projects, and its records are removed', async () => {
-    const edge_port = await findFreePort()
-    const pebble = await startPebble({ http_port: edge_port })
-    const webhook = await startDnsWebhook(pebble)
-    const dns = { HOMEPORT_ACME_DNS: 'webhook', HOMEPORT_ACME_DNS_URL: webhook.url, HOMEPORT_ACME_DNS_TOKEN: 'user:secret' }
-    const platform = await startPublicPlatform(pebble, { edge_port }, dns)
-    const repository = makeRepository(tinyServer('public'))
-    try {
-      await platform.api('PATCH', '/instance/settings', { dns_resolvers: [pebble.dns] })
-      for (const slug of ['shop', 'other']) await platform.createProject({ slug, repo_url: repository.url })
-      await deploy(platform, 'shop')
-      const ca = await pebble.fetchRoot()
-      const get = (name: string) => getHttps(httpsPortOf(platform), '/', { ca, servername: name })
-      expect(await until(() => get('shop.apps.example.com'), { what: 'the certificate' })).toMatchObject({ status: 200, text: 'public' })
-      // A page with the status, as this one was never deployed.
-      expect((await get('other.apps.example.com')).status).toBeGreaterThanOrEqual(200)
-      expect(await readNames(platform)).toMatchObject({ challenge: 'dns-01', certificates: [{ name: '*.apps.example.com', status: 'issued' }] })
-      expect(webhook.calls.map(({ action, fqdn, authorization }) => `${action} ${fqdn} ${authorization}`)).toEqual([
-        `/present _acme-challenge.apps.example.com. Basic ${btoa('user:secret')}`,
-        `/cleanup _acme-challenge.apps.example.com. Basic ${btoa('user:secret')}`,
-      ])
-      expect(platform.log.join('\n')).not.toContain('secret')
-    } finally {
-      repository.remove()
-      await platform.remove()
-      webhook.close()
-      await pebble.stop()
-    }
+if (isFullTier)
+  describe.runIf(hasPebble)('public names with a DNS driver', () => {
+    test('one wildcard certificate serves all projects, and its records are removed', async () => {
+      const edge_port = await findFreePort()
+      const pebble = await startPebble({ http_port: edge_port })
+      const webhook = await startDnsWebhook(pebble)
+      const dns = { HOMEPORT_ACME_DNS: 'webhook', HOMEPORT_ACME_DNS_URL: webhook.url, HOMEPORT_ACME_DNS_TOKEN: 'user:secret' }
+      const platform = await startPublicPlatform(pebble, { edge_port }, dns)
+      const repository = makeRepository(tinyServer('public'))
+      try {
+        await platform.api('PATCH', '/instance/settings', { dns_resolvers: [pebble.dns] })
+        for (const slug of ['shop', 'other']) await platform.createProject({ slug, repo_url: repository.url })
+        await deploy(platform, 'shop')
+        const ca = await pebble.fetchRoot()
+        const get = (name: string) => getHttps(httpsPortOf(platform), '/', { ca, servername: name })
+        expect(await until(() => get('shop.apps.example.com'), { what: 'the certificate' })).toMatchObject({ status: 200, text: 'public' })
+        // A page with the status, as this one was never deployed.
+        expect((await get('other.apps.example.com')).status).toBeGreaterThanOrEqual(200)
+        expect(await readNames(platform)).toMatchObject({ challenge: 'dns-01', certificates: [{ name: '*.apps.example.com', status: 'issued' }] })
+        expect(webhook.calls.map(({ action, fqdn, authorization }) => `${action} ${fqdn} ${authorization}`)).toEqual([
+          `/present _acme-challenge.apps.example.com. Basic ${btoa('user:secret')}`,
+          `/cleanup _acme-challenge.apps.example.com. Basic ${btoa('user:secret')}`,
+        ])
+        expect(platform.log.join('\n')).not.toContain('secret')
+      } finally {
+        repository.remove()
+        await platform.remove()
+        webhook.close()
+        await pebble.stop()
+      }
+    })
   })
-})
