@@ -85,7 +85,11 @@ export default defineConfig({
           // In a chunk with our code they would not be minified. One chunk for each package would take a tenth longer to start.
           codeSplitting: {
             groups: [
-              { name: 'server-packages', test: /\/node_modules\/(kysely|h3|rou3|srvx)\// },
+              {
+                name: 'server-packages',
+                test: /\/node_modules\/(kysely|h3|rou3|srvx|@fastify\/busboy|dns-packet|@leichtgewicht\/ip-codec|croner)\//,
+              },
+              { name: 'builder-packages', test: /\/node_modules\/(yaml|smol-toml)\// },
               {
                 name: 'mcp-packages',
                 test: /\/node_modules\/(@modelcontextprotocol|ajv|ajv-formats|fast-uri|fast-deep-equal|json-schema-traverse)\//,

@@ -64,6 +64,8 @@ export function createDockerView(instanceId: string, socketPath = dockerSocket):
       }
       await until(removeContainers, { what: 'containers to go' })
       for (const { Id } of await docker.listImages({ filters })) await docker.getImage(Id).remove({ force: true }).catch(ignoreMissing)
+      // Empty, and without labels.
+      await docker.getImage(`homeport-${instanceId}-volumes`).remove({ force: true }).catch(ignoreMissing)
       for (const { Name } of (await docker.listVolumes({ filters: JSON.stringify(filters) })).Volumes ?? [])
         await docker.getVolume(Name).remove().catch(ignoreMissing)
       for (const { Id } of await docker.listNetworks({ filters })) await removeNetwork(docker.getNetwork(Id))
