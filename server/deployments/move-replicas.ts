@@ -100,7 +100,7 @@ export function createReplicaMover(context: DeploymentContext, hooks: ReplicaMov
 
   return async (isAffected: (replicaId: string) => boolean): Promise<number> => {
     let moved = 0
-    for (const app of [...hooks.listApps()]) {
+    for (const app of hooks.listApps()) {
       for (const move of [moveServices, moveOthers, moveFirst]) {
         if (app.stopController.signal.aborted || app.isSuperseded || app.replacement) continue
         try {

@@ -66,7 +66,7 @@ function createCluster(...placed: [name: string, ...replicas: string[]][]) {
     find,
     handlers,
     update: async (node: string, availability: 'active' | 'cordoned' | 'drained') =>
-      (await handlers.updateNode({} as never, { params: { node }, query: {}, body: { availability } } as never)) as {
+      (await handlers.updateNode({} as never, { params: { node }, query: {}, body: { availability } })) as {
         node: { availability: string }
       },
     remove: (node: string) => handlers.removeNode({} as never, { params: { node }, query: {} } as never),

@@ -59,9 +59,9 @@ export async function joinSwarm(request: {
 async function createGateway(docker: Docker, address: string): Promise<void> {
   const options = gateway.options(address)
   const network = docker.getNetwork(gateway.Name)
-  const found = (await network.inspect().catch((error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)))) as
-    | { Options?: Record<string, string> }
-    | undefined
+  const found: { Options?: Record<string, string> } | undefined = await network
+    .inspect()
+    .catch((error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)))
   if (found && Object.entries(options).every(([name, value]) => found.Options?.[name] === value)) return
   if (found) await network.remove()
   await docker.createNetwork({ Name: gateway.Name, Driver: 'bridge', Options: options })
