@@ -22,6 +22,10 @@ export interface FuzzRequest {
 const excludedOperations = new Set(['updateSettings', 'signOut', 'doctor', 'setOwnerPassword', 'removeUser'])
 export const fuzzed = (Object.entries(allOperations) as [string, OperationSpec][]).filter(([id]) => !excludedOperations.has(id))
 
+/** These succeed only in a cluster. */
+const clusterOperations = ['updateNode', 'removeNode', 'createJoinToken', 'balanceNodes']
+export const possibleOperations = fuzzed.map(([id]) => id).filter((id) => !clusterOperations.includes(id))
+
 /** Operations that start builds, servers or external lookups are rarer, because they would take all the time. */
 const weights: Record<string, number> = {
   deployProject: 0.1,

@@ -11,7 +11,7 @@ describe('generated requests', () => {
   afterAll(() => fuzzing.close())
 
   test('get responses that match the contract, and never a 500', async () => {
-    const count = 8 * fuzzed.length
+    const count = 9 * fuzzed.length
     await fuzzing.run({ seed: 44, count, lanes: 1 })
     expect(fuzzing.failures()).toEqual([])
     expect(fuzzing.sent()).toBe(count)

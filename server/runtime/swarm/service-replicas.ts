@@ -71,10 +71,10 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
     for (const { Target = '' } of networks) engine.runInBackground(removeNetworkOf(docker, Target))
   }
   const removeNetworkOf = async (docker: Docker, id: string): Promise<void> => {
-    const found = (await docker
+    const found: { Name: string } | undefined = await docker
       .getNetwork(id)
       .inspect()
-      .catch(() => undefined)) as { Name: string } | undefined
+      .catch(() => undefined)
     if (found?.Name.startsWith(getServiceNetworkName(engine, ''))) await removeUnusedNetwork(docker, found.Name)
   }
 
@@ -157,10 +157,10 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
     const all = [...wanted.map(({ host_names }, index) => ({ name: names[index]!, host_names })), { name: database, host_names: [] as string[] }]
     const found = await Promise.all(
       all.map(async ({ name, host_names }) => {
-        const network = (await docker
+        const network: { Id: string; Scope: string } | undefined = await docker
           .getNetwork(name)
           .inspect()
-          .catch((error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)))) as { Id: string; Scope: string } | undefined
+          .catch((error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)))
         return network?.Scope === 'swarm' ? [{ id: network.Id, host_names }] : []
       }),
     )

@@ -27,10 +27,10 @@ export async function checkSwarm(engine: DockerEngine, registry: ClusterRegistry
 
 /** The ports of apps on a node are bound to the address with which the bridge of the swarm was created there. */
 async function findPortAddress({ docker }: SwarmConnection): Promise<string | undefined> {
-  const bridge = (await docker
+  const bridge: { Options?: Record<string, string> } | undefined = await docker
     .getNetwork('docker_gwbridge')
     .inspect()
-    .catch(() => undefined)) as { Options?: Record<string, string> } | undefined
+    .catch(() => undefined)
   return bridge && (bridge.Options?.['com.docker.network.bridge.host_binding_ipv4'] ?? '0.0.0.0')
 }
 
