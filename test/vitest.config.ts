@@ -20,8 +20,8 @@ const unit = [
   'renderer/*',
   'spec/*',
 ].map((name) => `test/${name}.test.ts`)
-/** Files that change their process (its environment, its standard streams, the fake of Electron) get a separate one. */
-const isolated = ['main/*', 'packaging/*'].map((name) => `test/${name}.test.ts`)
+/** Files that change their process (its environment, its standard streams, its trusted authorities, the fake of Electron) get a separate one. */
+const isolated = ['main/*', 'packaging/*', 'remotes/connection'].map((name) => `test/${name}.test.ts`)
 
 /** Both tiers: `name.test.ts` always runs, `name.full.test.ts` only in `npm run test:full`. */
 const files = (patterns: string[]) => patterns.flatMap((pattern) => (isFull ? [pattern.replace('.test.ts', '{,.full}.test.ts')] : [pattern]))
