@@ -54,7 +54,13 @@ test('an update, from the check to the restart: each step is shown, and none hap
 
 test('in a browser the page offers no desktop settings, and says where they are', async ({ dashboard, platform }) => {
   await dashboard.goto(`${platform.handle.dashboard_url}instance`)
-  await expect(dashboard.getByRole('navigation', { name: 'Instance' }).getByRole('link')).toHaveText(['Instance', 'Network', 'Disk', 'Backups'])
+  await expect(dashboard.getByRole('navigation', { name: 'Instance' }).getByRole('link')).toHaveText([
+    'Overview',
+    'Settings',
+    'Network',
+    'Disk',
+    'Backups',
+  ])
   await dashboard.goto(`${platform.handle.dashboard_url}instance/desktop`)
   await expect(dashboard.getByRole('heading', { name: 'Only in the desktop app', exact: true })).toBeVisible()
 })

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { Backup } from '../../server/contract/maintenance.ts'
-import { startTestPlatform } from '../support/platform.ts'
+import type { Backup, DiskUsage } from '../../server/contract/maintenance.ts'
+import { startTestPlatform, until } from '../support/platform.ts'
 import { greetingAppFiles, expect, expectAccessible, test } from './fixtures.ts'
 import { signIn } from './screen-navigation.ts'
 
@@ -23,6 +23,18 @@ test('disk usage is shown by kind, and a clean-up frees the announced amount', a
   const kept = join(platform.data_dir, 'cache/npm')
   mkdirSync(kept, { recursive: true })
   writeFileSync(join(kept, 'downloaded'), randomBytes(3_000_000))
+  // A response in the cache of the edge.
+  const server = `require('node:http').createServer((_, response) => response.setHeader('cache-control', 'max-age=3600').end('x'.repeat(8192))).listen(process.env.PORT, process.env.HOST)`
+  await platform.createProject({ slug: 'quay', name: 'Quay', repo_url: createRepository({ ...greetingAppFiles('cached'), 'server.js': server }).url })
+  expect((await platform.waitForEnd('quay', (await platform.deploy('quay')).id)).status).toBe('ready')
+  await until(
+    async () => {
+      await platform.fetchEdge('quay.localhost')
+      const { body } = await platform.api<{ kinds: DiskUsage[] }>('GET', '/instance/disk')
+      return body.kinds.find(({ kind, bytes }) => kind === 'edge_cache' && bytes > 8192)
+    },
+    { what: 'the response on disk' },
+  )
   await dashboard.goto(platform.handle.dashboard_url)
   await expect(dashboard.getByRole('heading', { name: 'Projects', exact: true })).toBeVisible()
   await dashboard.keyboard.press('ControlOrMeta+k')
@@ -64,7 +76,8 @@ test('disk usage is shown by kind, and a clean-up frees the announced amount', a
   ])
   expect(answer.request().postDataJSON()).toEqual({ kinds: ['edge_cache'] })
   const { freed_bytes } = (await answer.json()) as { freed_bytes: number }
-  await expect(done).toHaveAccessibleName(freed_bytes > 0 ? /^\d.* freed$/ : 'Nothing to free')
+  expect(freed_bytes).toBeGreaterThan(8192)
+  await expect(done).toHaveAccessibleName(/^\d.* freed$/)
 })
 
 test('a backup is created while the app serves, downloaded, and deleted', async ({ dashboard, platform, createRepository }) => {

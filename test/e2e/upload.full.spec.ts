@@ -90,7 +90,7 @@ test('a long upload shows its progress, continues on other pages, and leaves not
   await expect(bar).toBeVisible()
   await expect(dashboard.getByRole('region', { name: 'Upload' })).toContainText(/left/)
   await expectAccessible(dashboard, 'an upload under way')
-  await dashboard.getByRole('link', { name: 'Logs', exact: true }).click()
+  await dashboard.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: 'Logs', exact: true }).click()
   await expect(bar).toBeVisible()
   await expect.poll(async () => Number(await bar.getAttribute('aria-valuenow'))).toBeGreaterThan(0)
   await dashboard.getByRole('region', { name: 'Upload' }).getByRole('button', { name: 'Cancel' }).click()
