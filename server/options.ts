@@ -135,7 +135,7 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
     master_key_file: env.HOMEPORT_MASTER_KEY_FILE ?? null,
     ca_file: [env.NODE_EXTRA_CA_CERTS, env.SSL_CERT_FILE].find((file) => file !== undefined && existsSync(file)) ?? null,
     npmrc_file: env.HOMEPORT_NPMRC ?? null,
-    docker_host: env.DOCKER_HOST ?? null,
+    docker_host: readDockerHost(env) ?? null,
     registry: readRegistry(env),
     chromium: env.HOMEPORT_CHROMIUM || 'auto',
     ...readSmtp(env),

@@ -2,6 +2,7 @@ import type { DesktopFeed } from './features/desktop-feed.ts'
 import type { ApiServerOptions } from './api/server.ts'
 import type { PostgresVersion } from './contract/postgres-versions.ts'
 import type { MasterKey } from './keys/master-key.ts'
+import { formatHost } from './lib/format-host.ts'
 import type { Clock } from './lib/clock.ts'
 import type { InstanceFile } from './lib/instance-file.ts'
 import type { Log } from './lib/log.ts'
@@ -68,8 +69,7 @@ export class DataFolderInUseError extends Error {
 
 /** The host part of a URL that a user can open. A wildcard bind address becomes the loopback address. */
 export function formatHostForUrl(host: string): string {
-  const name = connectableHost(host)
-  return name.includes(':') ? `[${name}]` : name
+  return formatHost(connectableHost(host))
 }
 
 export const connectableHost = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host)

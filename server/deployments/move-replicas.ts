@@ -82,6 +82,9 @@ export function createReplicaMover(context: DeploymentContext, hooks: ReplicaMov
         () => showReplicas(app),
       )
       await services.reviveReplicas(app.spec, app.stopController.signal)
+      const successor = services.listReplicas(app.spec, app.spec.main_service).find(({ spec }) => spec.replica === one.spec.replica)
+      // The others keep their nodes, because they are what still serves.
+      if (!successor?.replica) throw new Error(`Replica ${one.spec.replica} did not start again.`)
       moved++
     }
     return moved

@@ -10,8 +10,8 @@ import type { FeatureDeps } from './deps.ts'
 /** The nodes of the cluster on which new deployments run. */
 export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, keyof typeof nodeOperations> {
   const { db } = deps.store
-  /** Nodes whose replicas are being replaced, after which the engine drains them. */
-  const draining = new Set<string>()
+  /** Nodes whose replicas are being replaced, after which the engine drains them. A later change of a node ends its drain. */
+  const draining = new Map<string, symbol>()
   /** One after the other, because each counts what runs where. */
   let moving: Promise<unknown> = Promise.resolve()
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -28,11 +28,11 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
     throw new Problem('runtime_unavailable', 'This instance runs apps on one machine. Connect it to a cluster first (homeport help cluster).')
   }
 
-  const requireNode = async (nodes: RuntimeNodes, name: string): Promise<RuntimeNode> => {
+  const findNode = async (nodes: RuntimeNodes, name: string): Promise<{ node: RuntimeNode; others: RuntimeNode[] }> => {
     const listed = await nodes.list()
-    const found = listed.find((node) => node.id === name) ?? listed.find((node) => node.name === name)
-    if (found) return found
-    const known = listed.map((node) => node.name).join(', ')
+    const node = listed.find(({ id }) => id === name) ?? listed.find((one) => one.name === name)
+    if (node) return { node, others: listed.filter(({ id }) => id !== node.id) }
+    const known = listed.map((one) => one.name).join(', ')
     throw new Problem('node_not_found', `The cluster has no node “${name}”. Its nodes are ${known}.`)
   }
 
@@ -47,7 +47,8 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
           return [{ ...replica, project_slug: project.slug, project_name: project.name, branch }]
         })
         const order = (one: (typeof presented)[number]) => `${one.project_slug} ${one.branch ?? ''} ${one.service ?? ''} ${one.replica}`
-        const isDraining = draining.has(node.id) || (node.availability === 'drained' && presented.length > 0)
+        // One that does not answer never reports the end of what ran on it.
+        const isDraining = draining.has(node.id) || (node.is_ready && node.availability === 'drained' && presented.length > 0)
         return {
           ...node,
           availability: isDraining ? 'draining' : node.availability,
@@ -65,16 +66,18 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
   const startDraining = async (nodes: RuntimeNodes, node: RuntimeNode): Promise<void> => {
     if (draining.has(node.id)) return
     await nodes.setAvailability(node.id, 'cordoned')
-    draining.add(node.id)
-    const drain = async () => {
-      if (!draining.has(node.id)) return
+    const drain = Symbol(node.id)
+    draining.set(node.id, drain)
+    const isCurrent = () => draining.get(node.id) === drain
+    const moveReplicas = async () => {
+      if (!isCurrent()) return
       const now = (await nodes.list()).find(({ id }) => id === node.id)
       if (now?.is_ready) await moveFrom(now.replicas)
-      if (draining.has(node.id)) await nodes.setAvailability(node.id, 'drained')
+      if (isCurrent()) await nodes.setAvailability(node.id, 'drained')
     }
-    void inTurn(drain)
+    void inTurn(moveReplicas)
       .catch((error: unknown) => deps.log.warn('node_not_drained', { node: node.name, error }))
-      .finally(() => draining.delete(node.id))
+      .finally(() => isCurrent() && draining.delete(node.id))
   }
 
   return {
@@ -85,21 +88,22 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
 
     async updateNode(_context, { params, body: { availability } }) {
       const nodes = requireNodes()
-      const node = await requireNode(nodes, params.node)
-      if (availability !== 'active') await requireOther(nodes, node)
+      const { node, others } = await findNode(nodes, params.node)
+      if (availability !== 'active' && !others.some((other) => other.is_ready && other.availability === 'active'))
+        throw new Problem('node_in_use', `No other node takes apps. Add or activate one before ${node.name} stops taking them.`)
       if (availability === 'drained' && node.availability !== 'drained') await startDraining(nodes, node)
       else {
         draining.delete(node.id)
         if (availability !== node.availability) await nodes.setAvailability(node.id, availability)
       }
-      const [presented] = present([await requireNode(nodes, node.id)])
+      const [presented] = present([(await findNode(nodes, node.id)).node])
       if (!presented) throw new Problem('node_not_found', 'The node was removed in the meantime.')
       return { node: presented }
     },
 
     async removeNode(_context, { params }) {
       const nodes = requireNodes()
-      const node = await requireNode(nodes, params.node)
+      const { node } = await findNode(nodes, params.node)
       if (node.is_control_plane) throw new Problem('node_in_use', `Homeport runs on ${node.name}, so it stays in the cluster.`)
       if (node.is_ready && (node.availability !== 'drained' || node.replicas.length > 0))
         throw new Problem('node_in_use', `${node.name} takes apps. Drain it, and remove it when it is empty.`)
@@ -116,9 +120,4 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
       return inTurn(async () => ({ moved: await moveFrom(selectSurplus(await nodes.list())) }))
     },
   }
-}
-
-async function requireOther(nodes: RuntimeNodes, node: RuntimeNode): Promise<void> {
-  const others = (await nodes.list()).filter(({ id, is_ready, availability }) => id !== node.id && is_ready && availability === 'active')
-  if (others.length === 0) throw new Problem('node_in_use', `No other node takes apps. Add or activate one before ${node.name} stops taking them.`)
 }

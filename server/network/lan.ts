@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { formatHost } from '../lib/format-host.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { readLanAddresses } from './lan-addresses.ts'
@@ -208,8 +209,6 @@ function coversAddress(host: string, address: string): boolean {
 }
 
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.')
-
-const formatHost = (address: string) => (address.includes(':') ? `[${address}]` : address)
 
 function listCandidatePorts(edgePort: number): number[] {
   const first =

@@ -1,27 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { selectSurplus } from '../../server/features/balance-replicas.ts'
-import type { PlacedReplica, RuntimeNode } from '../../server/runtime/nodes.ts'
+import type { RuntimeNode } from '../../server/runtime/nodes.ts'
+import { placedReplica, runtimeNode } from '../support/runtime-node.ts'
 
-const replica = (id: string): PlacedReplica => {
-  const [service = '', number = '1'] = id.split('#')
-  return { id, project_id: 'prj_a', deployment_id: 'dpl_a', service, replica: Number(number), state: 'running' }
-}
-const node = (name: string, replicas: string[], more: Partial<RuntimeNode> = {}): RuntimeNode => ({
-  id: name,
-  name,
-  address: '10.0.0.1',
-  role: 'manager',
-  is_leader: false,
-  is_control_plane: false,
-  is_ready: true,
-  availability: 'active',
-  cpus: 2,
-  memory_mb: 4096,
-  reserved_mb: 0,
-  engine_version: null,
-  replicas: replicas.map(replica),
-  ...more,
-})
+const node = (name: string, ids: string[], more: Partial<RuntimeNode> = {}): RuntimeNode =>
+  runtimeNode(
+    name,
+    ids.map((id) => {
+      const [service = '', number = '1'] = id.split('#')
+      return placedReplica(id, { service, replica: Number(number) })
+    }),
+    more,
+  )
 const moved = (...nodes: RuntimeNode[]) => selectSurplus(nodes).map(({ id }) => id)
 
 describe('selectSurplus', () => {

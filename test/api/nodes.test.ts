@@ -1,31 +1,22 @@
 import { expect, test } from 'vitest'
 import { createNodeHandlers } from '../../server/features/nodes.ts'
 import type { FeatureDeps } from '../../server/features/deps.ts'
-import type { PlacedReplica, RuntimeNode } from '../../server/runtime/nodes.ts'
+import type { RuntimeNode } from '../../server/runtime/nodes.ts'
+import { placedReplica, runtimeNode } from '../support/runtime-node.ts'
 import { until } from '../support/until.ts'
 
 /* The order of what happens to nodes and replicas. A real cluster is in `deployments/nodes.full.test.ts`. */
 
-const replica = (id: string): PlacedReplica => ({ id, project_id: 'prj_a', deployment_id: 'dpl_a', service: null, replica: 1, state: 'running' })
-
 function createCluster(...placed: [name: string, ...replicas: string[]][]) {
   const events: string[] = []
   const moves: PromiseWithResolvers<void>[] = []
-  const nodes = placed.map(([name, ...replicas], index): RuntimeNode => ({
-    id: `id-${name}`,
-    name,
-    address: '10.0.0.1',
-    role: 'manager',
-    is_leader: index === 0,
-    is_control_plane: index === 0,
-    is_ready: true,
-    availability: 'active',
-    cpus: 2,
-    memory_mb: 4096,
-    reserved_mb: 0,
-    engine_version: null,
-    replicas: replicas.map(replica),
-  }))
+  const nodes = placed.map(([name, ...replicas], index) =>
+    runtimeNode(
+      name,
+      replicas.map((id) => placedReplica(id)),
+      { is_leader: index === 0, is_control_plane: index === 0 },
+    ),
+  )
   const find = (id: string) => nodes.find((node) => node.id === id)!
   const deps = {
     store: { db: { readSync: (work: (tx: object) => unknown) => work({ statement: () => ({ get: () => undefined }) }) } },
@@ -102,6 +93,21 @@ test('a node that is activated while it drains stays active', async () => {
   await cluster.list()
   expect(cluster.events).not.toContain('b drained')
   expect(await stateOf(cluster, 'b')).toBe('active')
+})
+
+test('a node that is activated and drained again is drained by the second request', async () => {
+  const cluster = createCluster(['a'], ['b', 'r1', 'r2'])
+  await cluster.update('b', 'drained')
+  await until(() => cluster.moves[0], { what: 'the first move' })
+  await cluster.update('b', 'active')
+  cluster.find('id-b').replicas.push(placedReplica('r3'))
+  await cluster.update('b', 'drained')
+  cluster.moves[0]?.resolve()
+  await until(() => cluster.moves[1], { what: 'the second move' })
+  expect(await stateOf(cluster, 'b')).toBe('draining')
+  cluster.moves[1]?.resolve()
+  await until(async () => ((await stateOf(cluster, 'b')) === 'drained' ? true : undefined), { what: 'the drained node' })
+  expect(cluster.events.filter((event) => event === 'b drained')).toHaveLength(1)
 })
 
 test('a node that does not answer is drained at once, because nothing of it can be moved', async () => {

@@ -3,6 +3,7 @@ import { runtimes } from '../../server/contract/runtimes.ts'
 import { newId } from '../../server/lib/id.ts'
 import { StartFailure, type ReplicaExit } from '../../server/runtime/runtime.ts'
 import { commonTest } from '../support/full-test.ts'
+import { isFullTier } from '../support/tier.ts'
 import { waitForResponse, eventually, serverPlan, startApp, staticPlan } from '../support/runtime.ts'
 import { buildTests } from './suite-builds.ts'
 import { serviceTests } from './suite-services.ts'
@@ -63,7 +64,8 @@ export function runtimeSuite(driver: Driver): SuiteContext {
   buildTests(suite)
   serviceTests(suite)
 
-  test('5000 lines and an exit: all arrive in order', () => expectLines(suite, 5_000))
+  const lineCount = isFullTier ? 20_000 : 5_000
+  test(`${lineCount} lines and an exit: all arrive in order`, () => expectLines(suite, lineCount))
 
   test('lines keep carriage returns, colors and broken characters; stderr is separate; a crash reports its exit code', async () => {
     const out: string[] = []

@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram'
 import { isIP } from 'node:net'
 import type Docker from 'dockerode'
 import { Problem } from '../../contract/errors.ts'
+import { formatHost } from '../../lib/format-host.ts'
 import { connectToDocker, findDockerAddresses } from '../docker/connection.ts'
 import { getStatusCode } from '../docker/errors.ts'
 
@@ -20,13 +21,11 @@ const gateway = {
  * it, the one from which the manager is reached. Returns it. Throws a `Problem`.
  */
 export async function joinSwarm(request: {
-  docker_host?: string | undefined
+  docker_host: string | undefined
   manager: string
   token: string
-  address?: string | undefined
-}): Promise<{
-  address: string
-}> {
+  address: string | undefined
+}): Promise<{ address: string }> {
   const found = await connectToDocker(await findDockerAddresses(request.docker_host === undefined ? {} : { host: request.docker_host }))
   if ('tried' in found) throw new Problem('runtime_unavailable', 'Docker does not answer on this machine. Install and start it, then try again.')
   const { docker } = found
@@ -37,7 +36,7 @@ export async function joinSwarm(request: {
   await createGateway(docker, address)
   try {
     await docker.swarmJoin({
-      ListenAddr: `${address}:2377`,
+      ListenAddr: `${formatHost(address)}:2377`,
       AdvertiseAddr: address,
       RemoteAddrs: [request.manager],
       JoinToken: request.token,

@@ -1,6 +1,7 @@
 import type Docker from 'dockerode'
 import { Problem } from '../../contract/errors.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
+import { formatHost } from '../../lib/format-host.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { getStatusCode } from '../docker/errors.ts'
 import type { WithPlainFailures } from '../docker/translate-failures.ts'
@@ -93,7 +94,7 @@ export function createSwarmNodes(engine: DockerEngine, withPlainFailures: WithPl
         const { JoinTokens } = (await docker.swarmInspect()) as { JoinTokens: { Worker: string; Manager: string } }
         const own = ((await docker.getNode(swarm.node_id).inspect()) as RawNode).ManagerStatus?.Addr
         const port = /:(\d+)$/.exec(own ?? '')?.[1] ?? managerPort
-        return { address: `${swarm.node_address}:${port}`, token: role === 'manager' ? JoinTokens.Manager : JoinTokens.Worker }
+        return { address: `${formatHost(swarm.node_address)}:${port}`, token: role === 'manager' ? JoinTokens.Manager : JoinTokens.Worker }
       }),
   }
 }
