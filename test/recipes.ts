@@ -75,6 +75,7 @@ export const createExampleRuntime = (options: RuntimeOptions): Runtime => ({ ...
     summary: 'Apps run as examples.',
     how_to_start: 'Restart Homeport.',
     isolates: false,
+    is_cluster: false,
     limits_cpu: false,
     uses_host_network: true,
     keeps_apps_running: false,
