@@ -246,13 +246,17 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
   test('the whole runtime log is downloaded, with the states of the app, across the restart', async () => {
     const text = await download('runtime-log')
     const numbers = numbersIn(text).map(Number)
-    expect(isSequence(numbers.slice(0, count), 1, count)).toBe(true)
-    expect(isSequence(numbers.slice(count, 2 * count), 1, count)).toBe(true)
+    // Two bursts of the full tier are more than a log may have. It loses its beginning, and says so.
+    const kept = numbers.length - count
+    expect(kept).toBeGreaterThan(0)
+    expect(isSequence(numbers.slice(0, kept), count - kept + 1, count)).toBe(true)
+    expect(isSequence(numbers.slice(kept), 1, count)).toBe(true)
+    expect(/^--- \d+ records were removed, because the log was too large ---\n/.test(text)).toBe(kept < count)
     expect(text).toMatch(/Z {2}--- exited \(exit code 3\) ---\n/)
     const { out, err } = await command('logs', 'wordy', '--all')
     expect(numbersIn(out)).toEqual(numbersIn(text))
     expect(err).toContain('— exited (exit code 3) —')
-    expect((await command('logs', 'wordy', '--all', '--json')).out.split('\n').length).toBeGreaterThan(2 * count)
+    expect((await command('logs', 'wordy', '--all', '--json')).out.split('\n').length).toBeGreaterThan(numbers.length)
     expect(await command('logs', 'wordy', '--all', '--service', 'nobody')).toMatchObject({
       code: 1,
       err: expect.stringContaining('service_not_found'),
