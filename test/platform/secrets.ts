@@ -40,7 +40,8 @@ export function secretLeakSuite(runtime: 'process' | 'docker'): void {
     /** The outputs, by name. */
     const sinks = new Map<string, string>()
     const recordSink = (sink: string, text: string) => sinks.set(sink, `${sinks.get(sink) ?? ''}${text}\n`)
-    const folder = createTempFolder(`secrets-${runtime}`)
+    // Short, because a browser has a socket below its temporary folder, and the path of a socket has at most 107 characters.
+    const folder = createTempFolder('secrets')
     const dataFolder = join(folder.path, 'data')
     const tempFolder = join(folder.path, 'tmp')
     const streams = new AbortController()
