@@ -10,6 +10,8 @@ const run = promisify(execFile)
 export interface Measure {
   name: string
   path: string
+  /** `app.localhost` by default. */
+  host?: string
   connections: number
   unit: string
   load: (measure: Measure, peer: Peer, seconds: number) => Promise<LoadResult>
@@ -77,7 +79,7 @@ export async function compare(measure: Measure, peers: Peer[], rounds: number, s
 }
 
 /** Requests per second by wrk, and the 99th percentile of the latency. */
-export async function measureRequests(measure: Measure, peer: Peer, seconds: number): Promise<LoadResult> {
+export async function measureRequests(measure: Measure, peer: Pick<Peer, 'name' | 'port'>, seconds: number): Promise<LoadResult> {
   const text = await runWrk(measure, peer, seconds)
   const failed = /Socket errors:.*|Non-2xx.*/.exec(text)
   if (failed) console.error(`${peer.name} ${measure.name}: ${failed[0]}`)
@@ -86,7 +88,7 @@ export async function measureRequests(measure: Measure, peer: Peer, seconds: num
   return { rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]), count: Number(/(\d+) requests in/.exec(text)?.[1]), p99_ms }
 }
 
-export async function runWrk(measure: Measure, peer: Peer, seconds: number): Promise<string> {
+export async function runWrk(measure: Measure, peer: Pick<Peer, 'name' | 'port'>, seconds: number): Promise<string> {
   const pinnedCommand = measure.is_pinned === true ? ['taskset', '-c', '1', 'wrk'] : ['wrk']
   const [command = 'wrk', ...before] = pinnedCommand
   const { stdout } = await run(command, [
@@ -96,7 +98,7 @@ export async function runWrk(measure: Measure, peer: Peer, seconds: number): Pro
     `-d${seconds}s`,
     '--latency',
     '-H',
-    'Host: app.localhost',
+    `Host: ${measure.host ?? 'app.localhost'}`,
     `http://127.0.0.1:${peer.port}${measure.path}`,
   ])
   return stdout

@@ -25,12 +25,24 @@ export interface BenchInstance {
 }
 
 /** `on_exit: stop` is set, so that no deployed app outlives the benchmark; the rate limit is effectively off. */
-export async function startInstance(options: { runtime: 'docker' | 'process'; data?: string; node_flags?: string[] }): Promise<BenchInstance> {
+export async function startInstance(options: {
+  runtime: 'docker' | 'process'
+  data?: string
+  node_flags?: string[]
+  /** Further options of `homeport serve`. */
+  flags?: string[]
+}): Promise<BenchInstance> {
   const data = options.data ?? mkdtempSync(join(tmpdir(), 'homeport-bench-'))
   const begun = performance.now()
   const child = spawn(
     process.execPath,
-    [...(options.node_flags ?? []), cliPath, 'serve', '--data', data, '--no-open', '--port', '0', '--edge-port', '0', '--runtime', options.runtime],
+    [
+      ...(options.node_flags ?? []),
+      cliPath,
+      ...`serve --no-open --port 0 --edge-port 0 --runtime ${options.runtime} --data`.split(' '),
+      data,
+      ...(options.flags ?? []),
+    ],
     {
       stdio: ['ignore', 'ignore', 'inherit'],
     },

@@ -15,6 +15,7 @@ import { benchScrolling } from './scrolling.ts'
 import { benchSoak } from './soak.ts'
 import { benchStart } from './start.ts'
 import { benchStreams } from './streams.ts'
+import { benchThroughput } from './throughput.ts'
 import { benchUpload } from './upload.ts'
 import { benchWake } from './wake.ts'
 
@@ -39,6 +40,7 @@ export const parts: Record<string, (size: BenchOptions) => Promise<BenchRow[]>> 
   edge: benchEdge,
   hits: benchCacheHits,
   workers: benchWorkers,
+  throughput: benchThroughput,
   purge: benchPurge,
   cachesuite: () => benchCacheSuite(),
   metrics: benchMetrics,
