@@ -73,6 +73,6 @@ export const databaseUpgradeOperations = {
     params: projectParams,
     query: empty,
     success: { status: 204 },
-    errors: ['project_not_found', 'database_not_found', 'upgrade_unavailable'],
+    errors: ['project_not_found', 'database_not_found', 'database_unavailable', 'upgrade_unavailable'],
   }),
 }

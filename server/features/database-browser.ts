@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { databaseBrowserOperations, QueryRecord, RowFilter } from '../contract/database-browser.ts'
 import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
+import { classifyServerError } from '../database/dump-database.ts'
 import { describeDatabase, findTable } from '../database/describe-database.ts'
 import { explainQuery } from '../database/explain-query.ts'
 import { StatementError } from '../database/query-error.ts'
@@ -81,7 +82,7 @@ export function createDatabaseBrowserHandlers(deps: FeatureDeps): Pick<Operation
 
     async queryDatabase({ project, signal }, { query: { branch }, body }) {
       const { sql, read_only, timeout_ms, max_rows } = body
-      requireText(sql)
+      requireText(sql, 'sql')
       const slot = queries.start(project.id, body.id, timeout_ms, signal)
       try {
         const row = await findRow(project.id, branch)
@@ -111,7 +112,7 @@ export function createDatabaseBrowserHandlers(deps: FeatureDeps): Pick<Operation
     },
 
     async explainDatabaseQuery({ project, signal }, { query: { branch }, body: { sql, analyze, read_only } }) {
-      requireText(sql)
+      requireText(sql, 'sql')
       const slot = queries.start(project.id, undefined, limits.database_query.timeout_ms.default, signal)
       try {
         const options = { read_only, timeout_ms: limits.database_query.timeout_ms.default, signal: slot.signal }
@@ -124,9 +125,9 @@ export function createDatabaseBrowserHandlers(deps: FeatureDeps): Pick<Operation
     async changeDatabaseRows({ project, signal }, { query: { branch }, body: { changes, preview } }) {
       return withSession(project, branch, { ...browse, read_only: preview, signal }, async (session) => {
         const statements: string[] = []
-        for (const change of changes) {
+        for (const [index, change] of changes.entries()) {
           const statement = formatChange(change, await requireTable(session, change.schema, change.table))
-          requireText(statement)
+          requireText(statement, `changes.${index}`)
           statements.push(statement)
         }
         if (!preview) await applyChanges(session, statements)
@@ -137,8 +138,9 @@ export function createDatabaseBrowserHandlers(deps: FeatureDeps): Pick<Operation
 }
 
 /** A NUL would end the text for the server before its end. */
-function requireText(sql: string): void {
-  if (sql.includes('\0')) throw new Problem('invalid_input', 'PostgreSQL has no NUL character in texts.')
+function requireText(sql: string, path: string): void {
+  if (sql.includes('\0'))
+    throw new Problem('invalid_input', 'PostgreSQL has no NUL character in texts.', { issues: [{ path, message: 'Remove the NUL character.' }] })
 }
 
 function requireColumns(columns: readonly { name: string }[], used: readonly { column: string; path: string }[]): void {
@@ -178,10 +180,15 @@ function lostRecord(error: unknown): QueryRecord {
   return { type: 'error', error: { code: '08006', message, ...none }, duration_ms: 0, notices: [] }
 }
 
-/** Errors of a statement as problems of the contract. */
+/** Errors of a statement, and of a connection that was lost meanwhile, as problems of the contract. */
 const translateQueryErrors = <T>(work: Promise<T>): Promise<T> =>
-  translateDatabaseErrors(work).catch((error: unknown) => {
-    if (error instanceof InvalidChangeError) throw new Problem('invalid_input', error.message)
+  translateDatabaseErrors(
+    work.catch((error: unknown) => {
+      throw classifyServerError(error) ?? error
+    }),
+  ).catch((error: unknown) => {
+    if (error instanceof InvalidChangeError)
+      throw new Problem('invalid_input', error.message, { issues: [{ path: 'changes', message: error.message }] })
     if (error instanceof RowCountError) throw new Problem('row_changed', `${error.message} Nothing was changed.`)
     if (!(error instanceof StatementError)) throw error
     const { message, detail, hint, ...rest } = error.error

@@ -87,7 +87,7 @@ export async function translateDatabaseErrors<T>(work: Promise<T>): Promise<T> {
     if (error instanceof DatabaseUnavailableError)
       throw new Problem('database_unavailable', `${error.message} ${error.hint}`, { cause: error.cause, retry_after_s: 5 })
     // The disk of the database server, which may not be the disk of the instance.
-    if (/No space left on device/.test(String(error)))
+    if (/No space left on device|The disk of the database server is full/.test(String(error)))
       throw new Problem('storage_full', 'The disk of the database server is full. Free some space and try again.', { cause: error })
     if (error instanceof DumpError) throw new Problem('database_unavailable', `${error.message}. Nothing was changed.`, { cause: error.cause })
     if (error instanceof DatabaseRestoreError) throw new Problem('restore_failed', `${error.message}. Nothing was changed.`)

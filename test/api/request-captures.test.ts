@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compareResponses } from '../../server/contract/replay-summary.ts'
 import type { CapturedExchange, OriginalResponse, ReplayedResponse } from '../../server/contract/request-captures.ts'
 import type { LoggedRequest } from '../../server/contract/requests.ts'
+import { systemClock } from '../../server/lib/clock.ts'
 import { fullTest } from '../support/full-test.ts'
 import { commitToBranch, waitForFirstCheck, waitForPreview } from '../support/git-branches.ts'
 import { get } from '../support/edge.ts'
@@ -94,7 +95,8 @@ describe('/instance/projects/{slug}/request-capture', () => {
 
   test('400 for a time that is past or too far', async () => {
     for (const hours of [-1, 25]) {
-      const response = await context.request('owner', 'PUT', settings, { until: new Date(Date.now() + hours * 3600_000).toISOString() })
+      const until_ms = (await context.platform.now()) + hours * 3600_000
+      const response = await context.request('owner', 'PUT', settings, { until: new Date(until_ms).toISOString() })
       expectError(response, 400, 'invalid_input')
       expect(issuePaths(response)).toEqual(['until'])
     }
@@ -228,7 +230,11 @@ describe('homeport requests', () => {
   const run = (...args: string[]) => commandLine(context.platform.handle.instance, folder.path)('requests', ...args)
 
   test('capture on and off', async () => {
-    expect((await run('capture', 'payments', 'on', '--for', '2h', '--path', '/hook', '--mask', 'email, iban')).out).toMatch(
+    // Other files may have moved the clock of the shared platform.
+    const ahead_ms = (await context.platform.now()) - Date.now()
+    const clock = { ...systemClock, now: () => Date.now() + ahead_ms }
+    const runThen = commandLine(context.platform.handle.instance, folder.path, { clock })
+    expect((await runThen('requests', 'capture', 'payments', 'on', '--for', '2h', '--path', '/hook', '--mask', 'email, iban')).out).toMatch(
       /^Capturing headers and bodies of requests that match \/hook until \S+Z\. Also masked: email, iban\.$/m,
     )
     expect((await run('capture', 'payments', '--json')).out).toContain('"path":"/hook"')

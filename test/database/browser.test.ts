@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { DatabaseTable, TableRow } from '../../server/contract/database-browser.ts'
 import { useBrowsedDatabase } from './browsed-database.ts'
 import { fullTest } from '../support/full-test.ts'
+import { until } from '../support/until.ts'
 
 const browsed = useBrowsedDatabase()
 const { at, rows, change } = browsed
@@ -43,6 +44,20 @@ describe('the schema', () => {
     const { status, body } = await browsed.platform.api<{ tables: DatabaseTable[] }>('GET', `${at}/schema`)
     await browsed.app.query('ROLLBACK')
     expect([status, body.tables.find(({ name }) => name === 'guests')?.size_bytes]).toEqual([200, null])
+  })
+
+  test('503 when the connection to the server is lost meanwhile', async () => {
+    await browsed.app.query('BEGIN; LOCK TABLE loose IN ACCESS EXCLUSIVE MODE')
+    const response = browsed.platform.api('GET', `${at}/rows?schema=public&table=loose`)
+    const terminate = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'homeport' AND wait_event_type = 'Lock'`
+    const terminateWaiting = async () => {
+      // In a transaction the server shows the activity of its first look.
+      await browsed.app.query('SELECT pg_stat_clear_snapshot()')
+      return (await browsed.app.query(terminate)).rowCount || undefined
+    }
+    await until(terminateWaiting, { what: 'the reader that waits for the lock' })
+    await browsed.app.query('ROLLBACK')
+    expect(await response).toMatchObject({ status: 503, body: { error: 'database_unavailable' } })
   })
 
   test('404 without a database, and for a preview that has no copy', async () => {

@@ -200,7 +200,9 @@ describe('hostile statements', () => {
   })
 
   test('a NUL and a text that is too long are 400', async () => {
-    expect((await send({ sql: "SELECT '\0'" })).status).toBe(400)
+    const issues = [{ path: 'sql', message: 'Remove the NUL character.' }]
+    expect(await browsed.platform.api('POST', `${at}/queries`, { sql: "SELECT '\0'" })).toMatchObject({ status: 400, body: { issues } })
+    expect(await browsed.platform.api('POST', `${at}/explain`, { sql: "SELECT '\0'" })).toMatchObject({ status: 400, body: { issues } })
     expect((await send({ sql: `SELECT '${'x'.repeat(200_000)}'` })).status).toBe(400)
     expect((await change([{ kind: 'insert', schema: 'public', table: 'loose', values: { word: 'a\0b' } }])).status).toBe(400)
   })

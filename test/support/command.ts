@@ -101,8 +101,8 @@ export interface CommandLine {
 }
 
 /** The command line of one user in one folder. */
-export function commandLine(target: CommandTarget, cwd: string): CommandLine {
-  const run = (...args: string[]) => runCommand(target, cwd, args)
+export function commandLine(target: CommandTarget, cwd: string, environment?: CommandEnvironment): CommandLine {
+  const run = (...args: string[]) => runCommand(target, cwd, args, environment)
   return Object.assign(run, {
     json: async <Document>(...args: string[]) => JSON.parse((await run(...args, '--json')).out) as Document,
   })
