@@ -12,6 +12,7 @@ import type { MaintenanceScheduler } from '../maintenance/scheduler.ts'
 import { createDockerDisk } from '../runtime/docker/disk-usage.ts'
 import type { ScreenshotService } from '../screenshots/screenshot-service.ts'
 import { createArchiveQuarantine } from '../source/archive.ts'
+import { findProject } from '../store/projects.ts'
 import type { SourceFetcher } from '../source/index.ts'
 import type { PlatformContext } from './context.ts'
 import type { PlatformLan } from './create-lan.ts'
@@ -111,6 +112,11 @@ export async function createFeatureDeps(
         is_quick: isQuick,
         network: lan.status,
         listAppPorts: () => parts.deployments.findPublicPorts(),
+        listUnknownApps: async () =>
+          (await parts.deployments.quarantine.list()).map(({ project_id, deployment_id }) => ({
+            project: store.db.readSync((tx) => findProject(tx, project_id))?.slug ?? project_id,
+            deployment_id,
+          })),
         db: store.db,
         data_dir,
         runtimes: Object.values(runtimes),

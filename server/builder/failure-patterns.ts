@@ -58,9 +58,10 @@ export const failurePatterns: FailurePattern[] = [
   },
   {
     name: 'registry-unknown-host',
-    pattern: /(?:ENOTFOUND|EAI_AGAIN)\b/,
+    pattern:
+      /(?:ENOTFOUND|EAI_AGAIN)\b|Name or service not known|Temporary failure in name resolution|Could not resolve host\b|go: .*dial tcp: lookup \S+/,
     message: 'A hostname could not be resolved.',
-    hint: 'Check that this machine is online and that the registry in .npmrc or HOMEPORT_NPMRC is correct.',
+    hint: 'Check that this machine is online, and that the address of the package registry is correct: for npm in .npmrc or HOMEPORT_NPMRC.',
   },
   {
     name: 'registry-unreachable',

@@ -8,7 +8,7 @@ export const disk: CliCommand = {
   summary: 'Shows what uses disk space, and deletes what is no longer needed.',
   usage: ['disk [--notes]', 'disk clean [KIND..]'],
   options: { notes: 'explain each kind, and what cleaning it means' },
-  details: `Kinds: ${cleanKinds.join(', ')}. Without KIND: all but edge_cache, which would have to be filled again.\nNever deleted: running and sleeping apps, rollback targets, databases, dumps, backups, and data of other programs.`,
+  details: `Kinds: ${cleanKinds.join(', ')}. Without KIND: all but edge_cache, which would have to be filled again, and unknown_apps, which may be missed.\nNever deleted: running and sleeping apps, rollback targets, databases, dumps, backups, and data of other programs.`,
   async run(context) {
     const [subcommand, ...rest] = context.positionals
     if (subcommand === undefined) return show(context)

@@ -189,6 +189,7 @@ const checkHelpTopics: Record<string, HelpTopic> = {
   window: 'trouble',
   network: 'phones',
   apps: 'engine',
+  unknown: 'backups',
   sandbox: 'engine',
   swarm: 'cluster',
   toolchains: 'languages',

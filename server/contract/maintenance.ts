@@ -17,6 +17,7 @@ export const diskKind = z.enum([
   'volume_snapshots',
   'backups',
   'instance_database',
+  'unknown_apps',
   'other',
 ])
 export type DiskKind = z.output<typeof diskKind>
@@ -38,7 +39,7 @@ export const diskUsage = z.object({
 export type DiskUsage = z.output<typeof diskUsage>
 
 /** The kinds that can be cleaned. */
-export const cleanableKind = z.enum(['images', 'build_cache', 'volumes', 'bundles', 'logs', 'edge_cache', 'screenshots', 'other'])
+export const cleanableKind = z.enum(['images', 'build_cache', 'volumes', 'bundles', 'logs', 'edge_cache', 'screenshots', 'unknown_apps', 'other'])
 export type CleanableKind = z.output<typeof cleanableKind>
 
 export const backup = z.object({
@@ -78,11 +79,11 @@ export const diskOperations = {
     group: 'Instance',
     summary: 'Delete data that is no longer needed',
     description:
-      'Deletes builds and bundles beyond `keep_deployments`, remains of failed builds, the build cache, and logs of deleted deployments. Never deletes live deployments, the immediate rollback target, or data of other programs.',
+      'Deletes builds and bundles beyond `keep_deployments`, remains of failed builds, the build cache, and logs of deleted deployments. Never deletes live deployments, the immediate rollback target, or data of other programs. `unknown_apps` stops apps that still run although the database, an older copy, does not know their deployments.',
     access: 'owner',
     params: empty,
     query: empty,
-    body: z.strictObject({ kinds: z.array(cleanableKind).min(1).optional().describe('Default: all kinds except the edge cache.') }),
+    body: z.strictObject({ kinds: z.array(cleanableKind).min(1).optional().describe('Default: all kinds except `edge_cache` and `unknown_apps`.') }),
     success: {
       status: 200,
       json: z.object({

@@ -8,6 +8,7 @@ import { findPreview } from '../store/previews.ts'
 import { findProject, recomputeProjectStatus } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import { getEnvironmentId, getServiceLogName } from './supervised-app.ts'
+import type { Quarantine } from './quarantine.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 import { cleanUpAttempts } from './cleanup.ts'
@@ -70,6 +71,7 @@ const engineRetry_ms = 2_000
 export async function recoverWhenAvailable(
   context: DeploymentContext,
   supervisor: Supervisor,
+  quarantine: Pick<Quarantine, 'holds'>,
   name: RuntimeName,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -78,7 +80,7 @@ export async function recoverWhenAvailable(
       if ((await context.runtime(name).probe()).available) {
         await undoInterruptedForks(context, name)
         await undoInterruptedReplacements(context, name)
-        await recoverApps(context, supervisor, name)
+        await recoverApps(context, supervisor, quarantine, name)
         await cleanUpAttempts(context, name)
         return true
       }
@@ -91,8 +93,13 @@ export async function recoverWhenAvailable(
   return false
 }
 
-/** Restores every app that should be live on this runtime, and removes every other replica. Can be repeated. */
-async function recoverApps(context: DeploymentContext, supervisor: Supervisor, runtime: RuntimeName): Promise<void> {
+/** Restores every app that should be live on this runtime, and removes every other replica that the database knows. Can be repeated. */
+async function recoverApps(
+  context: DeploymentContext,
+  supervisor: Supervisor,
+  quarantine: Pick<Quarantine, 'holds'>,
+  runtime: RuntimeName,
+): Promise<void> {
   const driver = context.runtime(runtime)
   const current = (await context.store.db.read((tx) => listCurrentDeployments(tx))).filter((row) => row.runtime === runtime)
   const existing = await driver.list()
@@ -111,7 +118,8 @@ async function recoverApps(context: DeploymentContext, supervisor: Supervisor, r
     }
   }
   for (const candidate of existing) {
-    if (!adoptedIds.has(candidate.id)) await stopLeftover(context, runtime, candidate.id, 0)
+    if (adoptedIds.has(candidate.id) || (await quarantine.holds(runtime, candidate))) continue
+    await stopLeftover(context, runtime, candidate.id, 0)
   }
 }
 

@@ -12,7 +12,7 @@ export interface ResourcesInUse {
   busy: Set<string>
   /** Deployments that have not ended. */
   open: Set<string>
-  /** Deployments that are live or asleep. */
+  /** Deployments that are live or asleep, or in quarantine. */
   serving: Set<string>
   /** Images by name. */
   images: Set<string>
@@ -58,8 +58,12 @@ export async function readRetained(context: DeploymentContext, projectId: string
   return { rows, ...selectRetained(rows, keep, branches) }
 }
 
-/** Reads every project, one after the other, so that other work is not delayed. `includeUnpruned`: every resource with a row counts as needed. */
-export async function readResourcesInUse(context: DeploymentContext, includeUnpruned: boolean): Promise<ResourcesInUse> {
+/** Reads every project, one after the other, so that other work is not delayed. `includeUnpruned`: every resource with a row counts as needed. `quarantined`: without rows. */
+export async function readResourcesInUse(
+  context: DeploymentContext,
+  includeUnpruned: boolean,
+  quarantined: readonly { project_id: string; deployment_id: string }[],
+): Promise<ResourcesInUse> {
   const inUse: ResourcesInUse = {
     projects: new Set(await context.store.db.read(listProjectIds)),
     busy: new Set(),
@@ -85,6 +89,11 @@ export async function readResourcesInUse(context: DeploymentContext, includeUnpr
         else inUse.folders.add(getBundleFolderName(artifact.directory, context.data_dir))
       }
     }
+  }
+  for (const { project_id, deployment_id } of quarantined) {
+    inUse.projects.add(project_id)
+    inUse.serving.add(deployment_id)
+    inUse.folders.add(deployment_id)
   }
   return inUse
 }

@@ -9,21 +9,18 @@ import { createBackgroundJobs } from '../lib/background-jobs.ts'
 import { isoTime, sleep } from '../lib/clock.ts'
 import {
   findDeploymentById,
-  listQueuedInSlot,
   insertCleanup,
-  insertDeployment,
   listCurrentDeployments,
   listOpenDeployments,
   compareAndSwapStatus,
-  finishSteps,
   updateDeployment,
   listDeploymentsOfProject,
 } from '../store/deployments.ts'
 import { listProjectIdsWithHostnames, deleteDomainsOfProject } from '../store/domains.ts'
 import type { Tx } from '../store/store.ts'
-import { findProject, recomputeProjectStatus, updateProject } from '../store/projects.ts'
+import { findProject, updateProject } from '../store/projects.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
-import { deleteSkippedPushes, listOpenPreviews, upsertPreview, deletePreview } from '../store/previews.ts'
+import { listOpenPreviews, deletePreview } from '../store/previews.ts'
 import { deleteTokensOfProject } from '../store/tokens.ts'
 import { getEnvironmentId } from './supervised-app.ts'
 import { createSupervisor } from './create-supervisor.ts'
@@ -35,8 +32,8 @@ import { createProjectServices, type ProjectServices } from './project-services.
 import { createProjectVolumes, type ProjectVolumes } from './project-volumes.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
 import { followBuildLog, followRuntimeLog } from './log-streams.ts'
-import { publishQueued, endDeployment, endServing, recordCrash, recordRunning, recordServiceCrash } from './outcome.ts'
-import { createDeploymentRow, type EnqueueRequest, linkedRepository, readSource } from './deployment-row.ts'
+import { endDeployment, endServing, recordCrash, recordRunning, recordServiceCrash } from './outcome.ts'
+import { type EnqueueRequest, linkedRepository } from './deployment-row.ts'
 import { requireIsolation } from './isolation.ts'
 import { createSourceExporter } from './source-export.ts'
 import { closePreviewRows, type BranchPush, decidePush, type PushDecision } from './previews.ts'
@@ -44,9 +41,10 @@ import { type ResourcesInUse, readResourcesInUse } from './retention.ts'
 import { pruneAllProjects, runCleanups } from './cleanup.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 import { recoverInterrupted, recoverWhenAvailable } from './recovery.ts'
+import { insertQueuedDeployment } from './insert-queued-deployment.ts'
 import { createProjectRoutes } from './project-routes.ts'
+import { createQuarantine, type Quarantine } from './quarantine.ts'
 import { planRollback } from './rollback-plan.ts'
-import { steps } from './pipeline.ts'
 import { isTerminal } from './status-transitions.ts'
 import type { Supervisor } from './supervisor.ts'
 import { startTemporaryVersion, type TemporaryVersion } from './temporary-versions.ts'
@@ -73,6 +71,9 @@ export interface DeploymentService extends Pick<Supervisor, 'getUsage' | 'readAl
 
   /** Workers, prebuilt images and cron services. */
   services: ProjectServices
+
+  /** Replicas that the database does not know. */
+  quarantine: Pick<Quarantine, 'list' | 'stopAll'>
   volumes: ProjectVolumes
   /** Copies of production's data for branches. */
   forks: Forks
@@ -180,6 +181,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   }
   const logStreamContext = { db: store.db, logs: store.logs, events, clock }
   const supervisor = createSupervisor(context)
+  const quarantine = createQuarantine(context)
   const sourceExporter = createSourceExporter(context)
   /** Runtimes on which leftovers of the previous run have been removed. */
   const recoveredRuntimes = new Set<RuntimeName>()
@@ -229,33 +231,13 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     cleanupsDone.catch((error: unknown) => log.warn('cleanup_postponed', { error }))
   }
 
-  /** Inserts the row of a new deployment; a queued deployment for the same target is replaced. */
-  const insertQueued = (tx: Tx, request: EnqueueRequest, id: string) => {
-    const project = findProject(tx, request.project_id)
-    if (!project) throw new Problem('project_not_found', 'The project was deleted in the meantime.')
-    const deployment = createDeploymentRow(tx, project, request, { id, runtime: options.default_runtime, now: now() })
-    requireIsolation(tx, project, deployment.runtime, readSource(deployment))
-    for (const older of listQueuedInSlot(tx, deployment)) {
-      compareAndSwapStatus(tx, older.id, ['queued'], 'canceled', { finished_at: now() })
-      finishSteps(tx, older.id, 'canceled', now())
-    }
-    insertDeployment(
-      tx,
-      deployment,
-      steps.map(({ name }) => name),
-    )
-    if (deployment.source === 'git' && deployment.branch !== null) deleteSkippedPushes(tx, project.id, deployment.branch)
-    // Uses the creation time of the deployment, which the preview stores as its last push.
-    if (deployment.target === 'preview') upsertPreview(tx, project, deployment.branch ?? '', deployment.created_at)
-    else updateProject(tx, project.id, { stopped_at: null })
-    recomputeProjectStatus(tx, project.id, now())
-    publishQueued(tx, now(), deployment)
-    return deployment
-  }
+  const insertQueued = (tx: Tx, request: EnqueueRequest, id: string) =>
+    insertQueuedDeployment(tx, request, { id, runtime: options.default_runtime, now: now() })
 
   return {
     services,
     volumes,
+    quarantine,
     devSessions,
     forks: createForks(context, supervisor, (tx, request) => insertQueued(tx, request, newId('dpl')).id),
     commands,
@@ -370,7 +352,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
       await deleteOrphanedArchives(context)
       await Promise.all([sourceExporter.deleteLeftovers(), volumes.deleteLeftovers()])
       for (const name of runtimeNames)
-        void recoverWhenAvailable(context, supervisor, name, shutdown.signal).then((isRecovered) => {
+        void recoverWhenAvailable(context, supervisor, quarantine, name, shutdown.signal).then((isRecovered) => {
           if (!isRecovered) return
           recoveredRuntimes.add(name)
           queue.notify()
@@ -378,7 +360,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
       runDueCleanups()
     },
 
-    getResourcesInUse: (includeUnpruned = false) => readResourcesInUse(context, includeUnpruned),
+    getResourcesInUse: async (includeUnpruned = false) => readResourcesInUse(context, includeUnpruned, await quarantine.list()),
     prune: () => pruneAllProjects(context),
 
     resync() {

@@ -23,6 +23,8 @@ export interface DoctorOptions {
   network(): { open: boolean; warning: string | null }
   /** Apps that run as processes, with their non-loopback listen addresses; undefined if the system does not provide them. */
   listAppPorts(): Promise<{ name: string; ports: number[] | undefined }[]>
+  /** Replicas that run although the database does not know them. */
+  listUnknownApps(): Promise<{ project: string; deployment_id: string }[]>
   /** The database servers of projects. */
   databases(): Promise<DoctorCheck[]>
   /** Bought domains, and the own DNS server. */
@@ -49,6 +51,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorCheckWith
         ...options.publicNames(),
         ...(await checkRuntimeDetails(options)),
         checkAppPorts(await options.listAppPorts()),
+        ...checkUnknownApps(await options.listUnknownApps()),
         await checkDiskSpace(options.data_dir),
         ...(await options.backups()),
         ...(await options.databases()),
@@ -65,6 +68,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorCheckWith
         ...(options.window ? [{ name: 'window', status: 'warning' as const, ...options.window }] : []),
         checkNetwork(options.network()),
         checkAppPorts(await options.listAppPorts()),
+        ...checkUnknownApps(await options.listUnknownApps()),
         await checkDiskSpace(options.data_dir),
         await checkDatabaseIntegrity(options.db),
         ...(await options.backups()),
@@ -124,6 +128,19 @@ function checkNetwork({ open, warning }: { open: boolean; warning: string | null
     message: `Open. ${warning ?? ''}`.trim(),
     hint: 'Close it when it is no longer needed: homeport lan off',
   }
+}
+
+function checkUnknownApps(found: { project: string; deployment_id: string }[]): DoctorCheck[] {
+  if (found.length === 0) return []
+  const names = [...new Set(found.map(({ project, deployment_id }) => `${project} (${deployment_id})`))]
+  return [
+    {
+      name: 'unknown apps',
+      status: 'warning',
+      message: `The database does not know ${names.length === 1 ? 'a deployment that is' : `${names.length} deployments that are`} running: ${names.join(', ')}. It may be an older copy. They keep running without traffic.`,
+      hint: 'Deploy what should be live, then stop them: homeport disk clean unknown_apps',
+    },
+  ]
 }
 
 function checkAppPorts(running: { name: string; ports: number[] | undefined }[]): DoctorCheck {

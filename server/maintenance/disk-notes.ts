@@ -21,6 +21,7 @@ const engineNotes: Partial<Record<DiskKind, string>> = {
   volumes: 'Caches of package managers, one per project. The next build creates them again.',
   app_volumes: 'Volumes of projects that run in containers, and of managed services. Never cleaned up.',
   databases: 'The volume of the PostgreSQL server. Never cleaned up.',
+  unknown_apps: 'Apps that run without traffic, because the database, an older copy, does not know their deployments. A cleanup stops them.',
   other: 'Files that apps have written in their containers. A cleanup removes containers that are not live.',
 }
 

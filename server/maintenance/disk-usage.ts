@@ -29,7 +29,7 @@ export interface FreedSpace {
 export interface DiskManagerOptions {
   data_dir: string
   store: Store
-  deployments: Pick<DeploymentService, 'getResourcesInUse' | 'prune'>
+  deployments: Pick<DeploymentService, 'getResourcesInUse' | 'prune' | 'quarantine'>
   docker: DockerDisk
   /** Whether Docker may contain resources of this instance. */
   usesDocker(): Promise<boolean>
@@ -46,8 +46,18 @@ const probeTimeout_ms = 2_000
 const engineCleanTimeout_ms = 120_000
 
 /** The order of a cleanup: on a full disk, kinds whose removal needs no database write go first. */
-const cleanOrder: readonly CleanableKind[] = ['build_cache', 'volumes', 'screenshots', 'edge_cache', 'bundles', 'images', 'other', 'logs']
-const defaultCleanKinds = cleanOrder.filter((kind) => kind !== 'edge_cache')
+const cleanOrder: readonly CleanableKind[] = [
+  'build_cache',
+  'volumes',
+  'screenshots',
+  'edge_cache',
+  'bundles',
+  'images',
+  'unknown_apps',
+  'other',
+  'logs',
+]
+const defaultCleanKinds = cleanOrder.filter((kind) => kind !== 'edge_cache' && kind !== 'unknown_apps')
 const dataFolderKinds = [
   'build_cache',
   'logs',
@@ -197,6 +207,7 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
       if (!kinds.includes(kind)) continue
       if (kind === 'logs') freed.push(await cleanLogs())
       else if (kind === 'edge_cache') freed.push(await cleanEdgeCache())
+      else if (kind === 'unknown_apps') freed.push({ kind, bytes: 0, count: await options.deployments.quarantine.stopAll(), note: null })
       else if (kind === 'build_cache' || kind === 'bundles' || kind === 'screenshots') freed.push(await cleanData(kind))
       if (isEngineKind(kind) && usesDocker) freed.push(await cleanEngine(kind))
     }
@@ -206,7 +217,8 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
   return {
     async measure() {
       const [here, there, { bavail, bsize }] = await Promise.all([measureDataFolder(), measureEngine(), statfs(data_dir)])
-      const kinds = [...there, ...here]
+      const unknownApps = new Set((await options.deployments.quarantine.list()).map(({ deployment_id }) => deployment_id)).size
+      const kinds = [...there, ...here, ...(unknownApps > 0 ? [createUnknownAppsUsage(unknownApps)] : [])]
       return { kinds, total_bytes: kinds.reduce((total, { bytes }) => total + bytes, 0), data_dir, free_bytes: bavail * bsize }
     },
 
@@ -218,6 +230,15 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
     },
   }
 }
+
+const createUnknownAppsUsage = (count: number): DiskUsage => ({
+  kind: 'unknown_apps',
+  location: 'engine',
+  bytes: 0,
+  count,
+  reclaimable_bytes: null,
+  note: findDiskNote('unknown_apps', 'engine'),
+})
 
 const fileExists = (path: string): Promise<boolean> =>
   access(path).then(

@@ -78,15 +78,14 @@ export const failingCases: readonly TestCase[] = [
   },
   { name: 'dockerfile-without-docker', base: 'dockerfile', runtimes: ['process'], fails: { message: 'This project builds from a Dockerfile, but Docker is not available.', hint: 'Install and start Docker, then deploy again. To use framework detection instead, remove the Dockerfile.' } },
   {
-    name: 'bun-missing',
+    name: 'tool-missing',
     base: 'koa',
-    files: { 'package.json': koaPackage({ scripts: { start: 'bun run index.js' } }) },
-    fails: { message: 'The app, `npm run start`, exited during startup with exit code 127 after N s. Bun is not installed (log: “sh: 1: bun: not found”).', hint: 'Add bun to the dependencies (npm install bun) and commit the lock file, or run the script with node.' },
+    files: { 'package.json': koaPackage({ scripts: { start: 'lerna run serve' } }) },
+    fails: { message: 'The app, `npm run start`, exited during startup with exit code 127 after N s. lerna is not installed (log: “sh: 1: lerna: not found”).', hint: 'Add it to package.json: a package manager in packageManager, a tool in devDependencies. Then update the lock file and commit both.' },
   },
   { name: 'monorepo-without-root', base: 'npm-workspaces', fails: { message: 'This repository contains several apps, and root_directory is not set. Apps found: apps/server, apps/site.', hint: 'Set root_directory to the app’s folder, for example apps/server. Create one project per app.' } },
   { name: 'package-json-array', base: 'koa', files: { 'package.json': '["koa"]' }, fails: { message: 'package.json is not a JSON object.', hint: 'A package.json starts with { and lists the app’s packages and scripts. Fix the file, then deploy again.' } },
   { name: 'package-json-broken', base: 'koa', files: { 'package.json': '{ "name": "koa", }' }, fails: { message: 'package.json is not valid JSON: Expected double-quoted property name in JSON at position 17 (line 1 column 18).', hint: 'Fix the file, then deploy again.' } },
-  { name: 'python', files: { 'requirements.txt': 'flask\n', 'app.py': 'print(1)\n' }, fails: { message: 'The source is a Python app (requirements.txt) without a Dockerfile.', hint: 'Add a Dockerfile. Homeport builds any app that has one.' } },
   {
     name: 'peer-conflict',
     base: 'koa',

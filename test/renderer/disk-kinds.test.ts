@@ -20,7 +20,7 @@ describe('disk usage', () => {
   it('has labels for every kind, and for every kind that can be cleaned', () => {
     expect(Object.keys(diskKinds).sort()).toEqual([...diskKind.options].sort())
     expect(Object.keys(cleanUpEffects).sort()).toEqual([...cleanableKind.options].sort())
-    expect([...safeKinds, 'edge_cache'].sort()).toEqual([...cleanableKind.options].sort())
+    expect([...safeKinds, 'edge_cache', 'unknown_apps'].sort()).toEqual([...cleanableKind.options].sort())
   })
 
   it('shows the largest kinds, combines one that is in two places, and sums up the rest', () => {

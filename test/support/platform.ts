@@ -279,7 +279,7 @@ export async function listDockerLeftovers(deploymentId: string): Promise<string[
 }
 
 /** The label of the instance's containers and images, from the platform's log. */
-function readInstanceId(data_dir: string, log: string[]): string {
+export function readInstanceId(data_dir: string, log: string[]): string {
   for (const line of log) {
     const { instance_id } = JSON.parse(line) as { instance_id?: string }
     if (instance_id !== undefined) return instance_id

@@ -16,6 +16,7 @@ export const diskKinds: Record<DiskKind, { name: string; about: string }> = {
   volume_snapshots: { name: 'Volume snapshots', about: 'Manual snapshots, and those taken before a restore or a deletion.' },
   backups: { name: 'Backups', about: 'Backups of the whole instance and hourly copies of the platform database.' },
   instance_database: { name: 'Platform database', about: 'Projects, deployments and settings.' },
+  unknown_apps: { name: 'Unknown apps', about: 'Apps whose deployments the platform database does not know.' },
   other: { name: 'Other', about: 'Work in progress and leftovers of interrupted work.' },
 }
 
@@ -28,10 +29,11 @@ export const cleanUpEffects: Record<CleanableKind, string> = {
   bundles: 'Bundles and archives that are not needed for a rollback.',
   screenshots: 'Screenshots of deployments that are no longer live.',
   edge_cache: 'Responses are slower until the cache fills again.',
+  unknown_apps: 'They stop. Deploy first what should be live.',
   other: 'Leftovers of interrupted work. Work in progress is kept.',
 }
 
-/** Default selection of a cleanup: everything except the edge cache, whose loss slows responses. */
+/** Default selection of a cleanup: without the edge cache, whose loss slows responses, and apps that may be missed. */
 export const safeKinds: readonly CleanableKind[] = ['images', 'build_cache', 'volumes', 'bundles', 'logs', 'screenshots', 'other']
 
 export function isCleanable(kind: DiskKind): kind is CleanableKind {

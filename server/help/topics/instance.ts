@@ -37,6 +37,7 @@ export const instanceTopics: HelpArticle[] = [
         ],
       },
       'Homeport also copies its own database every hour and keeps seven copies. If the database is damaged at startup, Homeport uses the newest intact copy and tells you when it was made.',
+      'Apps that were deployed after that copy keep running, without traffic, because the copy does not know them. The health check lists them. Deploy what should be live, then stop them with homeport disk clean unknown_apps.',
     ],
   },
   {

@@ -9,6 +9,7 @@ export interface OrphanProcess {
   pid: number
   /** As in the process table; together with the pid it identifies a process uniquely. */
   started: string
+  ancestors: number[]
 }
 
 /**
@@ -22,7 +23,12 @@ export async function findOrphans(dataDir: string): Promise<OrphanProcess[]> {
   const markers = [`HOME=${dataDir}${sep}`, `TMPDIR=${dataDir}${sep}`]
   const others = table.filter((row) => !ownPids.has(row.pid))
   const marked = platform() === 'linux' ? await findMarkedByProc(others, markers) : await findMarkedByPs(markers)
-  return others.filter((row) => marked.has(row.pid)).map(({ pid, started }) => ({ pid, started }))
+  const parents = new Map(table.map(({ pid, parent }) => [pid, parent]))
+  const listAncestors = (pid: number): number[] => {
+    const parent = parents.get(pid)
+    return parent === undefined ? [] : [parent, ...listAncestors(parent)]
+  }
+  return others.filter((row) => marked.has(row.pid)).map(({ pid, started }) => ({ pid, started, ancestors: listAncestors(pid) }))
 }
 
 async function findMarkedByProc(rows: { pid: number }[], markers: string[]): Promise<Set<number>> {

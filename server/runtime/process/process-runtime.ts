@@ -278,9 +278,11 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       const unrecorded = [...(await orphans)].filter(
         ([, orphan]) => !appRecords.some((record) => record.pid === orphan.pid && record.started === orphan.started),
       )
+      /** The app whose sandbox started it. */
+      const ownerOf = (orphan: OrphanProcess) => states.find(({ record, alive }) => alive && orphan.ancestors.includes(record.pid))?.record
       return [
         ...states.map(({ record, alive: isAlive }) => describeReplica(record.id, record, isAlive)),
-        ...unrecorded.map(([id]) => describeReplica(id, { project_id: '', deployment_id: '', service: null }, true)),
+        ...unrecorded.map(([id, orphan]) => describeReplica(id, ownerOf(orphan) ?? { project_id: '', deployment_id: '', service: null }, true)),
       ]
     },
 
