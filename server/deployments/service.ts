@@ -136,6 +136,9 @@ export interface DeploymentService extends Pick<Supervisor, 'getUsage' | 'readAl
   /** Resumes the work of the previous run: the queue immediately, apps as soon as their runtime is available. */
   start(): Promise<void>
 
+  /** Resolves once the apps of a runtime that survived the previous run are supervised, maybe never. */
+  whenRecovered(runtime: RuntimeName): Promise<void>
+
   /** Checks all live apps after the machine slept or Docker came back. */
   resync(): void
 
@@ -185,6 +188,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   const sourceExporter = createSourceExporter(context)
   /** Runtimes on which leftovers of the previous run have been removed. */
   const recoveredRuntimes = new Set<RuntimeName>()
+  const recoveries = new Map(runtimeNames.map((name) => [name, Promise.withResolvers<void>()]))
   const cron = createCronScheduler(context, supervisor)
   const services = createProjectServices(context, supervisor, cron, logStreamContext)
   const devSessions = createDevSessions(context, supervisor)
@@ -355,6 +359,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
         void recoverWhenAvailable(context, supervisor, quarantine, name, shutdown.signal).then((isRecovered) => {
           if (!isRecovered) return
           recoveredRuntimes.add(name)
+          recoveries.get(name)?.resolve()
           queue.notify()
         })
       runDueCleanups()
@@ -362,6 +367,8 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
 
     getResourcesInUse: async (includeUnpruned = false) => readResourcesInUse(context, includeUnpruned, await quarantine.list()),
     prune: () => pruneAllProjects(context),
+
+    whenRecovered: async (name) => recoveries.get(name)?.promise,
 
     resync() {
       supervisor.resync()

@@ -1,5 +1,7 @@
 import { Problem } from '../contract/errors.ts'
 import type { ClusterNode, nodeOperations } from '../contract/nodes.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import type { PlacedReplica, RuntimeNode, RuntimeNodes } from '../runtime/nodes.ts'
 import { findDeploymentById } from '../store/deployments.ts'
 import { findProject } from '../store/projects.ts'
@@ -48,10 +50,10 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
         })
         const order = (one: (typeof presented)[number]) => `${one.project_slug} ${one.branch ?? ''} ${one.service ?? ''} ${one.replica}`
         // One that does not answer never reports the end of what ran on it.
-        const isDraining = draining.has(node.id) || (node.is_ready && node.availability === 'drained' && presented.length > 0)
+        const isEmptying = node.is_ready && node.availability === 'drained' && presented.length > 0
         return {
           ...node,
-          availability: isDraining ? 'draining' : node.availability,
+          availability: isEmptying ? 'draining' : node.availability,
           replicas: presented.toSorted((a, b) => order(a).localeCompare(order(b), 'en', { numeric: true })),
         }
       }),
@@ -65,7 +67,7 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
   /** The replicas of apps move before the engine drains the node, because the engine stops a replica before it starts another. */
   const startDraining = async (nodes: RuntimeNodes, node: RuntimeNode): Promise<void> => {
     if (draining.has(node.id)) return
-    await nodes.setAvailability(node.id, 'cordoned')
+    await nodes.setAvailability(node.id, 'draining')
     const drain = Symbol(node.id)
     draining.set(node.id, drain)
     const isCurrent = () => draining.get(node.id) === drain
@@ -76,9 +78,23 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
       if (isCurrent()) await nodes.setAvailability(node.id, 'drained')
     }
     void inTurn(moveReplicas)
-      .catch((error: unknown) => deps.log.warn('node_not_drained', { node: node.name, error }))
+      .catch(async (error: unknown) => {
+        deps.log.warn('node_not_drained', { node: node.name, error })
+        if (isCurrent()) await nodes.setAvailability(node.id, 'cordoned').catch(() => {})
+      })
       .finally(() => isCurrent() && draining.delete(node.id))
   }
+
+  /** A restart goes on with the drains of the previous run, once the apps that it moves are supervised again. */
+  const resumeDrains = async (nodes: RuntimeNodes): Promise<void> => {
+    for (const node of await nodes.list()) if (node.availability === 'draining') await startDraining(nodes, node)
+  }
+  for (const [name, { nodes }] of Object.entries(deps.runtimes) as [RuntimeName, Pick<Runtime, 'nodes'>][])
+    if (nodes)
+      void deps.deployments
+        .whenRecovered(name)
+        .then(() => resumeDrains(nodes))
+        .catch((error: unknown) => deps.log.warn('drains_not_resumed', { runtime: name, error }))
 
   return {
     async listNodes() {

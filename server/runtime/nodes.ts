@@ -1,9 +1,12 @@
 import type { ClusterNode, NodeReplica } from '../contract/nodes.ts'
 
 /** A node as the engine knows it; see the contract for its fields. */
-export interface RuntimeNode extends Omit<ClusterNode, 'availability' | 'replicas'> {
-  /** `drained`: nothing that the engine could move may run there. */
-  availability: 'active' | 'cordoned' | 'drained'
+export interface RuntimeNode extends Omit<ClusterNode, 'replicas'> {
+  /**
+   * `draining`: cordoned until the replicas of apps have moved; stored with the node, so that a restart goes on with it. `drained`: nothing that the
+   * engine could move may run there.
+   */
+  availability: ClusterNode['availability']
   replicas: PlacedReplica[]
 }
 

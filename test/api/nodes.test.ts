@@ -10,6 +10,7 @@ import { until } from '../support/until.ts'
 function createCluster(...placed: [name: string, ...replicas: string[]][]) {
   const events: string[] = []
   const moves: PromiseWithResolvers<void>[] = []
+  const recovered = Promise.withResolvers<void>()
   const nodes = placed.map(([name, ...replicas], index) =>
     runtimeNode(
       name,
@@ -38,6 +39,7 @@ function createCluster(...placed: [name: string, ...replicas: string[]][]) {
       },
     },
     deployments: {
+      whenRecovered: () => recovered.promise,
       async moveReplicas(isAffected: (id: string) => boolean) {
         const affected = nodes.flatMap((node) => node.replicas.filter(({ id }) => isAffected(id)))
         events.push(`move ${affected.map(({ id }) => id).join(' ')}`)
@@ -54,6 +56,7 @@ function createCluster(...placed: [name: string, ...replicas: string[]][]) {
   return {
     events,
     moves,
+    recovered,
     find,
     handlers,
     update: async (node: string, availability: 'active' | 'cordoned' | 'drained') =>
@@ -72,13 +75,13 @@ test('a drain keeps new replicas away, then moves those that run, then drains th
   const cluster = createCluster(['a', 'r1'], ['b', 'r2', 'r3'])
   expect((await cluster.update('b', 'drained')).node.availability).toBe('draining')
   await until(() => cluster.moves[0], { what: 'the move' })
-  expect(cluster.events).toEqual(['b cordoned', 'move r2 r3'])
+  expect(cluster.events).toEqual(['b draining', 'move r2 r3'])
   expect(await stateOf(cluster, 'b')).toBe('draining')
   // Again, while it drains.
   await cluster.update('b', 'drained')
   cluster.moves[0]?.resolve()
   await until(async () => ((await stateOf(cluster, 'b')) === 'drained' ? true : undefined), { what: 'the drained node' })
-  expect(cluster.events).toEqual(['b cordoned', 'move r2 r3', 'moved', 'b drained'])
+  expect(cluster.events).toEqual(['b draining', 'move r2 r3', 'moved', 'b drained'])
   await cluster.remove('b')
   expect(cluster.events.at(-1)).toBe('b removed')
 })
@@ -110,12 +113,25 @@ test('a node that is activated and drained again is drained by the second reques
   expect(cluster.events.filter((event) => event === 'b drained')).toHaveLength(1)
 })
 
+test('a drain that a restart interrupted goes on once the apps are supervised again', async () => {
+  const cluster = createCluster(['a'], ['b', 'r1'], ['c', 'r2'])
+  cluster.find('id-b').availability = 'draining'
+  cluster.find('id-c').availability = 'cordoned'
+  expect(await stateOf(cluster, 'b')).toBe('draining')
+  expect(cluster.events).toEqual([])
+  cluster.recovered.resolve()
+  await until(() => cluster.moves[0], { what: 'the move' })
+  cluster.moves[0]?.resolve()
+  await until(() => cluster.events.includes('b drained') || undefined, { what: 'the drained node' })
+  expect(cluster.events).toEqual(['b draining', 'move r1', 'moved', 'b drained'])
+})
+
 test('a node that does not answer is drained at once, because nothing of it can be moved', async () => {
   const cluster = createCluster(['a'], ['b', 'r1'])
   cluster.find('id-b').is_ready = false
   await cluster.update('id-b', 'drained')
   await until(() => cluster.events.includes('b drained') || undefined, { what: 'the drained node' })
-  expect(cluster.events).toEqual(['b cordoned', 'b drained'])
+  expect(cluster.events).toEqual(['b draining', 'b drained'])
   await cluster.remove('b')
 })
 

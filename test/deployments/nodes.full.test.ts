@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ClusterNode } from '../../server/contract/nodes.ts'
 import { makeRepository } from '../support/repository.ts'
@@ -19,9 +22,12 @@ describe.skipIf(!requires('swarm').ok)('nodes of a cluster', () => {
   let platform: TestPlatform
   const repository = makeRepository(app)
 
+  const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
+  const start = () => startTestPlatform({ runtime: 'swarm', data_dir, docker_candidates: [`unix://${swarm.socket(1)}`], registry: swarm.registry })
+
   beforeAll(async () => {
     swarm = await startSwarm(3)
-    platform = await startTestPlatform({ runtime: 'swarm', docker_candidates: [`unix://${swarm.socket(1)}`], registry: swarm.registry })
+    platform = await start()
     for (const slug of ['three', 'one']) {
       await platform.createProject({ slug, repo_url: repository.url })
       expect(await platform.waitForEnd(slug, (await platform.deploy(slug)).id)).toMatchObject({ status: 'ready' })
@@ -112,6 +118,18 @@ describe.skipIf(!requires('swarm').ok)('nodes of a cluster', () => {
     expect(balanced).toEqual([])
     await waitForCounts('three', [1, 1, 1])
     expect((await platform.api('POST', '/instance/nodes/balance')).body).toEqual({ moved: 0 })
+  }, 240_000)
+
+  test('a drain goes on after a crash of the platform', async () => {
+    const drained = (await listNodes()).find((node) => !node.is_control_plane && placedOn(node, 'three') === 1)!
+    expect((await change(drained.name, 'drained')).body.node).toMatchObject({ availability: 'draining' })
+    await platform.kill()
+    platform = await start()
+    await waitForNode({ name: drained.name, availability: 'drained', replicas: [] })
+    expect((await countOf('three')).toSorted((a, b) => a - b)).toEqual([0, 1, 2])
+    await change(drained.name, 'active')
+    expect(await platform.api('POST', '/instance/nodes/balance')).toMatchObject({ status: 200, body: { moved: 1 } })
+    await waitForCounts('three', [1, 1, 1])
   }, 240_000)
 
   test('a cordoned node takes no new replicas and keeps those that run', async () => {

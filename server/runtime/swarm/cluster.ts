@@ -17,6 +17,7 @@ export interface SwarmNode {
   is_leader: boolean
   is_ready: boolean
   availability: 'active' | 'pause' | 'drain'
+  labels: Record<string, string>
   cpus: number
   memory_mb: number
   engine_version: string | null
@@ -71,7 +72,7 @@ export interface RawNode {
   ID: string
   Description?: { Hostname?: string; Resources?: { NanoCPUs?: number; MemoryBytes?: number }; Engine?: { EngineVersion?: string } }
   Status?: { State?: string; Addr?: string }
-  Spec?: { Role?: string; Availability?: string }
+  Spec?: { Role?: string; Availability?: string; Labels?: Record<string, string> }
   ManagerStatus?: { Leader?: boolean; Addr?: string }
 }
 
@@ -87,6 +88,7 @@ export async function listNodes(docker: Docker, { node_id, node_address }: Swarm
     is_leader: ManagerStatus?.Leader === true,
     is_ready: Status?.State === 'ready',
     availability: Spec?.Availability === 'pause' || Spec?.Availability === 'drain' ? Spec.Availability : 'active',
+    labels: Spec?.Labels ?? {},
     cpus: (Description?.Resources?.NanoCPUs ?? 0) / 1e9,
     memory_mb: Math.round((Description?.Resources?.MemoryBytes ?? 0) / 2 ** 20),
     engine_version: Description?.Engine?.EngineVersion ?? null,

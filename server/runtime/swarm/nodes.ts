@@ -7,13 +7,17 @@ import { getStatusCode } from '../docker/errors.ts'
 import type { WithPlainFailures } from '../docker/translate-failures.ts'
 import { BuildFailure } from '../runtime.ts'
 import type { PlacedReplica, RuntimeNode, RuntimeNodes } from '../nodes.ts'
-import { listNodes, requireManager, type RawNode } from './cluster.ts'
+import { listNodes, requireManager, type RawNode, type SwarmNode } from './cluster.ts'
 import { hasEnded, isUnwanted, listTasks, type SwarmTask } from './tasks.ts'
 
 /** The port on which managers accept nodes, if the swarm reports none. */
 const managerPort = 2377
 
-const swarmAvailability = { active: 'active', cordoned: 'pause', drained: 'drain' } as const
+const swarmAvailability = { active: 'active', cordoned: 'pause', draining: 'pause', drained: 'drain' } as const
+/** Marks a node whose replicas are being moved, by the instance that moves them. */
+const drainingLabel = 'homeport.draining'
+
+type NodeSpec = NonNullable<RawNode['Spec']>
 
 /** The nodes of the swarm. `withPlainFailures` translates the errors of the engine. */
 export function createSwarmNodes(engine: DockerEngine, withPlainFailures: WithPlainFailures): RuntimeNodes {
@@ -27,11 +31,11 @@ export function createSwarmNodes(engine: DockerEngine, withPlainFailures: WithPl
   }
 
   /** A node may be changed by somebody else between the reading and the writing of its specification. */
-  const updateSpec = async (docker: Docker, nodeId: string, change: Record<string, string>): Promise<void> => {
+  const updateSpec = async (docker: Docker, nodeId: string, change: (spec: NodeSpec) => NodeSpec): Promise<void> => {
     for (let attempt = 0; ; attempt++) {
-      const { Version, Spec } = (await docker.getNode(nodeId).inspect()) as { Version: { Index: number }; Spec: Record<string, unknown> }
+      const { Version, Spec } = (await docker.getNode(nodeId).inspect()) as { Version: { Index: number }; Spec: NodeSpec }
       try {
-        await docker.getNode(nodeId).update({ version: Version.Index, ...Spec, ...change })
+        await docker.getNode(nodeId).update({ version: Version.Index, ...change(Spec) })
         return
       } catch (error) {
         if (attempt >= 5 || !/out of sequence/i.test(String(error))) throw error
@@ -52,11 +56,11 @@ export function createSwarmNodes(engine: DockerEngine, withPlainFailures: WithPl
         ])
         const byId = new Map(services.map((service) => [service.ID, service]))
         const placed = (nodeId: string) => tasks.filter(({ node_id, service_id }) => node_id === nodeId && byId.has(service_id)).filter(isPresent)
-        return nodes.map((node): RuntimeNode => {
+        return nodes.map(({ labels: nodeLabels, ...node }): RuntimeNode => {
           const own = placed(node.id)
           return {
             ...node,
-            availability: node.availability === 'pause' ? 'cordoned' : node.availability === 'drain' ? 'drained' : 'active',
+            availability: readAvailability(node.availability, nodeLabels[drainingLabel] === engine.options.instance_id),
             is_control_plane: node.id === swarm.node_id,
             reserved_mb: own.reduce((sum, { service_id }) => sum + readReservation(byId.get(service_id)), 0),
             replicas: own.map((task) => describeReplica(task, byId.get(task.service_id))),
@@ -67,14 +71,18 @@ export function createSwarmNodes(engine: DockerEngine, withPlainFailures: WithPl
     setAvailability: (nodeId, availability) =>
       guard(async () => {
         const { docker } = await requireManager(engine)
-        await updateSpec(docker, nodeId, { Availability: swarmAvailability[availability] })
+        await updateSpec(docker, nodeId, ({ Labels: { [drainingLabel]: _, ...others } = {}, ...spec }) => ({
+          ...spec,
+          Availability: swarmAvailability[availability],
+          Labels: availability === 'draining' ? { ...others, [drainingLabel]: engine.options.instance_id } : others,
+        }))
       }),
 
     remove: (nodeId) =>
       guard(async () => {
         const { docker } = await requireManager(engine)
         const { Spec } = (await docker.getNode(nodeId).inspect()) as RawNode
-        if (Spec?.Role === 'manager') await updateSpec(docker, nodeId, { Role: 'worker' })
+        if (Spec?.Role === 'manager') await updateSpec(docker, nodeId, (spec) => ({ ...spec, Role: 'worker' }))
         for (let attempt = 0; ; attempt++) {
           try {
             await docker.getNode(nodeId).remove({ force: true })
@@ -97,6 +105,11 @@ export function createSwarmNodes(engine: DockerEngine, withPlainFailures: WithPl
         return { address: `${formatHost(swarm.node_address)}:${port}`, token: role === 'manager' ? JoinTokens.Manager : JoinTokens.Worker }
       }),
   }
+}
+
+function readAvailability(availability: SwarmNode['availability'], isDraining: boolean): RuntimeNode['availability'] {
+  if (availability === 'pause') return isDraining ? 'draining' : 'cordoned'
+  return availability === 'drain' ? 'drained' : 'active'
 }
 
 /** Whether a task still has its node; one that ends there does too. */
