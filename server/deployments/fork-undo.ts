@@ -37,14 +37,15 @@ export async function undoFork(context: DeploymentContext, { project_id, branch,
   })
 }
 
-/** Must run before the apps of a runtime start, so that none sees an incomplete copy. */
-export async function undoInterruptedForks(context: DeploymentContext, runtime: RuntimeName): Promise<void> {
+/** Must run before the apps of a runtime start, so that none sees an incomplete copy. `isLast`: what fails is not tried again. */
+export async function undoInterruptedForks(context: DeploymentContext, runtime: RuntimeName, isLast: boolean): Promise<void> {
   for (const row of await context.store.db.read(listUnfinishedForks)) {
     if ((JSON.parse(row.undo ?? '{}') as ForkUndo).runtime !== runtime) continue
     try {
       await undoFork(context, row)
       context.log.info('interrupted_fork_reverted', { project: row.project_id, branch: row.branch })
     } catch (error) {
+      if (!isLast) throw error
       context.log.error('interrupted_fork_revert_failed', { project: row.project_id, branch: row.branch, error })
     }
   }

@@ -63,6 +63,8 @@ export async function recoverInterrupted(context: DeploymentContext): Promise<vo
 }
 
 const engineRetry_ms = 2_000
+/** One app whose data cannot be restored must not keep all others from starting. */
+const maxUndoAttempts = 5
 
 /**
  * Restores the apps of a runtime once it is available; until then their pages show that they are starting. Leftovers of dead attempts are removed
@@ -75,11 +77,12 @@ export async function recoverWhenAvailable(
   name: RuntimeName,
   signal: AbortSignal,
 ): Promise<boolean> {
-  while (!signal.aborted) {
+  for (let undoing = 1; !signal.aborted;) {
     try {
       if ((await context.runtime(name).probe()).available) {
-        await undoInterruptedForks(context, name)
-        await undoInterruptedReplacements(context, name)
+        const isLast = undoing++ >= maxUndoAttempts
+        await undoInterruptedForks(context, name, isLast)
+        await undoInterruptedReplacements(context, name, isLast)
         await recoverApps(context, supervisor, quarantine, name)
         await cleanUpAttempts(context, name)
         return true

@@ -55,7 +55,7 @@ async function undoReplacement(context: ReplacementContext, { id, project_id, ru
 }
 
 /** Must run before the apps of a runtime start, so that none sees partly replaced files. */
-export async function undoInterruptedReplacements(context: ReplacementContext, runtime: RuntimeName): Promise<void> {
+export async function undoInterruptedReplacements(context: ReplacementContext, runtime: RuntimeName, isLast: boolean): Promise<void> {
   for (const id of await readdir(join(context.data_dir, 'volume-snapshots')).catch((): string[] => [])) {
     const text = await readFile(getMarkFile(context.data_dir, id), 'utf8').catch(() => undefined)
     const mark = text === undefined ? undefined : parseMark(text)
@@ -64,6 +64,7 @@ export async function undoInterruptedReplacements(context: ReplacementContext, r
       await undoReplacement(context, mark)
       context.log.info('interrupted_volume_replacement_reverted', { volume: id })
     } catch (error) {
+      if (!isLast) throw error
       context.log.error('interrupted_volume_replacement_revert_failed', { volume: id, error })
     }
   }

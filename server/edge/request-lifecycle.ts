@@ -37,6 +37,14 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
   protected bodyTimeout: BodyTimeout | undefined
   #stopWaiting: (() => void) | undefined
   protected readonly destroy = (): void => void this.transport.destroy()
+  /** The route was replaced, and its drain has ended. */
+  readonly #cut = (): void => {
+    if (this.hasStarted || this.exchange === undefined || this.transport.destroyed) return this.destroy()
+    this.exchange.abort()
+    // The app may have received it, so that only a request without effects is sent again (RFC 9110, 9.2.2).
+    const isRepeatable = (this.method === 'GET' || this.method === 'HEAD') && !this.hasBody()
+    this.onError(isRepeatable ? 'rerouted' : 'closed')
+  }
   readonly #onTarget = (target: RouteTarget | undefined, hasWaited: boolean): void => {
     if (hasWaited) this.metrics.markReady()
     this.#serveTarget(target)
@@ -56,7 +64,7 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
     const redirect = this.isProbe ? undefined : checkHttpsAndServerName(this.edge, this.transport, this)
     if (redirect === undefined) return this.#dispatch()
     this.routeTarget = this.edge.router.find(this.host, this.isLoopbackClient)
-    this.routeTarget?.addRequest(this.destroy, this.isProbe)
+    this.routeTarget?.addRequest(this.#cut, this.isProbe)
     if (this.routeTarget) this.metrics.setTarget(this.routeTarget, null)
     this.send(redirect)
   }
@@ -71,7 +79,7 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
     if (target === undefined) return this.#sendPage('unknown_host')
     const { upstream, site } = target
     this.routeTarget = target
-    target.addRequest(this.destroy, this.isProbe)
+    target.addRequest(this.#cut, this.isProbe)
     if (!this.isProbe) {
       this.metrics.setTarget(target, upstream ? 'bypass' : site ? 'hit' : null)
       const capture = this.metrics.startCapture(this)
@@ -155,7 +163,7 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
 
   /** The route target no longer waits for this request. */
   #leaveTarget(): void {
-    this.routeTarget?.removeRequest(this.destroy, this.isProbe)
+    this.routeTarget?.removeRequest(this.#cut, this.isProbe)
     this.routeTarget = undefined
   }
 

@@ -9,6 +9,7 @@ export interface Transport {
   readonly protocol?: string
   /** The server name (SNI) of the TLS client, if it sent one. */
   readonly servername?: string | false | null
+  readonly destroyed?: boolean
   destroy(): unknown
 }
 

@@ -132,6 +132,28 @@ describe.skipIf(!requires('swarm').ok)('nodes of a cluster', () => {
     await waitForCounts('three', [1, 1, 1])
   }, 240_000)
 
+  test('a node that is killed costs no request, and its replicas start on the others', async () => {
+    const killed = (await listNodes()).find(({ is_control_plane, is_leader }) => !is_control_plane && !is_leader)!
+    const number = [1, 2, 3].find((node) => swarm.address(node) === killed.address)!
+    const failures = await failuresDuring(async () => {
+      await swarm.run('node-kill', number)
+      await until(
+        async () => {
+          const nodes = await listNodes()
+          expect(nodes.find(({ id }) => id === killed.id)?.is_ready).toBe(false)
+          expect(nodes.filter(({ is_ready }) => is_ready).reduce((sum, node) => sum + placedOn(node, 'three'), 0)).toBe(3)
+          return true
+        },
+        { what: 'three replicas on the other nodes' },
+      )
+    })
+    expect(failures).toEqual([])
+    await swarm.run('node-start', number)
+    await waitForNode({ id: killed.id, is_ready: true })
+    expect(await platform.api('POST', '/instance/nodes/balance')).toMatchObject({ status: 200, body: { moved: 1 } })
+    await waitForCounts('three', [1, 1, 1])
+  }, 240_000)
+
   test('a cordoned node takes no new replicas and keeps those that run', async () => {
     const cordoned = (await listNodes()).find(({ is_control_plane }) => !is_control_plane)!
     expect((await change(cordoned.id, 'cordoned')).body.node).toMatchObject({ availability: 'cordoned', replicas: cordoned.replicas })

@@ -70,8 +70,8 @@ test.each([
   })
   await interrupted
   expect(marks()).toEqual(['replacing'])
-  await undoInterruptedReplacements(context, 'docker')
+  await undoInterruptedReplacements(context, 'docker', true)
   expect(volumes.get('prj_1.data')).toBe('half')
-  await undoInterruptedReplacements(context, 'process')
+  await undoInterruptedReplacements(context, 'process', true)
   expect([volumes.get('prj_1.data'), ...marks()]).toEqual([before])
 })

@@ -80,7 +80,7 @@ describe.each(edgePaths)('the request log, $name', ({ fast_path }) => {
   }
 
   test('a forwarded request with all that is known of it', async () => {
-    const before = Date.now()
+    const before = edge.now()
     const response = await get(edge.port, '/page?x=1', { headers: { 'user-agent': 'tester/1' } })
     const [record] = await take()
     expect(record).toEqual({

@@ -132,6 +132,19 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     sockets.close()
   })
 
+  test('a request that the replaced app never answers is sent to the new one, if it may be repeated', async () => {
+    let arrived = 0
+    const dead = await startApp(() => arrived++)
+    apps.push(dead)
+    const fresh = await says('new')
+    await edge.routeToPort(dead.port)
+    const waiting = [get(edge.port, '/'), get(edge.port, '/', { method: 'HEAD' }), get(edge.port, '/', { method: 'POST', body: 'x' })]
+    await until(() => arrived === 3 || undefined, { what: 'the requests at the app' })
+    await edge.edge.setRoute('app.localhost', upstreamRoute(fresh.port), { drain_ms: 0 })
+    const [got, head, posted] = await Promise.all(waiting)
+    expect([got?.status, got?.text, head?.status, posted?.status]).toEqual([200, 'new', 200, 502])
+  })
+
   test('an open WebSocket ends the drain when it closes', async () => {
     const old = await says('old')
     const sockets = new WebSocketServer({ server: old.server })

@@ -56,7 +56,7 @@ test('the table lists exactly the Electron APIs in use, each with an existing te
   const named = rows.flatMap((row) => [...(row.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, api]) => api!.replace(".once('", ".on('")))
   expect(named.sort()).toEqual(usedOfElectron())
   for (const row of rows) expect(row).toMatch(/\| (?:`[\w/-]+\.test\.ts`(?:, )?)+ \|$|the checklist of the README \|$/)
-  const tests = new Set([...table.matchAll(/([\w/-]+\.test\.ts)`/g)].map(([, name]) => name!))
+  const tests = new Set([...table.matchAll(/([\w/.-]+\.test\.ts)`/g)].map(([, name]) => name!))
   const isThere = (name: string) => ['test/main', 'test'].some((folder) => existsSync(join(root, folder, name)) || existsSync(join(root, name)))
   expect([...tests].filter((name) => !isThere(name))).toEqual([])
 })

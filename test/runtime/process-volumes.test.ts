@@ -1,11 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { packFiles } from '../../server/lib/pack-files.ts'
-import { importLocalVolume } from '../../server/runtime/process/volumes.ts'
+import { importLocalVolume, removeLocalVolume } from '../../server/runtime/process/volumes.ts'
+import { until } from '../support/until.ts'
 
 let folder: string
 beforeEach(() => {
@@ -32,4 +35,15 @@ test('an archive whose source fails, and one that is not an archive, are refused
   await expect(importLocalVolume(folder, 'vol', Readable.from(readHalf()))).rejects.toThrow('The disk failed.')
   await expect(importLocalVolume(folder, 'vol', Readable.from([Buffer.from('no archive'.repeat(200))]))).rejects.toThrow('tar ended with')
   expect(readdirSync(join(folder, 'volumes/vol'))).toEqual([])
+})
+
+test('a volume is removed although the copy of a killed platform goes on', async () => {
+  const part = join(folder, 'volumes/.vol.part')
+  mkdirSync(part, { recursive: true })
+  const copying = spawn('/bin/sh', ['-c', 'n=0; while echo "$n" >"$0/$n"; do n=$((n + 1)); done', part], { stdio: 'ignore' })
+  const ended = once(copying, 'exit')
+  await until(() => readdirSync(part).length > 100 || undefined, { what: 'the copy to begin' })
+  expect(await removeLocalVolume(folder, 'vol')).toBe(true)
+  await ended
+  expect(readdirSync(join(folder, 'volumes'))).toEqual([])
 })

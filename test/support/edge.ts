@@ -14,6 +14,8 @@ export const edgePaths = [
 export interface TestEdge {
   edge: Edge
   port: number
+  /** The time by the edge's clock, in milliseconds since 1970. */
+  now(): number
   /** Advances the edge's clock, which its timeouts use. Time also passes on its own. */
   advance(ms: number): Promise<void>
   /** Advances the clock until there is a response, for responses that only come after a timeout. */
@@ -37,6 +39,7 @@ export async function startEdge(options: Partial<EdgeOptions> & { clock?: TestCl
   return {
     edge,
     port,
+    now: clock.now,
     advance: (ms) => clock.advance(ms),
     async advanceUntilDone(response) {
       let isSettled: true | undefined

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { cp, lstat, mkdir, readdir, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
@@ -78,7 +79,12 @@ export async function removeLocalVolume(dataDir: string, id: string): Promise<bo
   return true
 }
 
-const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true, maxRetries: 5 })
+/** A program that a killed platform had started may still copy into the folder; it fails once the folder has another name. */
+async function removeFolder(folder: string): Promise<void> {
+  const renamed = join(dirname(folder), `.removed-${randomUUID()}`)
+  await rename(folder, renamed).catch(() => {})
+  for (const path of [renamed, folder]) await rm(path, { recursive: true, force: true, maxRetries: 5 })
+}
 
 /** A copy gets the name of its volume once it is complete. */
 const getPartFolder = (dataDir: string, id: string) => join(getVolumesFolder(dataDir), `.${toPathSegment(id)}.part`)
@@ -137,7 +143,9 @@ export async function cloneVolume(dataDir: string, id: string, folder: string): 
 }
 
 export async function restoreClone(dataDir: string, id: string, folder: string): Promise<boolean> {
-  if (!(await cloneFolder(folder, getPartFolder(dataDir, id)))) return false
+  const part = getPartFolder(dataDir, id)
+  await removeFolder(part)
+  if (!(await cloneFolder(folder, part))) return false
   await replaceVolume(dataDir, id)
   return true
 }
