@@ -78,9 +78,14 @@ export function createSleepProbe(options: { runtime: 'process' | 'docker'; data_
     findContainer: containerOf,
     findGroupLeaders: leadersOf,
     waitForState: (id, wanted) =>
-      until(async () => ((await depth(id).catch(() => undefined)) === wanted ? true : undefined), {
-        what: `${id} to be ${wanted}`,
-      }),
+      until(
+        async () => {
+          const state = await depth(id)
+          if (state !== wanted) throw new Error(state)
+          return true
+        },
+        { what: `${id} to be ${wanted}` },
+      ),
   }
 }
 
