@@ -181,7 +181,8 @@ volumes: { files: {} }
     failures: () => [...new Map(failures.map((one) => [JSON.stringify([one.request.operation, one.wrong]), one])).values()],
     sent: () => sent,
     /** The share of the operations that can succeed here of which at least one request did. */
-    succeeded: () => [...seen.values()].filter((statuses) => [...statuses].some((status) => status < 300)).length / possibleOperations.length,
+    /** The operations of which no request succeeded. */
+    neverSucceeded: () => possibleOperations.filter((id) => ![...(seen.get(id) ?? [])].some((status) => status < 300)),
     isHealthy: async () => (await platform.api('GET', '/healthz')).status === 200 && (await platform.api('GET', '/v1/projects')).status === 200,
     async close() {
       await platform.remove()

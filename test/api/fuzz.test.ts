@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { fuzzed } from './fuzz-requests.ts'
+import { fuzzed, possibleOperations } from './fuzz-requests.ts'
 import { readCorpus, createFuzzer } from './fuzz-run.ts'
 
 /** Requests generated from the contract, and all past failures. `npm run test:full` sends 20 000 others. */
@@ -16,7 +16,8 @@ describe('generated requests', () => {
     expect(fuzzing.failures()).toEqual([])
     expect(fuzzing.sent()).toBe(count)
     // Requests that never succeed would prove little.
-    expect(fuzzing.succeeded()).toBeGreaterThan(0.6)
+    const never = fuzzing.neverSucceeded()
+    expect(never.length, never.join(', ')).toBeLessThan(0.4 * possibleOperations.length)
     expect(await fuzzing.isHealthy()).toBe(true)
   })
 

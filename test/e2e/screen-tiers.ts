@@ -55,6 +55,7 @@ const represented: Record<string, string[]> = {
   'domains-order': ['domains-add', 'domains-offers', 'domains-transfer'],
   'network-public': ['domains-certificates'],
   network: ['password'],
+  disk: ['disk-unknown-apps'],
   'cache-purge': ['disk-clean'],
   desktop: ['desktop-browser'],
   'token-made': ['token-dialog', 'token-revoke'],

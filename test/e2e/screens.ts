@@ -7,6 +7,7 @@ import { browserScreens } from './browser-screens.ts'
 import { devScreens } from './dev-screens.ts'
 import { withUpgrade } from './database-upgrade.ts'
 import { pullRequestScreens } from './pull-request-screens.ts'
+import { diskScreens } from './disk-screens.ts'
 import { domainScreens } from './domain-screens.ts'
 import { nodeScreens } from './node-screens.ts'
 import { publicNameScreens } from './public-name-screens.ts'
@@ -228,8 +229,7 @@ export const screens = (ids: SeededIds): Screen[] => [
       await waitForDialog(page)
     },
   },
-  { name: 'disk', path: 'instance/disk' },
-  { name: 'disk-clean', path: 'instance/disk?do=clean', act: waitForDialog },
+  ...diskScreens,
   { name: 'backups', path: 'instance/backups' },
   { name: 'desktop', path: 'instance/desktop', alters_page: true, before: installFakeBridge },
   { name: 'desktop-browser', path: 'instance/desktop' },
