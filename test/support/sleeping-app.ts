@@ -78,7 +78,7 @@ export function createSleepProbe(options: { runtime: 'process' | 'docker'; data_
     findContainer: containerOf,
     findGroupLeaders: leadersOf,
     waitForState: (id, wanted) =>
-      until(
+      until<true>(
         async () => {
           const state = await depth(id)
           if (state !== wanted) throw new Error(state)
