@@ -78,8 +78,8 @@ export function createSleepProbe(options: { runtime: 'process' | 'docker'; data_
     findContainer: containerOf,
     findGroupLeaders: leadersOf,
     waitForState: (id, wanted) =>
-      until<true>(
-        async () => {
+      until(
+        async (): Promise<true> => {
           const state = await depth(id)
           if (state !== wanted) throw new Error(state)
           return true
