@@ -60,11 +60,7 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
 
           const search = page.getByRole('searchbox', { name: 'Search projects' })
           await search.focus()
-          const firstSearch = await measureInteraction(
-            page,
-            () => typeText(page, 'project-42'),
-            "document.querySelector('.project-list')?.textContent.includes('Project 42')",
-          )
+          const firstSearch = await measureInteraction(page, () => typeText(page, 'project-42'), mainShows('Project 42'))
           answers('first search among 10 000', firstSearch)
           await page.getByText(/of 10,001 projects/).waitFor({ timeout: 60_000 })
           // The next search starts from the whole list, so that leftovers of the previous one are not taken for its result.
@@ -77,11 +73,7 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
           for (const words of ['7', '77', 'git.example.com/team/project-99'])
             answers(
               'search among 10 000',
-              await measureInteraction(
-                page,
-                () => typeText(page, words),
-                `document.querySelector('.projects-count')?.textContent.includes(' of ')`,
-              ).finally(clear),
+              await measureInteraction(page, () => typeText(page, words), mainShows(' of 10,001 projects')).finally(clear),
             )
           // A user scrolls to the end, after which all rows are loaded.
           while (!(await page.getByText(/^10,001 projects/).isVisible()))
@@ -102,16 +94,16 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
             await measureInteraction(
               page,
               () => typeText(page, '9876'),
-              "document.querySelector('.palette-list')?.textContent.includes('Project 9876')",
+              "document.querySelector('[role=dialog]')?.textContent.includes('Project 9876')",
             ),
           )
           await page.keyboard.press('Escape')
 
           await page.goto(`${dashboardUrl}projects/${bigProject}/deployments`)
-          await page.locator('.deployment-row').first().waitFor()
+          await page.locator(deploymentLink).first().waitFor()
           await page.mouse.move(viewport.width / 2, 500)
           scrolls('deployments, wheel', await measureFrames(page, () => scrollByWheel(page, turns, 600)))
-          note(at('deployments, rows on the page'), '', await page.locator('.deployment-row').count(), 'under 100', under(100))
+          note(at('deployments, rows on the page'), '', await page.locator(deploymentLink).count(), 'under 100', under(100))
 
           await page.goto(`${dashboardUrl}projects/flood/deployments/${id}`)
           await page.getByTestId('log-foot').filter({ hasText: 'Complete' }).waitFor({ timeout: 60_000 })
@@ -150,7 +142,7 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
             await tab.click()
             await page.waitForFunction(selector)
             await page.goBack()
-            await page.waitForFunction("document.querySelector('.overview')")
+            await page.waitForFunction(mainShows('Last 24 hours'))
             answers(`to ${name} from cache`, await measureInteraction(page, () => tab.click(), selector))
           }
         } finally {
@@ -175,13 +167,18 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
   }))
 }
 
+/** What the page itself is asked: whether a text is on the screen. */
+const mainShows = (text: string): string => `document.querySelector('main')?.textContent.includes(${JSON.stringify(text)})`
+
+const deploymentLink = 'main a[href*="/deployments/dpl_"]'
+
 /** Screens that are opened and left again, and what is visible when they are ready. */
 const tabScreens: [name: string, isThere: string][] = [
-  ['Deployments', "document.querySelector('.deployment-row')"],
+  ['Deployments', `document.querySelector('${deploymentLink}')`],
   ['Logs', "document.querySelector('[data-testid=log-panel]')"],
-  ['Metrics', "document.querySelector('.metrics-head')"],
-  ['Environment', "document.querySelector('.env') && !document.querySelector('main .skeleton')"],
-  ['Settings', "document.querySelector('.settings')"],
+  ['Metrics', mainShows('30 days')],
+  ['Storage', mainShows('No database yet')],
+  ['Settings', mainShows('Root directory')],
 ]
 
 /** A new browser with an empty cache. The page's policy forbids eval, including that of the benchmark's own checks. */
