@@ -13,6 +13,8 @@ import { createTaskPoller, hasEnded, isUnwanted, listTasks, readTaskExit, type S
 import { canTakeTasks, listNodes, requireManager } from './cluster.ts'
 import { StartFailure, type ExistingReplica, type Replica, type ReplicaObserver, type Runtime, type StartRequest } from '../runtime.ts'
 
+const networkRemovalAttempts = 75
+
 /** An image that every node can have, and the credentials with which nodes pull it. */
 export interface SharedImage {
   image: string
@@ -185,12 +187,12 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
       return id
     }
     return hold(names, async () => {
-      // A network whose removal has just been accepted is still found by its name for a moment.
+      // A network whose removal has just been accepted is still found by its name, for some seconds if one of its nodes is lost.
       for (let attempt = 0; ; attempt++) {
         try {
           return await create()
         } catch (error) {
-          if (attempt >= 20 || !/network .*not found/i.test(String(error))) throw error
+          if (attempt >= networkRemovalAttempts || !/network .*not found/i.test(String(error))) throw error
           await sleep(systemClock, 200, request.signal)
         }
       }
