@@ -6,11 +6,17 @@ import type { DiskUsage } from '../../server/contract/maintenance.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
 import { makeRepository, tinyServer, type Repository } from '../support/repository.ts'
 
+type Settings = Parameters<typeof startTestPlatform>[0]
+
 /**
- * A platform is killed, and starts with a copy of its database from before the deployment that is live. `readState`: whether a replica of a deployment
- * still runs.
+ * A platform is killed, and starts with a copy of its database from before the deployment that is live. `readSettings` is called before the first
+ * start; `isRunning`: whether a replica of a deployment still runs.
  */
-export function quarantineSuite(runtime: 'process' | 'docker', isRunning: (deploymentId: string, platform: TestPlatform) => Promise<boolean>): void {
+export function quarantineSuite(
+  readSettings: () => Promise<Settings> | Settings,
+  isRunning: (deploymentId: string, platform: TestPlatform) => Promise<boolean>,
+): void {
+  let settings: Settings
   let data_dir: string
   let copy: string
   let repository: Repository
@@ -31,29 +37,30 @@ export function quarantineSuite(runtime: 'process' | 'docker', isRunning: (deplo
     until(async () => (await platform.fetchEdge('shop.localhost')).body === body || undefined, { what: `the app to answer ${body}` })
 
   beforeAll(async () => {
+    settings = await readSettings()
     data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
     copy = mkdtempSync(join(tmpdir(), 'homeport-copy-'))
     repository = makeRepository(tinyServer('older'))
-    platform = await startTestPlatform({ runtime, data_dir })
+    platform = await startTestPlatform({ ...settings, data_dir })
     await platform.createProject({ slug: 'shop', repo_url: repository.url })
     await deploy()
     await platform.handle.stop()
     cpSync(join(data_dir, 'homeport.db'), join(copy, 'homeport.db'))
 
-    platform = await startTestPlatform({ runtime, data_dir })
+    platform = await startTestPlatform({ ...settings, data_dir })
     repository.commit(tinyServer('newer'))
     unknownId = await deploy()
     await isBodyServed('newer')
     await platform.kill()
     for (const name of readdirSync(data_dir)) if (name.startsWith('homeport.db')) rmSync(join(data_dir, name))
     cpSync(join(copy, 'homeport.db'), join(data_dir, 'homeport.db'))
-    platform = await startTestPlatform({ runtime, data_dir })
-  })
+    platform = await startTestPlatform({ ...settings, data_dir })
+  }, 240_000)
   afterAll(async () => {
     await platform.remove()
     repository.remove()
     rmSync(copy, { recursive: true, force: true })
-  })
+  }, 120_000)
 
   test('what the older database does not know keeps running, while it restores what it knows', async () => {
     await isBodyServed('older')
@@ -66,7 +73,7 @@ export function quarantineSuite(runtime: 'process' | 'docker', isRunning: (deplo
     expect((await platform.api('POST', '/instance/disk/clean', {})).status).toBe(200)
     expect(await isRunning(unknownId, platform)).toBe(true)
     await platform.handle.stop()
-    platform = await startTestPlatform({ runtime, data_dir })
+    platform = await startTestPlatform({ ...settings, data_dir })
     await isBodyServed('older')
     expect(await isRunning(unknownId, platform)).toBe(true)
     expect(await unknownChecks()).toHaveLength(1)
