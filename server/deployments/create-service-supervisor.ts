@@ -205,6 +205,9 @@ export function createServiceSupervisor(
           )
       })
       for (const result of results) if (result.status === 'rejected') throw result.reason
+      if (phase !== 'before_main') return
+      // The app starts next. A dependency of it may be an image, whose phase has begun before.
+      for (const dependency of app.main_config?.depends_on ?? []) await waitForDependency(app, app.main_service ?? '', dependency, signal)
     },
 
     async revive(app, phase, signal) {

@@ -66,6 +66,33 @@ export function servicesSuite(context: DeploymentContext): void {
     expect(await readHome('careful-shop')).toEqual({ version: 'one', api: 'api one', worker: 'hello one;' })
   })
 
+  test('the app starts once a job on which it depends has completed; one that fails fails the deployment', async () => {
+    const files = (job: string) => ({
+      'package.json': manifest,
+      'homeport.yaml': `
+services:
+  migrate: { build: ., command: node migrate.js, restart: on-failure, volumes: ["state:/app/state"] }
+  web: { build: ., command: node server.js, port: 3000, volumes: ["state:/app/state"], depends_on: { migrate: { condition: service_completed_successfully } } }
+volumes: { state: {} }
+`,
+      'migrate.js': job,
+      'server.js': `
+const found = require('node:fs').readFileSync('state/schema', 'utf8')
+require('node:http').createServer((request, response) => response.end(JSON.stringify({ found }))).listen(process.env.PORT, process.env.HOST)
+`,
+    })
+    const write = `require('node:fs').writeFileSync('state/schema', 'migrated')`
+    const repository = await context.projectWith('migrated-shop', files(`setTimeout(() => ${write}, 1500)`))
+    await context.deployReady('migrated-shop')
+    expect(await readHome('migrated-shop')).toEqual({ found: 'migrated' })
+    repository.commit(files(`console.error('column missing'); process.exit(4)`))
+    expect(await context.deployAndWait('migrated-shop')).toMatchObject({
+      status: 'failed',
+      error: { code: 'start_failed', message: 'The service “migrate”, which “web” waits for, ended with exit code 4.' },
+    })
+    expect(await readHome('migrated-shop')).toEqual({ found: 'migrated' })
+  })
+
   fullTest('a worker that keeps exiting fails the deployment; one that exits later is restarted', async () => {
     const repository = await context.projectWith('worker-shop', shop('one'))
     await context.deployReady('worker-shop')
