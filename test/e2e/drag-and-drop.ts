@@ -23,6 +23,7 @@ export const createAppZip = (files: Record<string, string>) => createZip(Object.
 
 /** Drags files from outside of the browser over a part of the page, and optionally drops them. */
 export async function dragFiles(page: Page, over: Locator, files: string[], { lets_go: is_dropped = true } = {}): Promise<void> {
+  await over.waitFor()
   const box = await over.boundingBox()
   if (!box) throw new Error('there is no such place on the page')
   const cdp = await page.context().newCDPSession(page)

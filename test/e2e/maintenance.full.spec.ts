@@ -76,7 +76,7 @@ test('disk usage is shown by kind, and a clean-up frees the announced amount', a
   ])
   expect(answer.request().postDataJSON()).toEqual({ kinds: ['edge_cache'] })
   const { freed_bytes } = (await answer.json()) as { freed_bytes: number }
-  expect(freed_bytes).toBeGreaterThan(8192)
+  expect(freed_bytes).toBeGreaterThanOrEqual(8192)
   await expect(done).toHaveAccessibleName(/^\d.* freed$/)
 })
 

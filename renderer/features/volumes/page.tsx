@@ -26,10 +26,10 @@ export default function VolumesPage({ slug }: { slug: string }) {
   const { params, change, replace } = useQueryParams()
   const branch = params.get('branch')
   const browsed = params.get('volume')
-  const { data: previews } = usePreviews(slug)
+  const previewsQuery = usePreviews(slug)
   const volumesQuery = useVolumes(slug, branch)
   const { data, error, refetch } = volumesQuery
-  const isLoading = useInitialLoading([volumesQuery, useUnsavedFiles(slug)])
+  const isLoading = useInitialLoading([volumesQuery, previewsQuery, useUnsavedFiles(slug)])
   const [startedId, setStartedId] = useState<string | null>(null)
   const isAdding = params.get('do') === 'add'
   const setAdding = (isOpen: boolean) => change({ do: isOpen ? 'add' : null })
@@ -47,7 +47,12 @@ export default function VolumesPage({ slug }: { slug: string }) {
   return (
     <div className="stack">
       {startedId !== null && <VolumeDeployment slug={slug} id={startedId} onDismiss={() => setStartedId(null)} />}
-      <EnvironmentSelect branch={branch} previews={previews} className={styles.environment} onChange={(next) => replace({ branch: next })} />
+      <EnvironmentSelect
+        branch={branch}
+        previews={previewsQuery.data}
+        className={styles.environment}
+        onChange={(next) => replace({ branch: next })}
+      />
       {branch === null && <UnsavedFilesCard slug={slug} onDeployed={setStartedId} />}
       {data.length === 0 ? (
         <section className="card" aria-label="Volumes">
