@@ -70,7 +70,12 @@ const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'hom
 /** The folder of an app with its packages, which are installed once. Throws with the reason if they are not available. */
 export function prepareDevApp({ name, source, needs }: DevApp): string {
   const folder = join(cache, name)
-  if (needs) execFileSync(needs[0] ?? '', needs.slice(1), { stdio: 'pipe' })
+  if (needs)
+    try {
+      execFileSync(needs[0] ?? '', needs.slice(1), { stdio: 'pipe' })
+    } catch {
+      throw new Error(`not installed: ${needs.join(' ')} fails`)
+    }
   mkdirSync(folder, { recursive: true })
   if (typeof source === 'string')
     cpSync(join(import.meta.dirname, '../apps', source), folder, { recursive: true, filter: (path) => !/\/(yarn\.lock|pnpm-lock\.yaml)$/.test(path) })
