@@ -194,7 +194,7 @@ test('several changes are edited as text, reviewed in the list, and saved as one
     ['LATER', 'later', null],
     ['THIRD', 'third', null],
   ])
-  await dashboard.getByRole('button', { name: 'Redeploy' }).click()
+  await dashboard.getByRole('button', { name: 'Redeploy', exact: true }).click()
   await expect(dashboard.getByText('The app is running with the new variables.')).toBeVisible()
   await expect(dashboard.getByText('not deployed yet')).toHaveCount(0)
   expect(await countDeployments()).toBe(before + 1)

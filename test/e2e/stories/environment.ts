@@ -79,7 +79,7 @@ export async function changeEnvironment(story: StoryContext): Promise<void> {
   await expect(dashboard.getByText('1 change not deployed yet: GREETING')).toBeVisible()
   expect(await readGreeting()).toBe('ahoy-from-here')
   if (isFullTier) await dashboard.reload()
-  await inputDriver.press(dashboard.getByRole('button', { name: 'Redeploy' }))
+  await inputDriver.press(dashboard.getByRole('button', { name: 'Redeploy', exact: true }))
   await expect(dashboard.getByText('The app is running with the new variables.')).toBeVisible()
   expect(await readGreeting()).toBe('ho-ho-from-there')
 
