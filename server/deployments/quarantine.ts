@@ -2,6 +2,7 @@ import type { RuntimeName } from '../contract/runtimes.ts'
 import type { ExistingReplica } from '../runtime/runtime.ts'
 import { hasDeployment, listDeploymentsOfProject } from '../store/deployments.ts'
 import { listForks } from '../store/forks.ts'
+import { findProject } from '../store/projects.ts'
 import type { Tx } from '../store/store.ts'
 import type { DeploymentContext } from './context.ts'
 import { getEnvironmentId } from './supervised-app.ts'
@@ -60,9 +61,10 @@ export function createQuarantine(context: Pick<DeploymentContext, 'runtime' | 's
   }
 }
 
-/** A replica belongs to a deployment, or to the environment of several. */
+/** A replica belongs to a deployment, or to the environment of several; a development server uses that of production before there is any. */
 function isKnown(tx: Tx, { project_id, deployment_id }: ExistingReplica): boolean {
   if (hasDeployment(tx, deployment_id)) return true
+  if (deployment_id === project_id && findProject(tx, project_id)) return true
   const environments = [
     ...listDeploymentsOfProject(tx, project_id),
     ...listForks(tx, project_id).map(({ branch }) => ({ project_id, target: 'preview' as const, branch })),

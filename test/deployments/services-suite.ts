@@ -71,7 +71,7 @@ export function servicesSuite(context: DeploymentContext): void {
       'package.json': manifest,
       'homeport.yaml': `
 services:
-  migrate: { build: ., command: node migrate.js, restart: on-failure, volumes: ["state:/app/state"] }
+  migrate: { build: ., command: node migrate.js, volumes: ["state:/app/state"] }
   web: { build: ., command: node server.js, port: 3000, volumes: ["state:/app/state"], depends_on: { migrate: { condition: service_completed_successfully } } }
 volumes: { state: {} }
 `,

@@ -45,11 +45,6 @@ export async function readComposeYaml(file: string, text: string, source: Source
   for (const { draft } of services) draft.config.depends_on = draft.config.depends_on.filter(({ service }) => !skipped.has(service))
   const drafts = services.map(({ draft }) => draft)
   const finished = finishServices(drafts, main, composeContext)
-  for (const { config } of drafts)
-    for (const { service, condition } of config.depends_on) {
-      const target = condition === 'completed' ? finished.find(({ name }) => name === service) : undefined
-      if (target) target.restart = 'on_failure'
-    }
   log.throwProblems()
   const result = { services: finished, main: main?.config.name ?? null, release: null }
   return {

@@ -29,7 +29,13 @@ export function finishServices(drafts: readonly ServiceDraft[], main: ServiceDra
     checkDependencies(draft, names, context)
   }
   checkCycle(drafts, context)
-  return drafts.map(({ config }) => config)
+  const configs = drafts.map(({ config }) => config)
+  // What others wait for to complete is not started again when it has.
+  for (const { service, condition } of configs.flatMap(({ depends_on }) => depends_on)) {
+    const target = condition === 'completed' ? configs.find(({ name }) => name === service) : undefined
+    if (target) target.restart = 'on_failure'
+  }
+  return configs
 }
 
 /** A further port has an address with the name of its service, which may be taken by another service. */

@@ -13,7 +13,8 @@ import { createTaskPoller, hasEnded, isUnwanted, listTasks, readTaskExit, type S
 import { canTakeTasks, listNodes, requireManager } from './cluster.ts'
 import { StartFailure, type ExistingReplica, type Replica, type ReplicaObserver, type Runtime, type StartRequest } from '../runtime.ts'
 
-const networkRemovalAttempts = 75
+/** For how long a network that was removed may still be found. */
+const networkRemoval = { attempts: 75, interval_ms: 200 }
 
 /** An image that every node can have, and the credentials with which nodes pull it. */
 export interface SharedImage {
@@ -192,8 +193,8 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
         try {
           return await create()
         } catch (error) {
-          if (attempt >= networkRemovalAttempts || !/network .*not found/i.test(String(error))) throw error
-          await sleep(systemClock, 200, request.signal)
+          if (attempt >= networkRemoval.attempts || !/network .*not found/i.test(String(error))) throw error
+          await sleep(systemClock, networkRemoval.interval_ms, request.signal)
         }
       }
     })
