@@ -43,6 +43,10 @@ interface StoredSnapshot {
 const nameOfSnapshot = /^(snp_[0-9a-z]+)\.(manual|before_restore|before_delete|before_replace)\.(?:tar\.gz|(\d+)\.files)$/
 const gzipOptions = { level: 1 }
 
+function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
+}
+
 export function createVolumeSnapshots(dataDir: string): VolumeSnapshots {
   const root = join(dataDir, 'volume-snapshots')
   const listFolders = async (prefix: string) => (await readdir(root).catch((): string[] => [])).filter((name) => name.startsWith(prefix))
@@ -93,8 +97,9 @@ export function createVolumeSnapshots(dataDir: string): VolumeSnapshots {
 
   return {
     async list(volumeId) {
-      const snapshots = await Promise.all((await listStored(volumeId)).map(describe))
-      return snapshots.sort((a, b) => (a.id < b.id ? 1 : -1))
+      // One that is removed meanwhile is not listed.
+      const snapshots = await Promise.all((await listStored(volumeId)).map((stored) => describe(stored).catch(undefinedIfMissing)))
+      return snapshots.filter((snapshot) => snapshot !== undefined).sort((a, b) => (a.id < b.id ? 1 : -1))
     },
     async save(runtime, volumeId, reason) {
       const id = newId('snp')

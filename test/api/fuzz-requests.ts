@@ -10,11 +10,11 @@ export interface FuzzRequest {
   operation: string
   who: 'owner' | 'session' | 'member' | 'stranger' | 'anonymous' | 'wrong'
   method: string
-  /** `<dpl:3:id>` and `<dpl:3:slug>` stand for a resource from an earlier response, and its project. */
+  /** `<dpl:3:id>` and `<dpl:3:slug>` stand for a resource from an earlier response, and its project, `<prj:3:slug>` for a project. */
   path: string
   query: [string, string][]
   headers: Record<string, string>
-  /** `archive` stands for the bytes of a small app. */
+  /** `archive` stands for the bytes of a small app; resources as in the path. */
   body?: string
 }
 
@@ -22,21 +22,25 @@ export interface FuzzRequest {
 const excludedOperations = new Set(['updateSettings', 'signOut', 'doctor', 'setOwnerPassword', 'removeUser'])
 export const fuzzed = (Object.entries(allOperations) as [string, OperationSpec][]).filter(([id]) => !excludedOperations.has(id))
 
-/** These succeed only in a cluster. */
-const clusterOperations = ['updateNode', 'removeNode', 'createJoinToken', 'balanceNodes']
-export const possibleOperations = fuzzed.map(([id]) => id).filter((id) => !clusterOperations.includes(id))
+/** These cannot succeed here: they need what no generated request creates. */
+const impossibleOperations = new Set(
+  [
+    'updateNode removeNode createJoinToken balanceNodes', // A cluster.
+    'createSetupIntent confirmBilling cancelBilling', // Stripe.
+    'getMailMessage downloadMailMessage downloadMailAttachment getTrace getTraceSpan getCapturedRequest replayRequest', // An app that sends them.
+  ].flatMap((ids) => ids.split(' ')),
+)
+export const possibleOperations = fuzzed.map(([id]) => id).filter((id) => !impossibleOperations.has(id))
 
 /** Operations that start builds, servers or external lookups are rarer, because they would take all the time. */
 const weights: Record<string, number> = {
-  deployProject: 0.1,
+  deployProject: 0.2,
   uploadProject: 0.1,
   uploadCommit: 0.1,
-  deployFolder: 0.1,
+  deployFolder: 0.2,
   retryDeployment: 0.1,
   rollbackDeployment: 0.1,
-  createDatabase: 0.1,
   deleteDatabase: 0.1,
-  importDatabase: 0.1,
   createBackup: 0.1,
   addVolume: 0.1,
   restoreVolume: 0.3,
@@ -46,7 +50,7 @@ const weights: Record<string, number> = {
   removeAuthority: 0.1,
   createEnvVars: 0.5,
   verifyDomain: 0.3,
-  deleteProject: 0.05,
+  deleteProject: 0.2,
 }
 
 /** The kind of id that a path with {id} names. */
@@ -66,6 +70,8 @@ export function kindOf(path: string): string {
     deliveries: 'ntf',
     'deploy-hooks': 'dhk',
     'log-drains': 'drn',
+    backups: 'backup',
+    requests: 'req',
   }
   return Object.entries(kinds).find(([part]) => path.includes(`/${part}/`))?.[1] ?? 'dpl'
 }
@@ -92,8 +98,15 @@ const hostileTexts = [
   '999999999999999999999',
 ]
 
+export interface FuzzWorld {
+  seed: number
+  repository: { url: string; folder: string }
+  /** The email address of the instance's owner. */
+  owner: string
+}
+
 /** Requests generated from the contract: most valid, some invalid in one place, a few invalid everywhere. */
-export function* generateRequests({ seed, repo_url }: { seed: number; repo_url: string }): Generator<FuzzRequest, never> {
+export function* generateRequests({ seed, repository, owner }: FuzzWorld): Generator<FuzzRequest, never> {
   const seededRandom = createSeededRandom(seed)
   const values = createSchemaValues({ random: seededRandom, seed, schemas: {}, hints })
   const schemas = new Map(fuzzed.map(([id, { body, query }]) => [id, { body: body && schemaOf(body), query: schemaOf(query).properties ?? {} }]))
@@ -105,11 +118,18 @@ export function* generateRequests({ seed, repo_url }: { seed: number; repo_url: 
   function hints(name: string): unknown[] | undefined {
     const label = `fuzz-${slugs.length}`
     if (name === 'slug') return [label, slugs.at(-1)]
-    if (name === 'repo_url') return [repo_url, null]
+    if (name === 'repo_url') return [repository.url, null]
     if (name === 'hostname') return [`${label}.example.com`, `${label}.test`]
     if (name === 'repo_branch' || name === 'branch') return ['main']
     if (name === 'folder') return ['/nowhere', `/nowhere/${label}`]
-    if (name === 'path') return ['/nowhere', '/etc/passwd', '.', 'uploads']
+    if (name === 'path') return [repository.folder, '/nowhere', '/etc/passwd', '.', 'uploads']
+    if (name === 'url') return ['/', '/a.txt']
+    if (name === 'sql') return ['SELECT 1 AS one', 'SELECT 1 / 0', 'CREATE TABLE IF NOT EXISTS things (id int PRIMARY KEY)']
+    if (name === 'table') return ['things']
+    if (name === 'id') return ['<act:0:id>']
+    if (name === 'snapshot_id') return ['<snp:0:id>', '<snp:1:id>']
+    if (name === 'owner_email') return [owner]
+    if (name === 'member_email') return ['member@example.com', 'stranger@example.com']
     if (name === 'host') return [registryHost, 'localhost:5000']
     if (name === 'address') return ['http://127.0.0.1:9/hook']
     if (name === 'project') return ['one', 'two']
@@ -142,12 +162,14 @@ export function* generateRequests({ seed, repo_url }: { seed: number; repo_url: 
       if (isWild && seededRandom.chance(0.5)) return encodeURIComponent(seededRandom.pick(hostileTexts).toWellFormed())
       if (name === 'id' || name === 'session') return seededRandom.chance(0.95) ? `${of}:id>` : `dpl_${'0'.repeat(26)}`
       if (name === 'slug' && /\{(id|session)\}/.test(path)) return `${of}:slug>`
-      // Most operations need a project, so only new ones are deleted.
-      if (name === 'slug' && method === 'DELETE' && path.endsWith('/{slug}')) return slugs.at(-1) ?? ''
+      // The first project, which has the services and volumes, is not among them.
+      if (name === 'slug' && method === 'DELETE' && path.endsWith('/{slug}')) return '<prj:0:slug>'
       // Only the first project has a live version.
-      if (name === 'slug' && /\/(services|volumes|commands)\b/.test(path) && seededRandom.chance(0.6)) return 'one'
+      if (name === 'slug' && /\/(services|volumes|commands|database|cache)\b/.test(path) && seededRandom.chance(0.6)) return 'one'
       if (name === 'host') return registryHost
-      if (name === 'slug') return seededRandom.chance(0.95) ? seededRandom.pick(slugs.slice(-20)) : 'nowhere'
+      if (name === 'slug')
+        return seededRandom.chance(0.3) ? 'one' : seededRandom.chance(0.95) ? `<prj:${seededRandom.between(0, 19)}:slug>` : 'nowhere'
+      if (name === 'name' && path.includes('/backups/')) return `${of}:id>`
       if (name === 'variant') return seededRandom.pick(['desktop', 'mobile', 'other'])
       if (name === 'name') return seededRandom.pick(path.includes('/volumes/') ? ['files', 'other'] : ['web', 'worker', 'job', 'redis'])
       return encodeURIComponent(name === 'email' ? 'member@example.com' : 'nothing')

@@ -15,7 +15,7 @@ test('20 000 generated requests get responses that match the contract', { timeou
     expect(fuzzing.failures()).toEqual([])
     // Rare operations, and those that need what a random order seldom creates, may be missing; which ones, depends on the seed.
     const never = fuzzing.neverSucceeded()
-    expect(never.length, never.join(', ')).toBeLessThan(0.3 * possibleOperations.length)
+    expect(never.length, never.join(', ')).toBeLessThan(0.2 * possibleOperations.length)
     expect(await fuzzing.isHealthy()).toBe(true)
   } finally {
     await fuzzing.close()

@@ -159,16 +159,17 @@ type Call = <Name extends keyof PlatformCalls>(
   ...args: Parameters<PlatformCalls[Name]>
 ) => Promise<Awaited<ReturnType<PlatformCalls[Name]>>>
 
-/** Waits until the platform is ready. Rejects with its output if it exits before. */
+/** Waits until the platform is ready. This and every call reject with its output once it has ended. */
 async function waitUntilReady(child: ChildProcess): Promise<{ ready: PlatformInfo; call: Call; exited: Promise<unknown> }> {
   let printed = ''
   child.stderr?.on('data', (chunk: Buffer) => (printed += chunk.toString()))
   const exited = once(child, 'close')
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
   const started = Promise.withResolvers<PlatformInfo>()
+  let end: Error | undefined
   void exited.then(() => {
-    const error = new Error(`The platform process ended with ${child.exitCode ?? child.signalCode}.\n${printed}`)
-    for (const { reject } of [started, ...waiting.values()]) reject(error)
+    end = new Error(`The platform process ended with ${child.exitCode ?? child.signalCode}.\n${printed}`)
+    for (const { reject } of [started, ...waiting.values()]) reject(end)
   })
   child.on('message', (message: { ready: PlatformInfo } | { id: number; value?: unknown; error?: string }) => {
     if ('ready' in message) return started.resolve(message.ready)
@@ -179,6 +180,7 @@ async function waitUntilReady(child: ChildProcess): Promise<{ ready: PlatformInf
   })
   let calls = 0
   const call = ((name, ...args) => {
+    if (end) return Promise.reject(end)
     const id = calls++
     const answer = Promise.withResolvers<unknown>()
     waiting.set(id, answer)
