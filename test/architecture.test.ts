@@ -16,10 +16,12 @@ const imports = codeFiles.flatMap((file) => importsOf(file, textOf.get(file)))
  */
 const shared = ['server/contract', 'server/lib']
 const drivers = {
-  'server/runtime': ['dockerode', 'tar-stream', 'semver', '@lydell/node-pty'],
+  'server/runtime': ['dockerode', 'tar-stream', 'semver', '@lydell/node-pty', 'bcryptjs'],
   'server/source': ['tar-stream', 'yauzl'],
   'server/builder': ['semver', 'smol-toml', 'yaml'],
 }
+const joining = ['server/runtime/swarm/join-swarm.ts', 'server/runtime/swarm/registry-trust.ts']
+
 const allowedImports: Record<string, { folders: string[]; packages: string[]; has_node?: boolean }> = {
   'server/contract': { folders: [], packages: ['zod'], has_node: false },
   'server/lib': { folders: [], packages: ['ignore'] },
@@ -134,7 +136,7 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
   'server/mcp': { folders: [...shared, 'server/client'], packages: ['@modelcontextprotocol/sdk', 'zod'] },
   'server/help': { folders: ['server/contract'], packages: [], has_node: false },
   'server/cli': {
-    folders: [...shared, 'server/client', 'server/builder', 'server/options.ts', 'server/help', 'server/mcp', 'server/runtime/swarm/join-swarm.ts'],
+    folders: [...shared, 'server/client', 'server/builder', 'server/options.ts', 'server/help', 'server/mcp', ...joining],
     packages: ['uqr', 'tar-stream', 'ws', '@modelcontextprotocol/sdk'],
   },
   renderer: {
@@ -163,6 +165,7 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
   },
 }
 for (const [folder, packages] of Object.entries(drivers)) allowedImports[folder] = { folders: shared, packages }
+allowedImports['server/runtime']!.folders = [...shared, 'server/tls/certificate.ts'] // Of the registry of a cluster.
 const folderNames = Object.keys(allowedImports).sort((a, b) => b.length - a.length)
 const folderOf = (file: string) => folderNames.find((folder) => file.startsWith(`${folder}/`))
 

@@ -1,12 +1,15 @@
 import type { ClusterNode } from '../contract/nodes.ts'
 import { nodeAvailabilityLabels, nodeRoleLabels } from '../contract/labels.ts'
+import { formatJoinCommand } from '../contract/join-command.ts'
 import { sleep } from '../lib/clock.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, unknownSubcommand, UsageError } from './command.ts'
 import { formatTable } from './terminal.ts'
 
 const pollInterval_ms = 1_000
+/** The first token may pull and start the registry of the cluster. */
+const tokenTimeout_ms = 150_000
 const availabilities = { drain: 'drained', cordon: 'cordoned', activate: 'active' } as const
-const actions = ['list', 'drain', 'cordon', 'activate', 'remove', 'token', 'join', 'balance']
+const actions = ['list', 'drain', 'cordon', 'activate', 'remove', 'token', 'join', 'trust', 'balance']
 
 export const node: CliCommand = {
   summary: 'Lists, adds, drains and removes the machines of a cluster.',
@@ -18,15 +21,17 @@ export const node: CliCommand = {
     'node remove NAME',
     'node balance',
     'node token [--manager]',
-    'node join ADDRESS --token TOKEN [--address ADDRESS]',
+    'node join ADDRESS --token TOKEN [--registry REGISTRY] [--address ADDRESS]',
+    'node trust REGISTRY',
   ],
   options: {
     'no-wait': 'drain: return before the replicas have moved',
     manager: 'token: for a manager instead of a worker',
     address: '=ADDRESS join: of this machine for the other nodes',
+    registry: '=REGISTRY join: the registry of Homeport and the fingerprint of its authority',
   },
   details:
-    'drain moves the replicas of a node to others, each before the old one stops. cordon only keeps new ones away. balance spreads replicas again, for example over a new node. token prints what to run on a machine that joins; without --token, join asks for it. join works with the Docker engine of the machine on which it runs. See homeport help cluster.',
+    'drain moves the replicas of a node to others, each before the old one stops. cordon only keeps new ones away. balance spreads replicas again, for example over a new node. token prints what to run on a machine that joins; without --token, join asks for it. join works with the Docker engine of the machine on which it runs; with --registry it needs root. trust lets that engine pull from the registry of Homeport, on a machine that joined without it. See homeport help cluster.',
   async run(context) {
     const [action = 'list', name = ''] = context.positionals
     switch (action) {
@@ -42,6 +47,9 @@ export const node: CliCommand = {
       case 'join':
         requirePositionals(context, 'join', 'ADDRESS')
         return join(context, name)
+      case 'trust':
+        requirePositionals(context, 'trust', 'REGISTRY')
+        return trust(context, name)
       case 'remove':
         requirePositionals(context, 'remove', 'NAME')
         return remove(context, name)
@@ -122,11 +130,11 @@ async function balance(context: CommandContext): Promise<number> {
 
 async function printToken(context: CommandContext): Promise<number> {
   const role = context.flags.manager === true ? 'manager' : 'worker'
-  const response = await context.connect().call('createJoinToken', { body: { role } })
+  const response = await context.connect().call('createJoinToken', { body: { role } }, tokenTimeout_ms)
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
     context.terminal.err(`Run this on the machine that joins as a ${role}. Keep it secret.`)
-    context.terminal.out(`npx homeport node join ${response.address} --token ${response.token}`)
+    context.terminal.out(formatJoinCommand(response))
   }
   return exitCodes.success
 }
@@ -135,12 +143,26 @@ async function join(context: CommandContext, manager: string): Promise<number> {
   const token = stringFlag(context.flags, 'token') ?? (await context.prompt('Token of the cluster: ', { is_secret: true }))?.trim()
   if (!token) throw new UsageError('There is no token. homeport node token prints it where Homeport runs.')
   // Loaded here, because no other command of a client needs Docker.
-  const { joinSwarm } = await import('../runtime/swarm/join-swarm.ts')
+  const [{ joinSwarm }, { trustRegistry }] = await Promise.all([
+    import('../runtime/swarm/join-swarm.ts'),
+    import('../runtime/swarm/registry-trust.ts'),
+  ])
+  const registry = stringFlag(context.flags, 'registry')
+  // First, because a node without it would get replicas that cannot start.
+  if (registry !== undefined) await trustRegistry(registry)
   const joined = await joinSwarm({ docker_host: context.docker_host, manager, token, address: stringFlag(context.flags, 'address') })
   if (context.is_json) context.terminal.out(JSON.stringify(joined))
   else {
     context.terminal.out(`This machine is part of the cluster now, with the address ${joined.address}. homeport node list shows it.`)
     context.terminal.out('Close its ports to apps with the firewall rule of homeport help cluster.')
   }
+  return exitCodes.success
+}
+
+async function trust(context: CommandContext, registry: string): Promise<number> {
+  const { trustRegistry } = await import('../runtime/swarm/registry-trust.ts')
+  const { host } = await trustRegistry(registry)
+  if (context.is_json) context.terminal.out(JSON.stringify({ host }))
+  else context.terminal.out(`The Docker engine of this machine trusts the registry at ${host} now.`)
   return exitCodes.success
 }

@@ -35,6 +35,16 @@ export const clusterNode = z.object({
 })
 export type ClusterNode = z.output<typeof clusterNode>
 
+const joinToken = z.object({
+  address: z.string().describe('Of a manager: host and port.'),
+  token: z.string(),
+  registry: z
+    .string()
+    .nullable()
+    .describe('The registry that Homeport manages, as `HOST:PORT@sha256:FINGERPRINT` of its certificate authority. Null for one of the operator.'),
+})
+export type JoinToken = z.output<typeof joinToken>
+
 const nodeParams = z.object({ node: z.string().describe('The name or ID of a node.') })
 
 /** Instance-only operations: the machines of the cluster on which apps run. */
@@ -87,7 +97,9 @@ export const nodeOperations = {
     params: empty,
     query: empty,
     body: z.strictObject({ role: z.enum(nodeRoles).default('worker') }),
-    success: { status: 200, json: z.object({ address: z.string().describe('Of a manager: host and port.'), token: z.string() }) },
+    // The first one starts the registry of the cluster.
+    is_slow: true,
+    success: { status: 200, json: joinToken },
     errors: ['invalid_input', 'runtime_unavailable'],
   }),
   balanceNodes: operation({

@@ -4,7 +4,7 @@ import type { Runtime } from './runtime.ts'
 
 /**
  * The runtime of new deployments: the requested one; without a request the first available one. The last one needs no check, because it is always
- * available. A cluster is only looked for where a registry is named from which its nodes pull, because an engine may manage a swarm for other reasons.
+ * available. A swarm of one node is not chosen, unless a registry is named for its nodes, because an engine may manage one for other reasons.
  */
 export async function chooseRuntime(
   runtimes: Record<RuntimeName, Pick<Runtime, 'probe'>>,
@@ -17,8 +17,8 @@ export async function chooseRuntime(
   }
   const unavailable: string[] = []
   for (const name of runtimeNames) {
-    if (traits[name].is_cluster && !hasRegistry) continue
-    const { available, version, reason } = await runtimes[name].probe()
+    const { available, version, reason, nodes = 1 } = await runtimes[name].probe()
+    if (traits[name].is_cluster && !hasRegistry && nodes === 1) continue
     if (available || name === runtimeNames.at(-1))
       return { name, version, reason: unavailable.length === 0 ? reason : [...unavailable, traits[name].summary].join(' '), is_forced: false }
     if (!traits[name].is_cluster) unavailable.push(reason)

@@ -1,4 +1,4 @@
-import type { ClusterNode, NodeReplica } from '../contract/nodes.ts'
+import type { ClusterNode, JoinToken, NodeReplica } from '../contract/nodes.ts'
 
 /** A node as the engine knows it; see the contract for its fields. */
 export interface RuntimeNode extends Omit<ClusterNode, 'replicas'> {
@@ -23,6 +23,6 @@ export interface RuntimeNodes {
   setAvailability(nodeId: string, availability: RuntimeNode['availability']): Promise<void>
   /** Removes a node, also one that does not answer. A manager is made a worker first. */
   remove(nodeId: string): Promise<void>
-  /** What a machine needs to join: the address of a manager, and the secret of a role. */
-  readJoinToken(role: ClusterNode['role']): Promise<{ address: string; token: string }>
+  /** What a machine needs to join. */
+  readJoinToken(role: ClusterNode['role']): Promise<JoinToken>
 }

@@ -30,8 +30,8 @@ export interface Runtime extends RuntimeVolumes {
   /** The machines on which it runs apps; absent for one. */
   readonly nodes?: RuntimeNodes
 
-  /** Whether the runtime can be used now. Never throws; takes less than 2 s. */
-  probe(): Promise<{ available: boolean; version: string | null; reason: string }>
+  /** Whether the runtime can be used now, and with how many machines if it has several. Never throws; takes less than 2 s. */
+  probe(): Promise<{ available: boolean; version: string | null; reason: string; nodes?: number }>
 
   /** Additional checks for the doctor. Quick ones are repeated by the dashboard. */
   check?(isQuick: boolean): Promise<DoctorCheck[]>

@@ -41,8 +41,11 @@ export function createAuthorityCertificate(options: { machine: string; now: numb
   return { certificate, key: toPem(key) }
 }
 
-/** Creates the certificate of one host, by name or address. */
-export function createLeafCertificate(authority: CertificateWithKey, options: { host: string; now: number }): CertificateWithKey {
+/** Creates the certificate of one host, by name or address. It is valid for 60 days, unless `lifetime_ms` says otherwise. */
+export function createLeafCertificate(
+  authority: CertificateWithKey,
+  options: { host: string; now: number; lifetime_ms?: number },
+): CertificateWithKey {
   const parent = new X509Certificate(authority.certificate)
   const parentKey = createPublicKey(authority.certificate).export({ type: 'spki', format: 'der' })
   const { key, spki } = generateKey()
@@ -52,7 +55,7 @@ export function createLeafCertificate(authority: CertificateWithKey, options: { 
     subject: encodeName(options.host.length <= 64 ? options.host : 'Homeport'),
     spki,
     from: Math.max(options.now - clockSkew_ms, Date.parse(parent.validFrom)),
-    to: Math.min(options.now + leafLifetime_ms, Date.parse(parent.validTo)),
+    to: Math.min(options.now + (options.lifetime_ms ?? leafLifetime_ms), Date.parse(parent.validTo)),
     extensions: [
       encodeExtension('2.5.29.19', true, der.sequence()),
       // digitalSignature

@@ -70,7 +70,10 @@ async function answerNodes(page: Page): Promise<void> {
     ({ pathname }) => pathname === '/instance/nodes',
     (route) => route.fulfill({ json: { nodes } }),
   )
-  await page.route('**/instance/nodes/join-token', (route) => route.fulfill({ json: { address: '10.0.0.1:2377', token: 'SWMTKN-1-51f7k2w9x' } }))
+  const registry = `10.0.0.1:5000@sha256:${'51f7c2a9'.repeat(8)}`
+  await page.route('**/instance/nodes/join-token', (route) =>
+    route.fulfill({ json: { address: '10.0.0.1:2377', token: 'SWMTKN-1-51f7k2w9x', registry } }),
+  )
 }
 
 export const nodeScreens: Screen[] = [

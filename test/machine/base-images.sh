@@ -4,7 +4,7 @@
 # postgres:15-bookworm, from Debian's packages, and postgres:18-bookworm, from the npm registry. With the argument `languages`: those of the other languages as well, in
 # the versions that Debian has (Python 3.11, Go 1.19, Rust 1.63, Ruby 3.1, PHP 8.2, Java 17, Elixir 1.14), and Deno and Bun
 # from the npm registry. With `services`: those of the managed services, redis:7-bookworm,
-# mariadb:10.11 and versity/versitygw.
+# mariadb:10.11 and versity/versitygw, and registry:2 of clusters.
 # Needs root, debootstrap, npm, a Docker engine and node_modules. Runs again in a second: an image
 # carries a label with the digest of what went in. An image of that name without the label (a pulled
 # one) is left alone. Downloads are kept in ${XDG_CACHE_HOME:-~/.cache}/homeport-ci.
@@ -74,6 +74,22 @@ service_images() {
   service_image redis:7-$suite redis redis_setup
   service_image mariadb:10.11 mysql mariadb_setup
   s3_image versity/versitygw:v1.7.0
+  registry_image registry:2
+}
+
+# Debian's program, under the name and with the volume of the official image.
+registry_image() {
+  local tag=$1 program inputs context
+  program=$(command -v docker-registry) || return 0
+  inputs=$( (rootfs_digest; cat "$program"; declare -f registry_image) | digest)
+  is_wanted "$tag" "$inputs" || return 0
+  import_rootfs
+  context=$(mktemp -d)
+  cp "$program" "$context/registry"
+  printf 'FROM %s\nENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nCOPY registry /usr/bin/registry\nVOLUME /var/lib/registry\nENTRYPOINT ["registry"]\n' \
+    "$(rootfs_image)" >"$context/Dockerfile"
+  build "$tag" "$inputs" "$context"
+  echo "  $tag."
 }
 
 # VersityGW is written in Go and is in no registry of packages: a small server of our own with the same command, variables and folders.

@@ -88,7 +88,7 @@ TOML
     # own UTS namespace: swarm's node name is the host name. dockerd writes its pid file itself.
     spawn $ns $dir/dockerd.log /dev/null unshare --uts sh -c "hostname $P-n$n; exec dockerd --config-file $dir/daemon.json --data-root $dir/data --exec-root $dir/exec --pidfile $dir/dockerd.pid \
       --host unix://$dir/docker.sock --containerd $dir/containerd/containerd.sock --containerd-namespace moby --containerd-plugins-namespace plugins.moby \
-      --cgroup-parent /$P-n$n --bip 172.31.25$n.1/24 --insecure-registry $NET.0/24 --storage-driver overlay2 \
+      --cgroup-parent /$P-n$n --bip 172.31.25$n.1/24 --insecure-registry $NET.1/32 --storage-driver overlay2 \
       --default-address-pool base=172.30.0.0/16,size=24 --log-level info"
   fi
 }

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { type RuntimeName, runtimeNames, runtimes } from '../../server/contract/runtimes.ts'
 import { chooseRuntime, getRuntimesToStop } from '../../server/runtime/choose-runtime.ts'
 
-const runtimesWith = (...available: RuntimeName[]) => {
+const runtimesWith = (...available: RuntimeName[]) => withNodes(1, available)
+const withNodes = (nodes: number, available: RuntimeName[]) => {
   const runtime = (name: RuntimeName) => ({
-    probe: async () => ({ available: available.includes(name), version: available.includes(name) ? '1' : null, reason: `About ${name}.` }),
+    probe: async () => ({ available: available.includes(name), version: available.includes(name) ? '1' : null, reason: `About ${name}.`, nodes }),
   })
   return Object.fromEntries(runtimeNames.map((name) => [name, runtime(name)])) as Record<RuntimeName, ReturnType<typeof runtime>>
 }
@@ -30,8 +31,9 @@ describe('the runtime of new deployments', () => {
     })
   })
 
-  test('is a cluster only with a registry for its nodes; nothing is said about one that is not there', async () => {
+  test('is a cluster only with several nodes or a registry for them; nothing is said about one that is not there', async () => {
     expect(await chooseRuntime(runtimesWith('swarm', 'docker', 'process'), 'auto', false)).toMatchObject({ name: 'docker' })
+    expect(await chooseRuntime(withNodes(2, ['swarm', 'docker', 'process']), 'auto', false)).toMatchObject({ name: 'swarm' })
     expect(await chooseRuntime(runtimesWith('swarm', 'docker', 'process'), 'auto', true)).toMatchObject({ name: 'swarm' })
     expect(await chooseRuntime(runtimesWith('docker', 'process'), 'auto', true)).toMatchObject({ name: 'docker', reason: 'About docker.' })
   })

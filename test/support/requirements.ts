@@ -122,7 +122,7 @@ const checks: Record<Requirement, () => { ok: boolean; reason: string }> = {
   },
   'service-images'() {
     try {
-      execFileSync('docker', ['image', 'inspect', 'redis:7-bookworm', 'mariadb:10.11', 'versity/versitygw:v1.7.0'], { stdio: 'ignore' })
+      execFileSync('docker', ['image', 'inspect', 'redis:7-bookworm', 'mariadb:10.11', 'versity/versitygw:v1.7.0', 'registry:2'], { stdio: 'ignore' })
       return { ok: true, reason: '' }
     } catch {
       return { ok: false, reason: 'no images of managed services; run test/machine/base-images.sh services' }

@@ -40,8 +40,8 @@ const createEnvironment = (number: number): Record<string, string> => ({
   SWARM_TEST_HEARTBEAT: '1s',
 })
 
-/** A swarm of engines of its own, with the base image of Node. The machine's engine is not touched. */
-export async function startSwarm(nodes: number, managers = nodes): Promise<TestSwarm> {
+/** A swarm of engines of its own. Its first node has `images`. The machine's engine is not touched. */
+export async function startSwarm(nodes: number, managers = nodes, images = ['node:24-bookworm-slim']): Promise<TestSwarm> {
   await removeAbandoned()
   let number = 1
   // Two tests that begin at the same time do not get the same folder.
@@ -67,6 +67,6 @@ export async function startSwarm(nodes: number, managers = nodes): Promise<TestS
     },
   }
   await runProgram('bash', [script, 'up', String(nodes), String(managers)], environment)
-  await runProgram('bash', [script, 'load', 'node:24-bookworm-slim'], environment)
+  for (const image of images) await runProgram('bash', [script, 'load', image], environment)
   return swarm
 }

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { formatJoinCommand } from '../../../server/contract/join-command.ts'
 import type { ClusterNode } from '../../../server/contract/nodes.ts'
 import { useCreateJoinToken } from '../../api/nodes.ts'
 import { Button } from '../../components/button.tsx'
@@ -17,7 +18,7 @@ const roles = [
 export function AddNodeDialog({ onClose }: { onClose: () => void }) {
   const [role, setRole] = useState<ClusterNode['role']>('worker')
   const token = useCreateJoinToken({ hidesErrorToast: true })
-  const command = token.data && `npx homeport node join ${token.data.address} --token ${token.data.token}`
+  const command = token.data && formatJoinCommand(token.data)
   return (
     <Dialog
       open

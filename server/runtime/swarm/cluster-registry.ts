@@ -7,50 +7,57 @@ import { BuildFailure } from '../runtime.ts'
 
 /** The registry from which all nodes pull. */
 export interface ClusterRegistry {
-  /** For messages. */
-  host: string
+  /** Host and port, for messages. */
+  getHost(): Promise<string>
   /** The beginning of the names of images in it. */
   getPrefix(): Promise<string>
   /** What nodes sign in with. */
   getLogin(): Promise<Docker.AuthConfig | undefined>
   /** Throws `BuildFailure` within 4 s if it does not answer. */
   check(): Promise<void>
+  /** Runs work that pushes an image. */
+  whilePushing<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
+  /** Removes images, as `repository@digest`, that no service uses. */
+  discard(names: string[]): Promise<void>
+  /** What a node needs to trust it, if that is not an authority of the system. */
+  getAuthority(): Promise<RegistryAuthority | null>
 }
 
-const connectTimeout_ms = 3_000
-
-const missing = (): BuildFailure =>
-  new BuildFailure(
-    'start_failed',
-    'The nodes of the swarm cannot get the image, because no registry is named.',
-    'Set HOMEPORT_REGISTRY to a registry that all nodes reach, then restart Homeport (homeport help cluster).',
-  )
+export interface RegistryAuthority {
+  host: string
+  /** Hexadecimal, of the certificate of the authority. */
+  sha256: string
+}
 
 /** The registry that the operator names, with the credentials of `docker login`. */
-export function createClusterRegistry(engine: DockerEngine, prefix: string | undefined): ClusterRegistry {
-  if (prefix === undefined) {
-    const fail = () => Promise.reject(missing())
-    return { host: '', getPrefix: fail, getLogin: fail, check: fail }
-  }
+export function createExternalRegistry(engine: DockerEngine, prefix: string): ClusterRegistry {
   const host = getRegistryHost(`${prefix}/image`)
   return {
-    host,
+    getHost: async () => host,
     getPrefix: async () => prefix,
     async getLogin() {
       const { options } = await createPullOptions(engine, { logins: [], uses_docker_login: true }, `${prefix}/image`)
       return options.authconfig
     },
-    async check() {
-      const [name = '', port = '443'] = host.split(/:(?=\d+$)/)
-      if (await canConnect(name.replace(/^\[|\]$/g, ''), Number(port))) return
-      throw new BuildFailure(
-        'start_failed',
-        `The registry of the swarm, ${host}, does not answer, so the nodes cannot get the image.`,
-        'Start the registry, then deploy again. Running apps are not affected.',
-      )
-    },
+    check: () => checkAnswers(host),
+    whilePushing: (_signal, work) => work(),
+    // Its retention is the operator's.
+    discard: async () => {},
+    getAuthority: async () => null,
   }
 }
+
+export async function checkAnswers(host: string): Promise<void> {
+  const [name = '', port = '443'] = host.split(/:(?=\d+$)/)
+  if (await canConnect(name.replace(/^\[|\]$/g, ''), Number(port))) return
+  throw new BuildFailure(
+    'start_failed',
+    `The registry of the swarm, ${host}, does not answer, so the nodes cannot get the image.`,
+    'Start the registry, then deploy again. Running apps are not affected.',
+  )
+}
+
+const connectTimeout_ms = 3_000
 
 export const canConnect = (host: string, port: number): Promise<boolean> =>
   new Promise((resolve) => {

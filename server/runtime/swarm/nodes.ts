@@ -7,6 +7,7 @@ import { getStatusCode } from '../docker/errors.ts'
 import type { WithPlainFailures } from '../docker/translate-failures.ts'
 import { BuildFailure } from '../runtime.ts'
 import type { PlacedReplica, RuntimeNode, RuntimeNodes } from '../nodes.ts'
+import type { ClusterRegistry } from './cluster-registry.ts'
 import { listNodes, requireManager, type RawNode, type SwarmNode } from './cluster.ts'
 import { hasEnded, isUnwanted, listTasks, type SwarmTask } from './tasks.ts'
 
@@ -20,7 +21,7 @@ const drainingLabel = 'homeport.draining'
 type NodeSpec = NonNullable<RawNode['Spec']>
 
 /** The nodes of the swarm. `withPlainFailures` translates the errors of the engine. */
-export function createSwarmNodes(engine: DockerEngine, withPlainFailures: WithPlainFailures): RuntimeNodes {
+export function createSwarmNodes(engine: DockerEngine, registry: ClusterRegistry, withPlainFailures: WithPlainFailures): RuntimeNodes {
   const guard = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await withPlainFailures(new AbortController().signal, work)
@@ -102,7 +103,12 @@ export function createSwarmNodes(engine: DockerEngine, withPlainFailures: WithPl
         const { JoinTokens } = (await docker.swarmInspect()) as { JoinTokens: { Worker: string; Manager: string } }
         const own = ((await docker.getNode(swarm.node_id).inspect()) as RawNode).ManagerStatus?.Addr
         const port = /:(\d+)$/.exec(own ?? '')?.[1] ?? managerPort
-        return { address: `${formatHost(swarm.node_address)}:${port}`, token: role === 'manager' ? JoinTokens.Manager : JoinTokens.Worker }
+        const authority = await registry.getAuthority()
+        return {
+          address: `${formatHost(swarm.node_address)}:${port}`,
+          token: role === 'manager' ? JoinTokens.Manager : JoinTokens.Worker,
+          registry: authority && `${authority.host}@sha256:${authority.sha256}`,
+        }
       }),
   }
 }

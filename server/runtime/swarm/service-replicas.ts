@@ -351,7 +351,7 @@ function toStartFailure({ message }: SwarmTask, command: string): StartFailure {
     return new StartFailure(
       'start_failed',
       'The app did not start, because its node of the swarm could not get the image from the registry.',
-      'Run homeport doctor, which checks the registry, then deploy again.',
+      'Run homeport doctor, which checks the registry. A node that joined without --registry first has to trust the one of Homeport: homeport node trust (homeport help cluster). Then deploy again.',
       new Error(message),
     )
   return new StartFailure('start_failed', `The app did not start: ${message || 'its node ended it'}.`, 'Run homeport doctor, then deploy again.')

@@ -61,11 +61,11 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
     const name = `${repository}:${tag}`
     const stream = toReadable(await docker.getImage(name).push({ authconfig, abortSignal: signal }))
     const finished = new Promise<void>((resolve, reject) => docker.modem.followProgress(stream, (error) => (error ? reject(error) : resolve())))
-    await raceAbort(finished, signal).catch((error: unknown) => {
+    await raceAbort(finished, signal).catch(async (error: unknown) => {
       signal.throwIfAborted()
       throw new BuildFailure(
         'start_failed',
-        `The image could not be pushed to the registry of the swarm, ${registry.host}.`,
+        `The image could not be pushed to the registry of the swarm, ${await registry.getHost()}.`,
         'Run homeport doctor, which checks the registry, then deploy again.',
         error,
       )
@@ -78,8 +78,8 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
     const name = await getSharedName(found, artifact)
     const known = findDigest(found, name.repository)
     if (known !== undefined) return known
-    note(`Pushing the image to the registry of the swarm, ${registry.host}.`)
-    await push(docker, found, name, signal)
+    note(`Pushing the image to the registry of the swarm, ${await registry.getHost()}.`)
+    await registry.whilePushing(signal, () => push(docker, found, name, signal))
     const digest = findDigest(await docker.getImage(`${name.repository}:${name.tag}`).inspect(), name.repository)
     if (digest === undefined) throw new Error('The registry returned no digest.')
     return digest
@@ -102,12 +102,19 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
       if (artifact?.kind !== 'image' || !engine.isOwnTag(artifact.image)) return
       const { docker } = await engine.connection()
       const images = await docker.listImages({ filters: JSON.stringify(engine.createOwnFilters({ 'homeport.role': 'image' })) })
-      for (const name of images.flatMap(({ RepoTags }) => RepoTags ?? []))
-        if (name.endsWith(`/${artifact.image}`))
-          await docker
-            .getImage(name)
-            .remove()
-            .catch(() => {})
+      for (const { RepoTags, RepoDigests } of images) {
+        const name = RepoTags?.find((one) => one.endsWith(`/${artifact.image}`))
+        if (name === undefined) continue
+        const repository = name.slice(0, name.lastIndexOf(':') + 1)
+        // An equal image of another deployment has the same digest there.
+        const isShared = RepoTags?.some((one) => one !== name && one.startsWith(repository)) === true
+        const digests = isShared ? [] : (RepoDigests ?? []).filter((one) => one.startsWith(`${repository.slice(0, -1)}@`))
+        await docker
+          .getImage(name)
+          .remove()
+          .catch(() => {})
+        await registry.discard(digests)
+      }
     },
   }
 }

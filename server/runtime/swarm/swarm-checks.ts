@@ -76,7 +76,7 @@ async function checkRegistry(registry: ClusterRegistry): Promise<DoctorCheck> {
   const name = 'swarm registry'
   try {
     await registry.check()
-    return { name, status: 'ok', message: `The nodes pull images from ${registry.host}.`, hint: null }
+    return { name, status: 'ok', message: `The nodes pull images from ${await registry.getHost()}.`, hint: null }
   } catch (error) {
     if (!(error instanceof BuildFailure)) throw error
     return { name, status: 'failed', message: error.message, hint: error.hint }

@@ -5,7 +5,8 @@ import { createDockerEngine, type DockerEngine } from '../docker/engine.ts'
 import { getStatusCode } from '../docker/errors.ts'
 import { runInContainer } from '../docker/replica-command.ts'
 import { translateFailures } from '../docker/translate-failures.ts'
-import { createClusterRegistry } from './cluster-registry.ts'
+import { createExternalRegistry } from './cluster-registry.ts'
+import { createManagedRegistry } from './managed-registry.ts'
 import { createClusterEngine, listNodes, requireManager } from './cluster.ts'
 import { createServiceReplicas, isServiceId } from './service-replicas.ts'
 import { createSwarmNodes } from './nodes.ts'
@@ -19,7 +20,8 @@ import { createSharedImages } from './shared-images.ts'
 export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine = createDockerEngine(options)): Runtime {
   const cluster = createClusterEngine(engine)
   const local = createDockerRuntime(options, cluster)
-  const registry = createClusterRegistry(cluster, options.docker?.registry)
+  const prefix = options.docker?.registry
+  const registry = prefix === undefined ? createManagedRegistry(engine) : createExternalRegistry(cluster, prefix)
   const images = createSharedImages(cluster, registry)
   const services = createServiceReplicas(cluster, images.share)
 
@@ -45,7 +47,7 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
   return {
     ...local,
     name: 'swarm',
-    nodes: createSwarmNodes(engine, withPlainFailures),
+    nodes: createSwarmNodes(engine, registry, withPlainFailures),
 
     async probe() {
       try {
@@ -53,7 +55,7 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
         await docker.ping()
         const nodes = await listNodes(docker, swarm)
         const plural = nodes.length === 1 ? '1 node' : `${nodes.length} nodes`
-        return { available: true, version, reason: `Docker ${version} at ${address} manages a swarm of ${plural}.` }
+        return { available: true, version, reason: `Docker ${version} at ${address} manages a swarm of ${plural}.`, nodes: nodes.length }
       } catch (error) {
         if (isWithoutQuorum(error)) return { available: false, version: null, reason: 'The swarm has no quorum: most of its managers do not answer.' }
         if (!(error instanceof BuildFailure)) engine.forgetConnection()

@@ -1,0 +1,142 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createRuntimes } from '../../server/runtime/index.ts'
+import type { Runtime, RuntimeOptions } from '../../server/runtime/runtime.ts'
+import { trustRegistry } from '../../server/runtime/swarm/registry-trust.ts'
+import { runCommand } from '../support/command.ts'
+import { requires } from '../support/requirements.ts'
+import { buildApp, eventually, runtimeOptions, serverPlan, startApp, waitForResponse, type BuiltApp } from '../support/runtime.ts'
+import { startSwarm, type TestSwarm } from '../support/swarm.ts'
+import { hello, manifest } from './suite-context.ts'
+
+/* Two nodes without a registry of the operator. All nodes of this machine have one folder of authorities, /etc/docker/certs.d. */
+
+describe.skipIf(!requires('swarm').ok || !requires('service-images').ok)('the registry of Homeport', () => {
+  let swarm: TestSwarm
+  let options: RuntimeOptions & { remove(): Promise<void> }
+  let runtime: Runtime
+  let host: string
+  const trusted = () => join('/etc/docker/certs.d', host)
+
+  beforeAll(async () => {
+    swarm = await startSwarm(2, 1, ['node:24-bookworm-slim', 'registry:2'])
+    host = `${swarm.address(1)}:5000`
+    options = await runtimeOptions()
+    options = { ...options, docker: { ...options.docker, candidates: [`unix://${swarm.socket(1)}`] } }
+    runtime = createRuntimes(options).swarm
+  }, 240_000)
+  afterAll(async () => {
+    for (const { id } of await runtime.list()) await runtime.stop(id, 0)
+    await runtime.close()
+    await swarm.remove()
+    await options.remove()
+    rmSync(trusted(), { recursive: true, force: true })
+  }, 120_000)
+
+  const build = (text: string) =>
+    buildApp(runtime, options, { files: { 'server.js': `// ${text}\n${hello}`, 'package.json': manifest() }, plan: serverPlan() })
+  const startBoth = async (app: BuiltApp) => {
+    const started = await Promise.allSettled([1, 2].map(() => startApp(runtime, app)))
+    onTestFinished(async () => {
+      for (const one of started) if (one.status === 'fulfilled') await one.value.stop(0)
+    })
+    return started
+  }
+  /** Runs a command on the second node. No instance is asked. */
+  const run = (...args: string[]) =>
+    runCommand({ api_url: 'http://127.0.0.1:9', token: undefined }, '.', args, { docker_host: `unix://${swarm.socket(2)}` })
+  const readJoinToken = () => runtime.nodes!.readJoinToken('worker')
+  const readRegistry = async () => (await readJoinToken()).registry ?? ''
+
+  const ask = (path: string, more: { ca?: string; auth?: string; method?: string } = {}): Promise<number | string> =>
+    new Promise((resolve) => {
+      request(`https://${host}${path}`, more)
+        .once('response', (response) => resolve(response.resume().statusCode ?? 0))
+        .once('error', (error) => resolve(String((error as NodeJS.ErrnoException).code)))
+        .end()
+    })
+
+  test('is started for the first image; every node gets it there, with TLS and a password', async () => {
+    const app = await build('first')
+    expect(app.log.lines.join('\n')).toContain(`Pushing the image to the registry of the swarm, ${host}.`)
+    const started = await startBoth(app)
+    const replicas = started.map((one) => (one.status === 'fulfilled' ? one.value.instance : undefined))
+    expect(new Set(replicas.map((one) => one?.host))).toEqual(new Set([1, 2].map((node) => swarm.address(node))))
+    for (const replica of replicas) expect(await waitForResponse(replica!)).toBe('hello you')
+
+    const ca = readFileSync(join(trusted(), 'ca.crt'), 'utf8')
+    expect(await ask('/v2/_catalog')).toBe('SELF_SIGNED_CERT_IN_CHAIN')
+    expect(await ask('/v2/_catalog', { ca })).toBe(401)
+    expect(await ask('/v2/_catalog', { ca, auth: 'homeport:wrong' })).toBe(401)
+    const published = await swarm.docker(1, ['ps', '--filter', 'label=homeport.role=registry', '--format', '{{.Ports}}'])
+    expect(published.trim()).toBe(`${host}->5000/tcp`)
+    expect(await runtime.check?.(false)).toContainEqual({
+      name: 'swarm registry',
+      status: 'ok',
+      message: `The nodes pull images from ${host}.`,
+      hint: null,
+    })
+  }, 180_000)
+
+  test('a node that does not trust it starts nothing, until it knows the authority by its fingerprint', async () => {
+    const reference = await readRegistry()
+    expect(reference).toMatch(new RegExp(`^${host.replaceAll('.', '\\.')}@sha256:[0-9a-f]{64}$`))
+    const folder = mkdtempSync(join(tmpdir(), 'homeport-certs-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    for (const wrong of [reference.replace(/.{4}$/, '0000'), `127.0.0.1:1@${reference.split('@')[1]}`])
+      await expect(trustRegistry(wrong, folder)).rejects.toMatchObject({ code: 'runtime_unavailable' })
+    await expect(trustRegistry('../x:5000@sha256:0', folder)).rejects.toMatchObject({ code: 'invalid_input' })
+
+    const app = await build('second')
+    const authority = readFileSync(join(trusted(), 'ca.crt'), 'utf8')
+    rmSync(trusted(), { recursive: true })
+    const started = await startBoth(app)
+    expect(started.map((one) => (one.status === 'rejected' ? (one.reason as Error).message : 'started')).toSorted()).toEqual([
+      'The app did not start, because its node of the swarm could not get the image from the registry.',
+      'started',
+    ])
+    const failure = started.find((one) => one.status === 'rejected')
+    expect(failure?.reason).toMatchObject({ hint: expect.stringContaining('homeport node trust') })
+
+    expect(await run('node', 'trust', reference)).toMatchObject({
+      code: 0,
+      out: `The Docker engine of this machine trusts the registry at ${host} now.\n`,
+    })
+    expect(readFileSync(join(trusted(), 'ca.crt'), 'utf8').trim()).toBe(authority.trim())
+    expect((await startBoth(await build('third'))).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
+  }, 180_000)
+
+  test('the command that joins a machine makes it trust the registry, or changes nothing', async () => {
+    const left = (await runtime.nodes!.list()).find(({ address }) => address === swarm.address(2))!
+    await swarm.docker(2, ['swarm', 'leave', '--force'])
+    await runtime.nodes!.remove(left.id)
+    rmSync(trusted(), { recursive: true })
+    const { address, token, registry } = await readJoinToken()
+    const joinWith = (more: string) => run('node', 'join', address, '--token', token, '--registry', more, '--address', swarm.address(2))
+
+    const refused = await joinWith(registry!.replace(/.{4}$/, '0000'))
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('has another certificate') })
+    expect((await swarm.docker(2, ['info', '--format', '{{.Swarm.LocalNodeState}}'])).trim()).toBe('inactive')
+
+    expect(await joinWith(registry!)).toMatchObject({ code: 0 })
+    await eventually(async () => expect((await runtime.nodes!.list()).filter(({ is_ready }) => is_ready)).toHaveLength(2))
+    const started = await startBoth(await build('fourth'))
+    expect(new Set(started.map((one) => one.status === 'fulfilled' && one.value.instance.host))).toEqual(new Set([1, 2].map(swarm.address)))
+  }, 240_000)
+
+  test('is started again when it is gone, and loses the images of removed deployments only', async () => {
+    const [kept, removed] = [await build('kept'), await build('removed')]
+    const size = async () => Number((await swarm.docker(1, ['exec', registry, 'du', '-s', '/var/lib/registry'])).split('\t')[0])
+    const registry = (await swarm.docker(1, ['ps', '-q', '--filter', 'label=homeport.role=registry'])).trim()
+    const before = await size()
+    await runtime.discard(removed.deployment_id, removed.artifact)
+    expect(await size()).toBeLessThan(before)
+    expect((await startBoth(kept)).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
+
+    await swarm.docker(1, ['rm', '--force', registry])
+    expect((await startBoth(await build('again'))).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
+  }, 240_000)
+})
