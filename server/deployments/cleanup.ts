@@ -27,12 +27,13 @@ import type { CleanupTask } from './cleanup-task.ts'
 import { listArtifacts, parseStoredVersion } from './version.ts'
 import { createVolumeSnapshots } from './volume-snapshots.ts'
 
-/** Runs all due tasks and returns the number of failed ones, which stay due. */
-export async function runCleanups(context: DeploymentContext): Promise<number> {
+/** Runs all due tasks and returns the number of failed ones, which stay due. `isStopping`: a project whose apps still end; it is cleaned up after that. */
+export async function runCleanups(context: DeploymentContext, isStopping: (projectId: string) => boolean): Promise<number> {
   let remaining = 0
   for (const row of await context.store.db.read(listCleanups)) {
     try {
       const task = JSON.parse(row.work) as CleanupTask
+      if (task.kind === 'project' && isStopping(task.project_id)) continue
       if (task.kind === 'project') await cleanUpProject(context, task.project_id)
       else if (task.kind === 'preview') await cleanUpPreview(context, task)
       else if (task.kind === 'database') await context.databases.finishDrop(task)

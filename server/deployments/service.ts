@@ -228,9 +228,12 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
 
   /** One after the other; failed tasks are retried while the platform runs. */
   let cleanupsDone: Promise<void> = Promise.resolve()
+  /** Removed projects whose apps are being stopped. */
+  const stoppingProjects = new Set<string>()
   const runDueCleanups = (): void => {
     cleanupsDone = cleanupsDone.then(async () => {
-      while (!shutdown.signal.aborted && (await runCleanups(context)) > 0) if (!(await context.pause(cleanupRetry_ms, shutdown.signal))) return
+      while (!shutdown.signal.aborted && (await runCleanups(context, (id) => stoppingProjects.has(id))) > 0)
+        if (!(await context.pause(cleanupRetry_ms, shutdown.signal))) return
     })
     cleanupsDone.catch((error: unknown) => log.warn('cleanup_postponed', { error }))
   }
@@ -300,6 +303,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     async removeProject(projectId) {
       devSessions.endProject(projectId)
       commands.endProject(projectId)
+      stoppingProjects.add(projectId)
       await store.db.write((tx) => {
         const rows = [...listOpenDeployments(tx, projectId), ...listCurrentDeployments(tx, projectId)]
         for (const row of rows) {
@@ -314,10 +318,14 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
         tx.publish({ type: 'project_changed', id: projectId })
       })
       context.jobs.start('remove_project', { project: projectId }, async () => {
-        const rows = await store.db.read((tx) => listDeploymentsOfProject(tx, projectId))
-        await Promise.all(rows.map((row) => queue.stopDeployment(row.id, 'canceled')))
-        await supervisor.stopProject(projectId)
-        runDueCleanups()
+        try {
+          const rows = await store.db.read((tx) => listDeploymentsOfProject(tx, projectId))
+          await Promise.all(rows.map((row) => queue.stopDeployment(row.id, 'canceled')))
+          await supervisor.stopProject(projectId)
+        } finally {
+          stoppingProjects.delete(projectId)
+          runDueCleanups()
+        }
       })
     },
 

@@ -45,6 +45,8 @@ export interface DockerOptions {
   listEdgeHosts?: ListEdgeHosts
   /** The registry from which the nodes of a swarm pull images, with an optional path. */
   registry?: string
+  /** Where the engine of each node of a swarm listens, as a template of the swarm for mounts; default `/var/run/docker.sock`. */
+  node_socket?: string
   /** The environment of credential helpers. */
   environment?: Record<string, string>
 }

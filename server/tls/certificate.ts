@@ -41,10 +41,15 @@ export function createAuthorityCertificate(options: { machine: string; now: numb
   return { certificate, key: toPem(key) }
 }
 
-/** Creates the certificate of one host, by name or address. It is valid for 60 days, unless `lifetime_ms` says otherwise. */
+const usages = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const
+
+/**
+ * Creates the certificate of one host, by name or address. It is valid for 60 days, unless `lifetime_ms` says otherwise, and for a server, unless `usage`
+ * does.
+ */
 export function createLeafCertificate(
   authority: CertificateWithKey,
-  options: { host: string; now: number; lifetime_ms?: number },
+  options: { host: string; now: number; lifetime_ms?: number; usage?: keyof typeof usages },
 ): CertificateWithKey {
   const parent = new X509Certificate(authority.certificate)
   const parentKey = createPublicKey(authority.certificate).export({ type: 'spki', format: 'der' })
@@ -60,8 +65,7 @@ export function createLeafCertificate(
       encodeExtension('2.5.29.19', true, der.sequence()),
       // digitalSignature
       encodeExtension('2.5.29.15', true, der.bitString(Uint8Array.of(0x80), 7)),
-      // serverAuth
-      encodeExtension('2.5.29.37', false, der.sequence(der.objectIdentifier('1.3.6.1.5.5.7.3.1'))),
+      encodeExtension('2.5.29.37', false, der.sequence(der.objectIdentifier(usages[options.usage ?? 'server']))),
       encodeExtension('2.5.29.17', false, der.sequence(encodeAlternativeName(options.host))),
       encodeExtension('2.5.29.14', false, der.octetString(toKeyIdentifier(spki))),
       encodeExtension('2.5.29.35', false, der.sequence(der.implicit(0, toKeyIdentifier(parentKey)))),

@@ -40,5 +40,5 @@ export const createSwarmDriver = (swarm: () => TestSwarm): Driver => ({
 
 export const withSwarm = <T extends { docker?: object }>(options: T, swarm: TestSwarm) => ({
   ...options,
-  docker: { ...options.docker, candidates: [`unix://${swarm.socket(1)}`], registry: swarm.registry },
+  docker: { ...options.docker, candidates: [`unix://${swarm.socket(1)}`], registry: swarm.registry, node_socket: swarm.node_socket },
 })

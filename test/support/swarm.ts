@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runProgram } from './runtime.ts'
 
@@ -10,6 +10,8 @@ const script = join(import.meta.dirname, '../machine/cluster.sh')
 export interface TestSwarm {
   /** The engine of a node, from 1. The first one is a manager. */
   socket(node: number): string
+  /** The same as a template for mounts, because the nodes share the file system of this machine. */
+  node_socket: string
   /** The address of a node in the network between them. */
   address(node: number): string
   /** A registry without TLS and credentials, as `host:port`. */
@@ -55,8 +57,10 @@ export async function startSwarm(nodes: number, managers = nodes, images = ['nod
   const environment = createEnvironment(number)
   const base = environment.SWARM_TEST_BASE!
   await writeFile(join(base, 'owner'), String(process.pid))
+  for (let node = 1; node <= nodes; node++) await symlink(`n${node}`, join(base, `${environment.SWARM_TEST_PREFIX}-n${node}`))
   const swarm: TestSwarm = {
     socket: (node) => join(base, `n${node}/docker.sock`),
+    node_socket: join(base, '{{.Node.Hostname}}/docker.sock'),
     address: (node) => `10.97.${number}.10${node}`,
     registry: `10.97.${number}.1:5000`,
     docker: (node, args) => runProgram('docker', ['-H', `unix://${swarm.socket(node)}`, ...args]),

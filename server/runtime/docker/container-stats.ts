@@ -1,6 +1,5 @@
 import type Docker from 'dockerode'
 import type { Runtime } from '../runtime.ts'
-import type { DockerEngine } from './engine.ts'
 
 interface StatsSample {
   at_ms: number
@@ -15,16 +14,14 @@ const minimumInterval_ms = 100
  * Resource use of a container from a single sample of its counters, because Docker takes one to two seconds to compare two samples itself. The
  * sample is compared with the previous one, or with zero at the container's start.
  */
-export function createContainerStats(engine: DockerEngine): {
-  read: Runtime['usage']
+export function createContainerStats(): {
+  read(replicaId: string, container: Docker.Container, options?: Parameters<Runtime['usage']>[1]): ReturnType<Runtime['usage']>
   forget(replicaId: string): void
 } {
   const samples = new Map<string, StatsSample>()
 
   return {
-    async read(replicaId, { isPassive } = { isPassive: false }) {
-      const { docker } = await engine.connection()
-      const container = docker.getContainer(replicaId)
+    async read(replicaId, container, { isPassive } = { isPassive: false }) {
       const stats = await container.stats({ stream: false, 'one-shot': true }).catch(() => undefined)
       if (!stats?.memory_stats?.usage) {
         samples.delete(replicaId)

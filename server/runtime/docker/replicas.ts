@@ -46,7 +46,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
   const monitors = new Map<string, ContainerMonitor>()
   /** Containers that this process paused. */
   const frozen = new Set<string>()
-  const stats = createContainerStats(engine)
+  const stats = createContainerStats()
 
   const startMonitor = async (container: Docker.Container, observer: ReplicaObserver, since_ms: number | null | 'start') => {
     const monitor = await monitorContainer(engine, container.id, since_ms, {
@@ -316,7 +316,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
       })
     },
 
-    usage: (replicaId, options) => stats.read(replicaId, options),
+    usage: async (replicaId, options) => stats.read(replicaId, (await engine.connection()).docker.getContainer(replicaId), options),
 
     async close() {
       for (const monitor of monitors.values()) monitor.close()

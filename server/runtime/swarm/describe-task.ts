@@ -7,11 +7,13 @@ import { defaultAppPort } from '../docker/app-container.ts'
 import { parseListeningSockets, readNetworkTables } from '../ports.ts'
 import type { Endpoint, Replica, StartRequest } from '../runtime.ts'
 import { listNodes, requireManager } from './cluster.ts'
+import type { NodeAgents } from './node-agents.ts'
 import type { SwarmTask } from './tasks.ts'
 
-/** A task as a replica: where the edge reaches it, and what can be seen of it from this node. */
+/** A task as a replica: where the edge reaches it, and what can be seen of it from this node, or with the agent of its own. */
 export async function describeTask(
   engine: DockerEngine,
+  connect: NodeAgents['connect'],
   task: SwarmTask,
   { deployment_id, listen_port, spec }: { deployment_id: string; listen_port: number | null; spec: Docker.ServiceSpec },
 ): Promise<Replica> {
@@ -29,33 +31,41 @@ export async function describeTask(
     const endpoint = text === '' ? undefined : getEndpoint(Number(text))
     return endpoint ? [{ port: Number(text), assigned_port: Number(text), endpoint }] : []
   })
-  const container = task.node_id === swarm.node_id && task.container_id !== '' ? docker.getContainer(task.container_id) : undefined
-  const found = await container?.inspect().catch(() => undefined)
-  const image =
-    found &&
-    (await docker
-      .getImage(found.Image)
-      .inspect()
-      .catch(() => undefined))
+  const findContainer = async () => {
+    const container = task.container_id === '' ? undefined : (await connect(task.node_id).catch(() => undefined))?.getContainer(task.container_id)
+    const found = await container?.inspect().catch(() => undefined)
+    return container && found && { container, found }
+  }
+  const { Image = '', Command, Args } = (spec.TaskTemplate as { ContainerSpec?: Docker.ContainerSpec } | undefined)?.ContainerSpec ?? {}
+  // This node built or pulled every image.
+  const image = await docker
+    .getImage(Image)
+    .inspect()
+    .catch(() => undefined)
   const check = image?.Config.Healthcheck ?? {}
+  const existing = await findContainer()
   const health = parseHealthcheckCommand(check, (image?.Config as { Shell?: string[] } | undefined)?.Shell)
   return {
     id: task.service_id,
     deployment_id,
-    command: formatArguments(found?.Config.Cmd ?? [], [found?.Config.Entrypoint ?? []].flat()) || 'its start command',
+    command:
+      formatArguments(Args ?? (Command ? [] : (image?.Config.Cmd ?? [])), Command ?? [image?.Config.Entrypoint ?? []].flat()) || 'its start command',
     ...((listen_port === null ? undefined : getEndpoint(listen_port)) ?? getEndpoint(assigned_port) ?? { host, port: assigned_port }),
     assigned_port,
     ...(node && { node: node.name }),
     ...(ports.length > 0 && { ports }),
     async getListeningPorts() {
-      if (!container || !found) return []
-      const table = (await readNetworkTables(found.State.Pid)) || (await readContainerNetwork(container))
+      const running = await findContainer()
+      if (!running) return []
+      const { container, found } = running
+      const isOwnNode = task.node_id === swarm.node_id
+      const table = (isOwnNode && (await readNetworkTables(found.State.Pid))) || (await readContainerNetwork(container))
       return parseListeningSockets(table).map(({ port, loopback_only }) => {
         const endpoint = loopback_only ? undefined : getEndpoint(port)
         return { port, loopback_only, is_exposed: `${port}/tcp` in (found.Config.ExposedPorts ?? {}), endpoints: endpoint ? [endpoint] : [] }
       })
     },
-    ...(container && health && { runHealthcheck: () => runHealthcheck(container, health, check, clock) }),
+    ...(existing && health && { runHealthcheck: () => runHealthcheck(existing.container, health, check, clock) }),
   }
 
   async function readContainerNetwork(from: Docker.Container): Promise<string> {

@@ -14,7 +14,7 @@ import { useReadyImage } from '../docker/images.ts'
 import { BuildFailure } from '../runtime.ts'
 import { checkAnswers, type ClusterRegistry } from './cluster-registry.ts'
 import { requireManager, type SwarmConnection } from './cluster.ts'
-import { createRegistryIdentity, createServerCertificate, fingerprintOf, type RegistryIdentity } from './registry-identity.ts'
+import { createRegistryCertificate, fingerprintOf, type ClusterIdentity } from './cluster-identity.ts'
 
 const image = 'registry:2'
 const port = 5000
@@ -39,10 +39,9 @@ const config = JSON.stringify({
  * A registry that Homeport runs on its own node, at the node's private address, with TLS by an authority of its own and a password. Docker restarts it, so
  * that nodes can pull while Homeport is away.
  */
-export function createManagedRegistry(engine: DockerEngine): ClusterRegistry {
-  const { clock = systemClock, data_dir, log } = engine.options
+export function createManagedRegistry(engine: DockerEngine, readIdentity: () => Promise<ClusterIdentity>): ClusterRegistry {
+  const { clock = systemClock, log } = engine.options
   const name = engine.createName('registry')
-  const readIdentity = createRegistryIdentity(data_dir, clock)
   /** Garbage collection would remove layers of an image that is being pushed. */
   const inTurn = createConcurrencyLimit(1)
   let starting: Promise<void> | undefined
@@ -70,10 +69,10 @@ export function createManagedRegistry(engine: DockerEngine): ClusterRegistry {
   }
   const ensureStarted = () => (starting ??= start().finally(() => (starting = undefined)))
 
-  const createContainer = async (manager: SwarmConnection, identity: RegistryIdentity, wanted: string): Promise<void> => {
+  const createContainer = async (manager: SwarmConnection, identity: ClusterIdentity, wanted: string): Promise<void> => {
     const { docker, swarm } = manager
-    const { certificate, key } = createServerCertificate(identity, swarm.node_address, clock.now())
-    const htpasswd = `${user}:${await bcrypt.hash(identity.password, 10)}\n`
+    const { certificate, key } = createRegistryCertificate(identity, swarm.node_address, clock.now())
+    const htpasswd = `${user}:${await bcrypt.hash(identity.registry_password, 10)}\n`
     await docker.createVolume({ Name: name, Labels: engine.createLabels('registry') })
     const container = await docker.createContainer({
       name,
@@ -132,7 +131,7 @@ export function createManagedRegistry(engine: DockerEngine): ClusterRegistry {
     const [host, identity] = await Promise.all([getHost(), readIdentity()])
     const { certificate: ca } = identity.authority
     return new Promise((resolve, reject) => {
-      const sent = request(`https://${host}/v2/${path}`, { method, ca, auth: `${user}:${identity.password}`, timeout: answerTimeout_ms })
+      const sent = request(`https://${host}/v2/${path}`, { method, ca, auth: `${user}:${identity.registry_password}`, timeout: answerTimeout_ms })
       sent.once('response', (answer) => resolve(answer.resume().statusCode ?? 0))
       sent.once('timeout', () => sent.destroy(new Error('The registry did not answer.')))
       sent.once('error', reject)
@@ -157,8 +156,8 @@ export function createManagedRegistry(engine: DockerEngine): ClusterRegistry {
       return getHost()
     },
     async getLogin() {
-      const { password } = await readIdentity()
-      return { username: user, password, serveraddress: await getHost() }
+      const { registry_password } = await readIdentity()
+      return { username: user, password: registry_password, serveraddress: await getHost() }
     },
     async check() {
       await ensureStarted()

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connect, type DetailedPeerCertificate } from 'node:tls'
 import { Problem } from '../../contract/errors.ts'
-import { fingerprintOf } from './registry-identity.ts'
+import { fingerprintOf } from './cluster-identity.ts'
 
 const timeout_ms = 10_000
 

@@ -8,6 +8,7 @@ import { createContainerOutput, createTimestampedReader } from '../docker/stream
 import { createReplicaExit } from '../exit.ts'
 import type { ReplicaExit, ReplicaObserver } from '../runtime.ts'
 import { listNodes, requireManager } from './cluster.ts'
+import type { NodeAgents } from './node-agents.ts'
 import { hasEnded, isUnwanted, readTaskExit, type SwarmTask, type TaskPoller } from './tasks.ts'
 
 export interface ServiceMonitor {
@@ -26,7 +27,7 @@ const lastRead_ms = 10_000
  */
 export function monitorService(
   engine: DockerEngine,
-  poller: TaskPoller,
+  { poller, connect }: { poller: TaskPoller; connect: NodeAgents['connect'] },
   { service_id, task_id, since_ms }: { service_id: string; task_id: string; since_ms: number | null },
   observer: ReplicaObserver,
   removeService: () => Promise<void>,
@@ -89,7 +90,7 @@ export function monitorService(
 
   const unwatch = poller.watch(service_id, async (tasks) => {
     const task = tasks.find(({ id }) => id === task_id)
-    const exit = await findExit(engine, task)
+    const exit = await findExit(engine, connect, task)
     if (exit && !exited.signal.aborted && !closing.signal.aborted) void report(exit, task)
   })
 
@@ -106,19 +107,21 @@ export function monitorService(
 }
 
 /** How a task has ended; undefined while it runs. */
-async function findExit(engine: DockerEngine, task: SwarmTask | undefined): Promise<ReplicaExit | undefined> {
+async function findExit(engine: DockerEngine, connect: NodeAgents['connect'], task: SwarmTask | undefined): Promise<ReplicaExit | undefined> {
   // Somebody else removed the service.
   if (!task) return createReplicaExit(null, 'SIGKILL', false)
   const { docker, swarm } = await requireManager(engine)
   if (hasEnded(task)) {
     const exit = readTaskExit(task)
-    if (exit.code !== 137 || task.node_id !== swarm.node_id) return exit
-    const state = await docker
-      .getContainer(task.container_id)
+    if (exit.code !== 137) return exit
+    const node = await connect(task.node_id).catch(() => undefined)
+    const state = await node
+      ?.getContainer(task.container_id)
       .inspect()
       .then(({ State }) => State)
       .catch(() => undefined)
-    return { ...exit, out_of_memory: state !== undefined && (await wasOomKilled(docker, task.container_id, state)) }
+    const isOwnNode = task.node_id === swarm.node_id
+    return { ...exit, out_of_memory: state !== undefined && (isOwnNode ? await wasOomKilled(docker, task.container_id, state) : state.OOMKilled) }
   }
   if (!isUnwanted(task)) return undefined
   // A node that is drained still ends its tasks; one that is down never reports their end.

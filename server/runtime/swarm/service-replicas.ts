@@ -6,6 +6,7 @@ import type { DockerEngine } from '../docker/engine.ts'
 import { getStatusCode } from '../docker/errors.ts'
 import { holdNetwork, removeUnusedNetwork } from '../docker/networks.ts'
 import { getServiceNetworkName } from '../docker/service-container.ts'
+import type { NodeAgents } from './node-agents.ts'
 import { describeTask, formatServiceCommand } from './describe-task.ts'
 import { monitorService, removeService, type ServiceMonitor } from './service-monitor.ts'
 import { createServiceSpec } from './service-spec.ts'
@@ -22,10 +23,10 @@ export interface SharedImage {
   authconfig?: Docker.AuthConfig
 }
 
-type ShareImage = (request: StartRequest) => Promise<SharedImage>
+type ShareImage = (request: Pick<StartRequest, 'artifact' | 'signal'>) => Promise<SharedImage>
 
 export interface ServiceReplicas extends Pick<Runtime, 'start' | 'list' | 'adopt' | 'stop' | 'freeze' | 'thaw' | 'usage' | 'close'> {
-  /** The container of a replica, if it runs on this node. */
+  /** The container of a replica, if its node is this one or has an agent that answers. */
   findContainer(replicaId: string): Promise<Docker.Container | undefined>
 }
 
@@ -37,10 +38,10 @@ const startPoll_ms = 100
 const placement_ms = 10_000
 
 /** Replicas as services of a swarm: a service each, so that a replica is replaced, moved and stopped on its own. */
-export function createServiceReplicas(engine: DockerEngine, shareImage: ShareImage): ServiceReplicas {
+export function createServiceReplicas(engine: DockerEngine, shareImage: ShareImage, agents: Pick<NodeAgents, 'connect' | 'ensure'>): ServiceReplicas {
   const monitors = new Map<string, ServiceMonitor>()
   const poller = createTaskPoller(engine)
-  const stats = createContainerStats(engine)
+  const stats = createContainerStats()
   /** The last placement of each deployment, so that its replicas see each other's nodes. */
   const placements = new Map<string, Promise<unknown>>()
 
@@ -50,7 +51,7 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
     const { service_id } = task
     const monitor = monitorService(
       engine,
-      poller,
+      { poller, connect: agents.connect },
       { service_id, task_id: task.id, since_ms },
       {
         onLine: observer.onLine,
@@ -202,13 +203,14 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
 
   const toReplica = async (docker: Docker, task: SwarmTask, deploymentId: string, listenPort: number | null): Promise<Replica> => {
     const service = await inspectService(docker, task.service_id)
-    return describeTask(engine, task, { deployment_id: deploymentId, listen_port: listenPort, spec: service?.Spec ?? {} })
+    return describeTask(engine, agents.connect, task, { deployment_id: deploymentId, listen_port: listenPort, spec: service?.Spec ?? {} })
   }
 
   const findContainer = async (replicaId: string): Promise<Docker.Container | undefined> => {
-    const { docker, swarm } = await requireManager(engine)
+    const { docker } = await requireManager(engine)
     const task = await findTask(docker, replicaId)
-    return task && task.node_id === swarm.node_id && task.container_id !== '' ? docker.getContainer(task.container_id) : undefined
+    if (!task || task.node_id === '' || task.container_id === '') return undefined
+    return (await agents.connect(task.node_id))?.getContainer(task.container_id)
   }
 
   /** Ends the task of a service on another node and waits until it reports its end, which it could not once the service is removed. */
@@ -228,6 +230,7 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
       request.signal.throwIfAborted()
       const { docker } = await engine.connection()
       const shared = await shareImage(request)
+      agents.ensure()
       let serviceId: string | undefined
       try {
         const task = await inTurn(request.deployment_id, async (onPlaced) => {
@@ -296,7 +299,7 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
 
     async freeze(replicaId) {
       const container = await findContainer(replicaId)
-      if (!container) throw new Error('Only replicas on the node of Homeport can be frozen.')
+      if (!container) throw new Error('The agent of the node of this replica does not answer, so the replica cannot be frozen.')
       // 409: the container is paused already or does not run.
       await container.pause().catch((error: unknown) => {
         if (getStatusCode(error) !== 409 && getStatusCode(error) !== 404) throw error
@@ -319,7 +322,7 @@ export function createServiceReplicas(engine: DockerEngine, shareImage: ShareIma
 
     async usage(replicaId, options) {
       const container = await findContainer(replicaId).catch(() => undefined)
-      return container ? stats.read(container.id, options) : null
+      return container ? stats.read(replicaId, container, options) : null
     },
 
     async close() {

@@ -11,11 +11,11 @@ type ImageArtifact = Extract<Artifact, { kind: 'image' }>
 
 export interface SharedImages {
   /** The image of an app as every node can get it. */
-  share(request: StartRequest): Promise<SharedImage>
+  share(request: Pick<StartRequest, 'artifact' | 'signal'>): Promise<SharedImage>
   /** Puts an image into the registry, if the swarm has more than one node. */
   publish(artifact: ImageArtifact, signal: AbortSignal, note: (line: string) => void): Promise<void>
-  /** Removes the names that `publish` gave to an image. */
-  discard(artifact: Artifact | null): Promise<void>
+  /** Removes the names that `publish` gave to an image. Returns those with a digest that no other deployment uses. */
+  discard(artifact: Artifact | null): Promise<string[]>
 }
 
 /** The images of apps in the registry from which the nodes pull them. A swarm of one node needs none. */
@@ -99,7 +99,8 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
       if (await hasOtherNodes()) await ensurePushed(artifact, signal, note)
     },
     async discard(artifact) {
-      if (artifact?.kind !== 'image' || !engine.isOwnTag(artifact.image)) return
+      if (artifact?.kind !== 'image' || !engine.isOwnTag(artifact.image)) return []
+      const removed: string[] = []
       const { docker } = await engine.connection()
       const images = await docker.listImages({ filters: JSON.stringify(engine.createOwnFilters({ 'homeport.role': 'image' })) })
       for (const { RepoTags, RepoDigests } of images) {
@@ -113,8 +114,10 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
           .getImage(name)
           .remove()
           .catch(() => {})
-        await registry.discard(digests)
+        removed.push(...digests)
       }
+      await registry.discard(removed)
+      return removed
     },
   }
 }

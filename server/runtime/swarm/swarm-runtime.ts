@@ -1,5 +1,6 @@
 import type { Artifact, ImageRequest, Runtime, RuntimeOptions, StartRequest } from '../runtime.ts'
 import { BuildFailure, ReplicaCommandError } from '../runtime.ts'
+import { systemClock } from '../../lib/clock.ts'
 import { createDockerRuntime } from '../docker/docker-runtime.ts'
 import { createDockerEngine, type DockerEngine } from '../docker/engine.ts'
 import { getStatusCode } from '../docker/errors.ts'
@@ -8,6 +9,8 @@ import { translateFailures } from '../docker/translate-failures.ts'
 import { createExternalRegistry } from './cluster-registry.ts'
 import { createManagedRegistry } from './managed-registry.ts'
 import { createClusterEngine, listNodes, requireManager } from './cluster.ts'
+import { createIdentityReader } from './cluster-identity.ts'
+import { createNodeAgents } from './node-agents.ts'
 import { createServiceReplicas, isServiceId } from './service-replicas.ts'
 import { createSwarmNodes } from './nodes.ts'
 import { checkSwarm } from './swarm-checks.ts'
@@ -21,9 +24,11 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
   const cluster = createClusterEngine(engine)
   const local = createDockerRuntime(options, cluster)
   const prefix = options.docker?.registry
-  const registry = prefix === undefined ? createManagedRegistry(engine) : createExternalRegistry(cluster, prefix)
+  const readIdentity = createIdentityReader(options.data_dir, options.clock ?? systemClock)
+  const registry = prefix === undefined ? createManagedRegistry(engine, readIdentity) : createExternalRegistry(cluster, prefix)
   const images = createSharedImages(cluster, registry)
-  const services = createServiceReplicas(cluster, images.share)
+  const agents = createNodeAgents(cluster, { registry, images, readIdentity })
+  const services = createServiceReplicas(cluster, images.share, agents)
 
   const withPlainFailures = translateFailures(engine, (error) =>
     isWithoutQuorum(error)
@@ -39,6 +44,7 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
   /** Copies an image to the registry of the swarm while its deployment has a log. */
   const publish = async <T extends Artifact>(artifact: T, request: { signal: AbortSignal }, note: (line: string) => void): Promise<T> => {
     if (artifact.kind === 'image') await images.publish(artifact, request.signal, note)
+    agents.ensure()
     return artifact
   }
 
@@ -97,7 +103,7 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
     async *runInReplica(replicaId, command, input, signal) {
       if (!isServiceId(replicaId)) return yield* local.runInReplica(replicaId, command, input, signal)
       const container = await services.findContainer(replicaId)
-      if (!container) throw new ReplicaCommandError(null, 'The replica is on another node, where no command can be run.')
+      if (!container) throw new ReplicaCommandError(null, 'The agent of the node of the replica does not answer, so no command can be run there.')
       yield* runInContainer(container, command, input, signal)
     },
 
@@ -113,7 +119,8 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
     async discard(deploymentId, artifact) {
       const own = (await services.list()).filter(({ deployment_id }) => deployment_id === deploymentId)
       for (const { id } of own) await services.stop(id, 0)
-      await images.discard(artifact)
+      const removed = await images.discard(artifact)
+      await agents.removeImages(removed)
       await local.discard(deploymentId, artifact)
     },
 
@@ -126,7 +133,9 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
   /** The container of a replica on this node; null for one on another. */
   async function findContainerId(replicaId: string | null): Promise<string | null> {
     if (replicaId === null || !isServiceId(replicaId)) return replicaId
-    return (await services.findContainer(replicaId))?.id ?? null
+    const { docker } = await requireManager(cluster)
+    const container = await services.findContainer(replicaId)
+    return container?.modem === docker.modem ? container.id : null
   }
 }
 

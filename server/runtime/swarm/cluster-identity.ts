@@ -1,0 +1,59 @@
+import { X509Certificate } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '../../lib/clock.ts'
+import { newSecret } from '../../lib/token.ts'
+import { type CertificateWithKey, createAuthorityCertificate, createLeafCertificate } from '../../tls/certificate.ts'
+
+/** The secrets of the programs that Homeport runs for a cluster. The authority vouches for them alone, and for no site. */
+export interface ClusterIdentity {
+  authority: CertificateWithKey
+  registry_password: string
+}
+
+/** Reads `cluster/identity.json` of the data folder, or creates it. Calls within one process share a creation. */
+export function createIdentityReader(dataDir: string, clock: Clock): () => Promise<ClusterIdentity> {
+  const folder = join(dataDir, 'cluster')
+  const file = join(folder, 'identity.json')
+  let loading: Promise<ClusterIdentity> | undefined
+
+  const load = async (): Promise<ClusterIdentity> => {
+    try {
+      return JSON.parse(await readFile(file, 'utf8')) as ClusterIdentity
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    }
+    const authority = createAuthorityCertificate({ machine: `cluster of ${hostname()}`, now: clock.now() })
+    const identity = { authority, registry_password: newSecret() }
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await writeFile(`${file}.part`, JSON.stringify(identity), { mode: 0o600, flush: true })
+    await rename(`${file}.part`, file)
+    return identity
+  }
+  return () =>
+    (loading ??= load().catch((error: unknown) => {
+      loading = undefined
+      throw error
+    }))
+}
+
+/** Valid as long as the authority, because Docker restarts the registry also when Homeport is away. */
+export function createRegistryCertificate({ authority }: ClusterIdentity, host: string, now: number): CertificateWithKey {
+  const lifetime_ms = Date.parse(new X509Certificate(authority.certificate).validTo) - now
+  const { certificate, key } = createLeafCertificate(authority, { host, now, lifetime_ms })
+  return { certificate: certificate + authority.certificate, key }
+}
+
+/** The name of every agent in its certificate. */
+export const agentName = 'homeport-agent'
+
+/** For the agents of all nodes. It is none of a client, so that no agent can command another. */
+export const createAgentCertificate = ({ authority }: ClusterIdentity, now: number): CertificateWithKey =>
+  createLeafCertificate(authority, { host: agentName, now })
+
+/** What agents accept commands from. */
+export const createClientCertificate = ({ authority }: ClusterIdentity, now: number): CertificateWithKey =>
+  createLeafCertificate(authority, { host: 'homeport', now, usage: 'client' })
+
+export const fingerprintOf = (certificate: string): string => new X509Certificate(certificate).fingerprint256.replaceAll(':', '').toLowerCase()
