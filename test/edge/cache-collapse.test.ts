@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { countingHandler, projectId, startCachedEdge } from '../support/cached-edge.ts'
-import { get, edgePaths, startEdge, startRawApp } from '../support/edge.ts'
+import { get, edgePaths, startApp, startEdge, startRawApp } from '../support/edge.ts'
 import { until } from '../support/until.ts'
 import { longEdgeTest } from '../support/full-test.ts'
 
@@ -192,6 +192,22 @@ describe.each(edgePaths)('concurrent requests, $name', ({ fast_path }) => {
     expect((await before).text).toBe('old')
     expect((await after).text).toBe('new')
     expect(await cached.getStatusAndBody('/')).toBe('HIT new')
+  })
+
+  test('requests that waited for a version which was replaced: they are served by it, and nothing of it is stored', async () => {
+    const cached = await start()
+    const next = await startApp((_request, response) => response.writeHead(200, { 'cache-control': 'max-age=60' }).end('new'))
+    onTestFinished(() => next.close())
+    const held = cached.holdRequests()
+    const all = hundred(() => cached.request('/'))
+    const [first] = await held(1)
+    void cached.edge.routeToPort(next.port)
+    await cached.edge.edge.cache.purge(projectId, { all: true })
+    const old = (response: ServerResponse) => response.writeHead(200, { 'cache-control': 'max-age=60' }).end('old')
+    cached.app = (_request, response) => void old(response)
+    if (first) old(first)
+    expect((await all).filter(({ text }) => text === 'old').length).toBeGreaterThan(1)
+    expect((await cached.request('/')).text).toBe('new')
   })
 
   test.each<[string, (response: ServerResponse) => unknown]>([

@@ -76,7 +76,7 @@ export class HostCache implements ReaderHandler, ResponseStorage {
 
   /** Creates a reader for a request that cannot be answered immediately. The caller starts it. */
   createReader(context: CacheRequestContext, upstream: Upstream): CacheReader {
-    return new CacheReader(this, context, upstream)
+    return new CacheReader(this, context, upstream, this.project.version)
   }
 
   /** `isAlone`: does not collapse with other requests, because that has just failed. */
@@ -141,7 +141,9 @@ export class HostCache implements ReaderHandler, ResponseStorage {
       (!isPartialOrConditional || canRevalidate)
     const pendingFetch = canCollapse ? urlEntry.findFetch(key) : undefined
     if (pendingFetch?.matchesVariant(context)) return pendingFetch.join(reader)
-    const isLeader = canCollapse && urlEntry.hit_for_miss_until <= now && urlEntry.findFetch(key) === undefined
+    // It may have waited for a response or the disk while its version was replaced.
+    const isCurrent = reader.version === this.project.version
+    const isLeader = canCollapse && isCurrent && urlEntry.hit_for_miss_until <= now && urlEntry.findFetch(key) === undefined
     const forwardReason = entry
       ? directives === noRequestDirectives || !entry.isFresh(now)
         ? 'stale'
@@ -149,7 +151,7 @@ export class HostCache implements ReaderHandler, ResponseStorage {
       : urlEntry.size > 0
         ? 'vary-miss'
         : 'uri-miss'
-    new CacheFetch({
+    const fetch = new CacheFetch({
       cache: this,
       urlEntry,
       leader: reader,
@@ -160,14 +162,16 @@ export class HostCache implements ReaderHandler, ResponseStorage {
       canRevalidate,
       forwardReason,
       range,
-    }).start(isLeader ? key : null)
+    })
+    if (!isCurrent) fetch.discardResult()
+    fetch.start(isLeader ? key : null)
   }
 
   /** Revalidates a stale entry after the client has received it. */
   #revalidateInBackground(reader: CacheReader, entry: CacheEntry, urlEntry: UrlEntry, now: number): void {
     const { context } = reader
     const key = variantKey(context, urlEntry.vary)
-    if (urlEntry.findFetch(key)) return
+    if (urlEntry.findFetch(key) || reader.version !== this.project.version) return
     new CacheFetch({
       cache: this,
       urlEntry,

@@ -17,6 +17,8 @@ export class ProjectCache implements EntryOwner {
   isEnabled = true
   /** Incremented by a purge of everything, so that older entries need not be marked one by one. */
   generation = 0
+  /** Incremented by a purge of everything or of a host, which follows a new version. A request from before goes to the version of then. */
+  version = 0
   objects = 0
   bytes = 0
   /** URL entries by origin and target. Replaced as a whole when everything is purged. */
@@ -164,6 +166,7 @@ export class ProjectCache implements EntryOwner {
       const origins = this.origins
       const count = this.objects
       this.generation++
+      this.version++
       this.origins = new Map()
       this.#tags = new Map()
       this.objects = this.bytes = this.#emptyUrls = 0
@@ -206,6 +209,7 @@ export class ProjectCache implements EntryOwner {
 
   /** Removes everything cached under a host name. */
   removeHost(host: string): void {
+    this.version++
     for (const [origin, urlEntries] of this.origins) {
       if (hostOfOrigin(origin) !== host) continue
       for (const urlEntry of urlEntries.values()) {

@@ -52,6 +52,8 @@ export class CacheReader implements PendingResponse {
   readonly context: CacheRequestContext
   readonly cache: ReaderHandler
   readonly upstream: Upstream
+  /** Of the project's cache when the upstream was chosen. */
+  readonly version: number
   fetch: SharedFetch | null = null
   /** An exchange that belongs to this reader alone. Its bytes are forwarded as without a cache. */
   directExchange: Exchange | null = null
@@ -61,10 +63,11 @@ export class CacheReader implements PendingResponse {
   #isOver = false
   #request: UpstreamRequest | null = null
 
-  constructor(cache: ReaderHandler, context: CacheRequestContext, upstream: Upstream) {
+  constructor(cache: ReaderHandler, context: CacheRequestContext, upstream: Upstream, version: number) {
     this.cache = cache
     this.context = context
     this.upstream = upstream
+    this.version = version
   }
 
   get request(): UpstreamRequest {
