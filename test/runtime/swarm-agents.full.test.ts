@@ -65,6 +65,12 @@ describe.skipIf(!requires('swarm').ok)('the agent of another node', () => {
       return Buffer.concat(chunks).toString()
     }
     expect(await run(['node', '-p', 'process.env.PORT'])).toBe('8080\n')
+    expect(await runtime.check?.(false)).toContainEqual({
+      name: 'swarm agents',
+      status: 'ok',
+      message: 'The agents of all nodes answer.',
+      hint: null,
+    })
     expect(await run(['cat'], 'over the agent')).toBe('over the agent')
     await expect(run(['sh', '-c', 'echo no >&2; exit 3'])).rejects.toMatchObject({ exit_code: 3 })
   }, 60_000)

@@ -25,6 +25,7 @@ export const clusterTopics: HelpArticle[] = [
       { run: 'docker swarm init --advertise-addr 10.0.0.1 --dispatcher-heartbeat 1s' },
       { run: 'npx homeport serve --runtime swarm' },
       'From the second node on, the nodes pull the images of apps from a registry. Homeport runs one on its node, as a container of the image `registry:2`, at port 5000 of the private address, with TLS and a password. It removes the images of deployments that are gone.',
+      'Each other node runs a small agent of Homeport, through which replicas there show their use, are frozen when they sleep and run health checks, and through which images of removed deployments are deleted. It only accepts Homeport, and only for the containers of its apps.',
       { h: 'More nodes' },
       'The first command prints one for the machine that joins. There it lets Docker trust the registry of Homeport, creates that network, and joins the swarm. Three managers keep the swarm working when one is lost. Between the nodes the ports 2377, 7946 and 5000 (TCP), 7946 and 4789 (UDP) and 32768 to 60999 (TCP, the apps) have to be open.',
       { run: 'npx homeport node token --manager' },
@@ -40,7 +41,6 @@ export const clusterTopics: HelpArticle[] = [
       {
         list: [
           'Builds, databases, services with volumes and one-off commands run on the node of Homeport. They do not move to another one.',
-          'Replicas on other nodes show no CPU and memory use, and are stopped instead of frozen when they sleep. Their start takes one to two seconds. An app there must listen on `PORT`.',
           'Requests go through the node of Homeport. While it is down, no app is reached through it; the apps themselves continue, and the swarm restarts those that end.',
         ],
       },

@@ -11,19 +11,12 @@ import { describeTask, formatServiceCommand } from './describe-task.ts'
 import { monitorService, removeService, type ServiceMonitor } from './service-monitor.ts'
 import { createServiceSpec } from './service-spec.ts'
 import { createTaskPoller, hasEnded, isUnwanted, listTasks, readTaskExit, type SwarmTask } from './tasks.ts'
+import type { SharedImage, SharedImages } from './shared-images.ts'
 import { canTakeTasks, listNodes, requireManager } from './cluster.ts'
 import { StartFailure, type ExistingReplica, type Replica, type ReplicaObserver, type Runtime, type StartRequest } from '../runtime.ts'
 
 /** For how long a network that was removed may still be found. */
 const networkRemoval = { attempts: 75, interval_ms: 200 }
-
-/** An image that every node can have, and the credentials with which nodes pull it. */
-export interface SharedImage {
-  image: string
-  authconfig?: Docker.AuthConfig
-}
-
-type ShareImage = (request: Pick<StartRequest, 'artifact' | 'signal'>) => Promise<SharedImage>
 
 export interface ServiceReplicas extends Pick<Runtime, 'start' | 'list' | 'adopt' | 'stop' | 'freeze' | 'thaw' | 'usage' | 'close'> {
   /** The container of a replica, if its node is this one or has an agent that answers. */
@@ -38,7 +31,11 @@ const startPoll_ms = 100
 const placement_ms = 10_000
 
 /** Replicas as services of a swarm: a service each, so that a replica is replaced, moved and stopped on its own. */
-export function createServiceReplicas(engine: DockerEngine, shareImage: ShareImage, agents: Pick<NodeAgents, 'connect' | 'ensure'>): ServiceReplicas {
+export function createServiceReplicas(
+  engine: DockerEngine,
+  { share: shareImage }: Pick<SharedImages, 'share'>,
+  agents: Pick<NodeAgents, 'connect' | 'ensure'>,
+): ServiceReplicas {
   const monitors = new Map<string, ServiceMonitor>()
   const poller = createTaskPoller(engine)
   const stats = createContainerStats()

@@ -5,9 +5,14 @@ import { raceAbort } from '../race-abort.ts'
 import { BuildFailure, StartFailure, type Artifact, type StartRequest } from '../runtime.ts'
 import { listNodes, requireManager } from './cluster.ts'
 import type { ClusterRegistry } from './cluster-registry.ts'
-import type { SharedImage } from './service-replicas.ts'
 
 type ImageArtifact = Extract<Artifact, { kind: 'image' }>
+
+/** An image that every node can have, and the credentials with which nodes pull it. */
+export interface SharedImage {
+  image: string
+  authconfig?: Docker.AuthConfig
+}
 
 export interface SharedImages {
   /** The image of an app as every node can get it. */

@@ -1,11 +1,12 @@
 import type { DoctorCheck } from '../../contract/instance.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { BuildFailure } from '../runtime.ts'
-import { canTakeTasks, listNodes, requireManager, type SwarmConnection } from './cluster.ts'
+import { canTakeTasks, listNodes, requireManager, type SwarmConnection, type SwarmNode } from './cluster.ts'
 import type { ClusterRegistry } from './cluster-registry.ts'
+import type { NodeAgents } from './node-agents.ts'
 
 /** Checks of the swarm and its registry; none where there is no swarm. */
-export async function checkSwarm(engine: DockerEngine, registry: ClusterRegistry): Promise<DoctorCheck[]> {
+export async function checkSwarm(engine: DockerEngine, registry: ClusterRegistry, agents: Pick<NodeAgents, 'connect'>): Promise<DoctorCheck[]> {
   const manager = await requireManager(engine).catch(() => undefined)
   if (!manager) return []
   const nodes = await listNodes(manager.docker, manager.swarm).catch(() => undefined)
@@ -20,7 +21,7 @@ export async function checkSwarm(engine: DockerEngine, registry: ClusterRegistry
     ]
   return [
     checkNodes(nodes),
-    ...(nodes.length > 1 ? [await checkRegistry(registry)] : []),
+    ...(nodes.length > 1 ? [await checkRegistry(registry), await checkAgents(nodes, agents, engine.createName('agent'))] : []),
     ...checkPortAddress(await findPortAddress(manager), manager.swarm.node_address),
   ]
 }
@@ -80,5 +81,27 @@ async function checkRegistry(registry: ClusterRegistry): Promise<DoctorCheck> {
   } catch (error) {
     if (!(error instanceof BuildFailure)) throw error
     return { name, status: 'failed', message: error.message, hint: error.hint }
+  }
+}
+
+async function checkAgents(nodes: SwarmNode[], agents: Pick<NodeAgents, 'connect'>, service: string): Promise<DoctorCheck> {
+  const name = 'swarm agents'
+  const ready = nodes.filter(canTakeTasks)
+  const answers = await Promise.all(
+    ready.map(async ({ id }) => {
+      const docker = await agents.connect(id).catch(() => undefined)
+      return docker?.ping().then(
+        () => true,
+        () => false,
+      )
+    }),
+  )
+  const silent = ready.filter((_, index) => answers[index] !== true).map((node) => node.name)
+  if (silent.length === 0) return { name, status: 'ok', message: 'The agents of all nodes answer.', hint: null }
+  return {
+    name,
+    status: 'warning',
+    message: `The agents of these nodes do not answer: ${silent.join(', ')}. Replicas there show no use, and are stopped instead of frozen when they sleep.`,
+    hint: `They start with the first deployment. Later, docker service ps --no-trunc ${service} shows why one does not run.`,
   }
 }

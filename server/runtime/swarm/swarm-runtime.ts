@@ -28,7 +28,7 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
   const registry = prefix === undefined ? createManagedRegistry(engine, readIdentity) : createExternalRegistry(cluster, prefix)
   const images = createSharedImages(cluster, registry)
   const agents = createNodeAgents(cluster, { registry, images, readIdentity })
-  const services = createServiceReplicas(cluster, images.share, agents)
+  const services = createServiceReplicas(cluster, images, agents)
 
   const withPlainFailures = translateFailures(engine, (error) =>
     isWithoutQuorum(error)
@@ -70,7 +70,7 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
       }
     },
 
-    check: () => checkSwarm(engine, registry),
+    check: () => checkSwarm(engine, registry, agents),
 
     openBuild(request) {
       const build = local.openBuild(request)
