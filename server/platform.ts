@@ -23,6 +23,8 @@ export interface PlatformHost {
   screenshotter?: Screenshotter
   /** Paths where the Docker engine is searched for, instead of the usual ones. */
   docker_candidates?: string[]
+  /** Replaces the path at which the engine of each node of a swarm listens. */
+  node_socket?: string
   /** Another hosts file, and other system folders to keep certificates in. */
   names?: { hosts_path?: string; root?: string; home?: string }
   /** The memory that is available for more replicas, instead of that of the machine or the Docker engine. */

@@ -33,6 +33,7 @@ export async function startRuntimes({ options, host, identity, log, clock }: Pla
       ...(options.registry === null ? {} : { registry: options.registry }),
       ...(options.docker_host === null ? {} : { host: options.docker_host }),
       ...(host.docker_candidates === undefined ? {} : { candidates: host.docker_candidates }),
+      ...(host.node_socket === undefined ? {} : { node_socket: host.node_socket }),
     },
   }
   const docker = createDockerEngine(runtimeOptions)

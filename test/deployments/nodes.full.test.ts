@@ -23,7 +23,14 @@ describe.skipIf(!requires('swarm').ok)('nodes of a cluster', () => {
   const repository = makeRepository(app)
 
   const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
-  const start = () => startTestPlatform({ runtime: 'swarm', data_dir, docker_candidates: [`unix://${swarm.socket(1)}`], registry: swarm.registry })
+  const start = () =>
+    startTestPlatform({
+      runtime: 'swarm',
+      data_dir,
+      docker_candidates: [`unix://${swarm.socket(1)}`],
+      node_socket: swarm.node_socket,
+      registry: swarm.registry,
+    })
 
   beforeAll(async () => {
     swarm = await startSwarm(3)

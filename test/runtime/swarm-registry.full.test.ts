@@ -25,7 +25,7 @@ describe.skipIf(!requires('swarm').ok || !requires('service-images').ok)('the re
     swarm = await startSwarm(2, 1, ['node:24-bookworm-slim', 'registry:2'])
     host = `${swarm.address(1)}:5000`
     options = await runtimeOptions()
-    options = { ...options, docker: { ...options.docker, candidates: [`unix://${swarm.socket(1)}`] } }
+    options = { ...options, docker: { ...options.docker, candidates: [`unix://${swarm.socket(1)}`], node_socket: swarm.node_socket } }
     runtime = createRuntimes(options).swarm
   }, 240_000)
   afterAll(async () => {

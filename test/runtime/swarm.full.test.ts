@@ -51,7 +51,10 @@ describe.skipIf(!requires('swarm').ok)('swarm of three nodes', () => {
     try {
       for (const { instance } of started) await waitForResponse(instance)
       for (const node of [1, 2, 3]) {
-        const published = (await swarm.docker(node, ['ps', '--format', '{{.Ports}}'])).trim().split('\n').filter(Boolean)
+        const published = (await swarm.docker(node, ['ps', '--filter', 'label=homeport.role=task', '--format', '{{.Ports}}']))
+          .trim()
+          .split('\n')
+          .filter(Boolean)
         expect(published.length).toBeGreaterThan(0)
         for (const ports of published) expect(ports).toMatch(new RegExp(`^${swarm.address(node).replaceAll('.', '\\.')}:\\d+->8080/tcp$`))
       }

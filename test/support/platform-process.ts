@@ -33,6 +33,8 @@ export interface PlatformSettings {
   smtp_url?: string
   /** Addresses where a Docker engine is looked for, such as that of `createEngineGate`. */
   docker_candidates?: string[]
+  /** The engines of the nodes of a swarm, such as `swarm.node_socket`. */
+  node_socket?: string
   /** The registry of the swarm. */
   registry?: string
   /** The version of new databases, in place of the current one. */
@@ -71,6 +73,7 @@ const platform = await startPlatform(
     clock,
     ...(lanAddresses === undefined ? {} : { lan_addresses: () => lanAddresses ?? [] }),
     ...(settings.docker_candidates === undefined ? {} : { docker_candidates: settings.docker_candidates }),
+    ...(settings.node_socket === undefined ? {} : { node_socket: settings.node_socket }),
     ...(settings.database_version === undefined ? {} : { database_version: settings.database_version }),
     ...host,
   },

@@ -45,10 +45,11 @@ export function createNodeAgents(
   const clients = new Map<string, { task_id: string; docker: Docker; until: number; checked_at: number }>()
   let nextCheck = -Infinity
 
-  const start = async (): Promise<void> => {
+  /** False: there is no other node yet. */
+  const start = async (): Promise<boolean> => {
     const manager = await requireManager(engine)
     const { docker, swarm } = manager
-    if ((await listNodes(docker, swarm)).length < 2) return
+    if ((await listNodes(docker, swarm)).length < 2) return false
     const identity = await readIdentity()
     const [found] = await docker.listServices({ filters: engine.createOwnFilters(labels) })
     const base = await ensureBaseImage(engine, '24', () => {}, {
@@ -60,7 +61,7 @@ export function createNodeAgents(
       .update([agentProgram, Id, swarm.node_id, fingerprintOf(identity.authority.certificate)].join('\n'))
       .digest('hex')
     const own = found?.Spec?.Labels ?? {}
-    if (own['homeport.config'] === config && Number(own['homeport.renewal']) > clock.now()) return
+    if (own['homeport.config'] === config && Number(own['homeport.renewal']) > clock.now()) return true
     const { image, authconfig } = await images.share({
       artifact: { kind: 'image', image: base, id: Id, port: null, bytes: 0 },
       signal: new AbortController().signal,
@@ -71,6 +72,7 @@ export function createNodeAgents(
     else await docker.createService(spec)
     log.info('node_agents_started')
     await removeOldSecrets(docker)
+    return true
   }
 
   const createSpec = async ({ docker, swarm }: SwarmConnection, identity: ClusterIdentity, { image, config }: { image: string; config: string }) => {
@@ -129,10 +131,13 @@ export function createNodeAgents(
   const ensure = (): void => {
     if (clock.monotonic() < nextCheck) return
     nextCheck = clock.monotonic() + check_ms
+    const check = start().catch((error: unknown) => {
+      log.warn('node_agents_not_started', { error })
+      return false
+    })
     engine.runInBackground(
-      start().catch((error: unknown) => {
-        nextCheck = clock.monotonic() + retry_ms
-        log.warn('node_agents_not_started', { error })
+      check.then((isStarted) => {
+        if (!isStarted) nextCheck = clock.monotonic() + retry_ms
       }),
     )
   }

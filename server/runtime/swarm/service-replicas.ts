@@ -284,12 +284,8 @@ export function createServiceReplicas(
       const { docker } = await engine.connection()
       if (!(await inspectService(docker, replicaId))) return
       const container = await findContainer(replicaId)
-      if (container) {
-        if (await isPaused(container)) await container.unpause().catch(() => {})
-        await container.stop({ t: Math.ceil(grace_ms / 1_000) }).catch((error: unknown) => {
-          if (getStatusCode(error) !== 304 && getStatusCode(error) !== 404) throw error
-        })
-      } else if (monitors.has(replicaId)) await stopOnOtherNode(docker, replicaId)
+      const isStopped = container !== undefined && (await stopContainer(container, grace_ms, container.modem === docker.modem))
+      if (!isStopped && monitors.has(replicaId)) await stopOnOtherNode(docker, replicaId)
       await monitors.get(replicaId)?.ended
       await removeReplicaService(replicaId)
     },
@@ -335,6 +331,19 @@ const isPaused = (container: Docker.Container): Promise<boolean> =>
     ({ State }) => State.Paused,
     () => false,
   )
+
+/** False: the agent of its node could not stop it. */
+async function stopContainer(container: Docker.Container, grace_ms: number, isOnOwnNode: boolean): Promise<boolean> {
+  if (await isPaused(container)) await container.unpause().catch(() => {})
+  return container.stop({ t: Math.ceil(grace_ms / 1_000) }).then(
+    () => true,
+    (error: unknown) => {
+      if (getStatusCode(error) === 304 || getStatusCode(error) === 404) return true
+      if (isOnOwnNode) throw error
+      return false
+    },
+  )
+}
 
 /** The engine could not start the program: an end that is no exit of the app. */
 const isStartError = ({ message, state }: SwarmTask): boolean =>
