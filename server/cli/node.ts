@@ -9,7 +9,7 @@ const pollInterval_ms = 1_000
 /** The first token may pull and start the registry of the cluster. */
 const tokenTimeout_ms = 150_000
 const availabilities = { drain: 'drained', cordon: 'cordoned', activate: 'active' } as const
-const actions = ['list', 'drain', 'cordon', 'activate', 'remove', 'token', 'join', 'trust', 'balance']
+const actions = ['list', 'drain', 'cordon', 'activate', 'remove', 'token', 'init', 'join', 'trust', 'balance']
 
 export const node: CliCommand = {
   summary: 'Lists, adds, drains and removes the machines of a cluster.',
@@ -23,6 +23,7 @@ export const node: CliCommand = {
     'node token [--manager]',
     'node join ADDRESS --token TOKEN [--registry REGISTRY] [--address ADDRESS]',
     'node trust REGISTRY',
+    'node init ADDRESS',
   ],
   options: {
     'no-wait': 'drain: return before the replicas have moved',
@@ -31,7 +32,7 @@ export const node: CliCommand = {
     registry: '=REGISTRY join: the registry of Homeport and the fingerprint of its authority',
   },
   details:
-    'drain moves the replicas of a node to others, each before the old one stops. cordon only keeps new ones away. balance spreads replicas again, for example over a new node. token prints what to run on a machine that joins; without --token, join asks for it. join works with the Docker engine of the machine on which it runs; with --registry it needs root. trust lets that engine pull from the registry of Homeport, on a machine that joined without it. See homeport help cluster.',
+    'init makes this machine, with its address in the network of the nodes, the first node of a new cluster. drain moves the replicas of a node to others, each before the old one stops. cordon only keeps new ones away. balance spreads replicas again, for example over a new node. token prints what to run on a machine that joins; without --token, join asks for it. join works with the Docker engine of the machine on which it runs; with --registry it needs root. trust lets that engine pull from the registry of Homeport, on a machine that joined without it. See homeport help cluster.',
   async run(context) {
     const [action = 'list', name = ''] = context.positionals
     switch (action) {
@@ -47,6 +48,9 @@ export const node: CliCommand = {
       case 'join':
         requirePositionals(context, 'join', 'ADDRESS')
         return join(context, name)
+      case 'init':
+        requirePositionals(context, 'init', 'ADDRESS')
+        return init(context, name)
       case 'trust':
         requirePositionals(context, 'trust', 'REGISTRY')
         return trust(context, name)
@@ -164,5 +168,16 @@ async function trust(context: CommandContext, registry: string): Promise<number>
   const { host } = await trustRegistry(registry)
   if (context.is_json) context.terminal.out(JSON.stringify({ host }))
   else context.terminal.out(`The Docker engine of this machine trusts the registry at ${host} now.`)
+  return exitCodes.success
+}
+
+async function init(context: CommandContext, address: string): Promise<number> {
+  const { initSwarm } = await import('../runtime/swarm/join-swarm.ts')
+  await initSwarm({ docker_host: context.docker_host, address })
+  if (context.is_json) context.terminal.out(JSON.stringify({ address }))
+  else {
+    context.terminal.out(`This machine is the first node of a cluster now, with the address ${address}.`)
+    context.terminal.out('Close its ports to apps with the firewall rule of homeport help cluster, then run: npx homeport serve --runtime swarm')
+  }
   return exitCodes.success
 }

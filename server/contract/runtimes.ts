@@ -38,7 +38,7 @@ export const runtimes = {
     label: 'Swarm',
     placement: 'in a Docker Swarm cluster',
     summary: 'Apps run on the nodes of a Docker Swarm cluster.',
-    how_to_start: 'Make this machine a manager of a swarm with docker swarm init, then restart Homeport (homeport help cluster).',
+    how_to_start: 'Make this machine a manager of a swarm with homeport node init, then restart Homeport (homeport help cluster).',
     isolates: true,
     limits_cpu: true,
     uses_host_network: false,

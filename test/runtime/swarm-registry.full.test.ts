@@ -127,6 +127,23 @@ describe.skipIf(!requires('swarm').ok || !requires('service-images').ok)('the re
     expect(new Set(started.map((one) => one.status === 'fulfilled' && one.value.instance.host))).toEqual(new Set([1, 2].map(swarm.address)))
   }, 240_000)
 
+  test('a machine becomes the first node of a new cluster by command, and not one that is part of another', async () => {
+    const left = (await runtime.nodes!.list()).find(({ address }) => address === swarm.address(2))!
+    const init = () => run('node', 'init', swarm.address(2))
+    expect(await init()).toMatchObject({ code: 1, err: expect.stringContaining('part of a cluster already') })
+    await swarm.docker(2, ['swarm', 'leave', '--force'])
+    await runtime.nodes!.remove(left.id)
+    expect(await run('node', 'init', 'here')).toMatchObject({ code: 1, err: expect.stringContaining('IP address') })
+    expect(await init()).toMatchObject({ code: 0, out: expect.stringContaining(swarm.address(2)) })
+    expect((await swarm.docker(2, ['node', 'ls', '--format', '{{.Status}} {{.ManagerStatus}}'])).trim()).toBe('Ready Leader')
+    const bridge = await swarm.docker(2, ['network', 'inspect', 'docker_gwbridge', '--format', '{{json .Options}}'])
+    expect(JSON.parse(bridge)).toMatchObject({ 'com.docker.network.bridge.host_binding_ipv4': swarm.address(2) })
+    await swarm.docker(2, ['swarm', 'leave', '--force'])
+    const { address, token, registry } = await readJoinToken()
+    expect(await run('node', 'join', address, '--token', token, '--registry', registry!, '--address', swarm.address(2))).toMatchObject({ code: 0 })
+    await eventually(async () => expect((await runtime.nodes!.list()).filter(({ is_ready }) => is_ready)).toHaveLength(2))
+  }, 120_000)
+
   test('is started again when it is gone, and loses the images of removed deployments only', async () => {
     const [kept, removed] = [await build('kept'), await build('removed')]
     const size = async () => Number((await swarm.docker(1, ['exec', registry, 'du', '-s', '/var/lib/registry'])).split('\t')[0])

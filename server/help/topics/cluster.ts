@@ -18,11 +18,8 @@ export const clusterTopics: HelpArticle[] = [
       { file: '/etc/docker/daemon.json', text: '{ "no-new-privileges": true, "userland-proxy": false }' },
       { run: 'iptables -I DOCKER-USER ! -i eth1 -d 10.0.0.0/24 -m conntrack --ctstate NEW -j REJECT' },
       { h: 'The first node' },
-      'Create the network through which ports are published, with the address of this node: without it, the ports of apps would be open at all its addresses. Then start the swarm.',
-      {
-        run: 'docker network create -o com.docker.network.bridge.name=docker_gwbridge -o com.docker.network.bridge.enable_icc=false -o com.docker.network.bridge.host_binding_ipv4=10.0.0.1 docker_gwbridge',
-      },
-      { run: 'docker swarm init --advertise-addr 10.0.0.1 --dispatcher-heartbeat 1s' },
+      'The first command starts the swarm. It also creates the network through which ports are published, at the address of this node: without it, the ports of apps would be open at all its addresses.',
+      { run: 'npx homeport node init 10.0.0.1' },
       { run: 'npx homeport serve --runtime swarm' },
       'From the second node on, the nodes pull the images of apps from a registry. Homeport runs one on its node, as a container of the image `registry:2`, at port 5000 of the private address, with TLS and a password. It removes the images of deployments that are gone.',
       'Each other node runs a small agent of Homeport, through which replicas there show their use, are frozen when they sleep and run health checks, and through which images of removed deployments are deleted. It only accepts Homeport, and only for the containers of its apps.',

@@ -63,7 +63,7 @@ export async function requireManager(engine: DockerEngine): Promise<SwarmConnect
   throw new BuildFailure(
     'runtime_unavailable',
     'This Docker engine is not a manager of a swarm.',
-    'Run docker swarm init on this machine, or join it as a manager, then restart Homeport.',
+    'Run homeport node init on this machine, or join it as a manager, then restart Homeport (homeport help cluster).',
   )
 }
 

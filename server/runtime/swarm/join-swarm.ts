@@ -26,12 +26,7 @@ export async function joinSwarm(request: {
   token: string
   address: string | undefined
 }): Promise<{ address: string }> {
-  const found = await connectToDocker(await findDockerAddresses(request.docker_host === undefined ? {} : { host: request.docker_host }))
-  if ('tried' in found) throw new Problem('runtime_unavailable', 'Docker does not answer on this machine. Install and start it, then try again.')
-  const { docker } = found
-  const { Swarm } = (await docker.info()) as { Swarm?: { LocalNodeState?: string } }
-  if (Swarm?.LocalNodeState !== undefined && Swarm.LocalNodeState !== 'inactive')
-    throw new Problem('runtime_unavailable', 'This machine is part of a cluster already. Run docker swarm leave first.')
+  const docker = await connectOutsideSwarm(request.docker_host)
   const address = request.address ?? (await findLocalAddress(request.manager))
   await createGateway(docker, address)
   try {
@@ -52,6 +47,38 @@ export async function joinSwarm(request: {
     )
   }
   return { address }
+}
+
+/** A node that stops answering is noticed after three of them. */
+const heartbeat_ns = 1e9
+
+/** Makes the Docker engine of this machine the first node of a new swarm. `address`: of this machine for the other nodes. Throws a `Problem`. */
+export async function initSwarm({ docker_host, address }: { docker_host: string | undefined; address: string }): Promise<void> {
+  if (isIP(address) === 0) throw new Problem('invalid_input', 'The address is an IP address of this machine in the network of the nodes.')
+  const docker = await connectOutsideSwarm(docker_host)
+  await createGateway(docker, address)
+  try {
+    await docker.swarmInit({
+      ListenAddr: `${formatHost(address)}:2377`,
+      AdvertiseAddr: address,
+      Spec: { Dispatcher: { HeartbeatPeriod: heartbeat_ns } },
+    })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Problem('runtime_unavailable', `Docker could not start the cluster: ${reason}. Check that ${address} is an address of this machine.`, {
+      cause: error,
+    })
+  }
+}
+
+/** The engine of this machine, unless it is part of a swarm. */
+async function connectOutsideSwarm(docker_host: string | undefined): Promise<Docker> {
+  const found = await connectToDocker(await findDockerAddresses(docker_host === undefined ? {} : { host: docker_host }))
+  if ('tried' in found) throw new Problem('runtime_unavailable', 'Docker does not answer on this machine. Install and start it, then try again.')
+  const { docker } = found
+  const { Swarm } = (await docker.info()) as { Swarm?: { LocalNodeState?: string } }
+  if (Swarm?.LocalNodeState === undefined || Swarm.LocalNodeState === 'inactive') return docker
+  throw new Problem('runtime_unavailable', 'This machine is part of a cluster already. Run docker swarm leave first.')
 }
 
 /** Creates it, or replaces one that is left from an earlier swarm or that Docker made with its own options. */
