@@ -1,7 +1,7 @@
 #!/bin/bash
 # A real Swarm of N nodes on one Linux machine, apart from the machine's own Docker engine.
 #
-#   cluster.sh up [NODES=3] [MANAGERS=NODES]   idempotent; prints the sockets. cluster.sh down | status | reset
+#   cluster.sh up [NODES=3] [MANAGERS=NODES]   idempotent; prints the sockets. 0 managers: engines without a swarm. cluster.sh down | status | reset
 #   cluster.sh node-kill N | node-disconnect N | node-reconnect N | node-start N | load IMAGE (of the machine's engine, onto node 1)
 #
 # How: one network namespace for the "switch" (bridge + registry + test clients), one per node (eth0 = veth on that bridge).
@@ -106,6 +106,7 @@ up() {
   for n in $(seq 1 $N); do node_net $n; node_start $n; done
   for n in $(seq 1 $N); do wait_for "d $n version" || return 1; done
   say "$N engines answer"
+  [ "$M" -gt 0 ] || return 0   # engines alone
   for n in $(seq 1 $N); do node_shut $n || return 1; done
   if [ "$(d 1 info -f '{{.Swarm.LocalNodeState}}')" != active ]; then
     d 1 swarm init --advertise-addr $NET.101 --default-addr-pool $POOL --default-addr-pool-mask-length 24 --dispatcher-heartbeat ${SWARM_TEST_HEARTBEAT:-5s} >/dev/null || return 1

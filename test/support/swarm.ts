@@ -18,6 +18,8 @@ export interface TestSwarm {
   registry: string
   /** The environment of docker commands for a node. */
   docker(node: number, args: string[]): Promise<string>
+  /** Runs a program in the network of a node. */
+  runOn(node: number, args: string[]): Promise<string>
   run(command: 'node-kill' | 'node-start' | 'node-disconnect' | 'node-reconnect', node: number): Promise<void>
   remove(): Promise<void>
 }
@@ -42,7 +44,7 @@ const createEnvironment = (number: number): Record<string, string> => ({
   SWARM_TEST_HEARTBEAT: '1s',
 })
 
-/** A swarm of engines of its own. Its first node has `images`. The machine's engine is not touched. */
+/** A swarm of engines of its own; without managers, engines that are in no swarm. Its first node has `images`. The machine's engine is not touched. */
 export async function startSwarm(nodes: number, managers = nodes, images = ['node:24-bookworm-slim']): Promise<TestSwarm> {
   await removeAbandoned()
   let number = 1
@@ -64,6 +66,7 @@ export async function startSwarm(nodes: number, managers = nodes, images = ['nod
     address: (node) => `10.97.${number}.10${node}`,
     registry: `10.97.${number}.1:5000`,
     docker: (node, args) => runProgram('docker', ['-H', `unix://${swarm.socket(node)}`, ...args]),
+    runOn: (node, args) => runProgram('nsenter', [`--net=/run/netns/${environment.SWARM_TEST_PREFIX}-n${node}`, ...args]),
     run: async (command, node) => void (await runProgram('bash', [script, command, String(node)], environment)),
     async remove() {
       await runProgram('bash', [script, 'down'], environment)
