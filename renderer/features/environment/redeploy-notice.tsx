@@ -30,24 +30,26 @@ export function RedeployNotice({
   const isFollowed = latest?.target === 'production' && !isTerminal(latest.status)
   // A deployment that was running stays visible after it ends, to show its result.
   const latestId = isFollowed ? latest.id : null
+  // At once, because the success of an earlier deployment would be shown until the effect has run. Ids are ordered by time.
+  const followedId = latestId !== null && latestId > (startedId ?? '') ? latestId : startedId
   useEffect(() => {
-    if (latestId !== null && latestId !== startedId) onStarted(latestId)
-  }, [latestId, startedId, onStarted])
+    if (followedId !== startedId) onStarted(followedId)
+  }, [followedId, startedId, onStarted])
 
   const deploy = useDeployProject({ onSuccess: ({ deployment_id }) => onStarted(deployment_id) })
   const refresh = useRetryDeployment({ onSuccess: ({ deployment_id }) => onStarted(deployment_id) })
   const since = isFollowed ? latest.created_at : serving?.created_at
   const updated = since === undefined ? [] : variables.filter((one) => one.environment !== 'preview' && one.updated_at > since).map(({ key }) => key)
   const changed = [...updated, ...(deletions && !isFollowed && deletions.serving_id === serving?.id ? deletions.keys : [])]
-  // The deployment was started but is not loaded yet; ids are ordered by time.
+  // The deployment was started but is not loaded yet.
   const isDeploying = startedId !== null && (latest?.id ?? '') < startedId
   const isStale = changed.length > 0 && serving !== null && serving !== undefined && !isDeploying
   return (
     <>
-      {startedId !== null && (
+      {followedId !== null && (
         <DeploymentStatusCard
           slug={slug}
-          id={startedId}
+          id={followedId}
           hidesSuccess={isStale}
           onDismiss={() => onStarted(null)}
           messages={redeployMessages('the new variables')}
