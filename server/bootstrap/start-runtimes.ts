@@ -4,12 +4,13 @@ import { createDockerEngine } from '../runtime/docker/engine.ts'
 import { createRuntimes } from '../runtime/index.ts'
 import { createNpmRunner } from '../runtime/process/toolchains.ts'
 import type { ListEdgeHosts, RuntimeOptions } from '../runtime/runtime.ts'
+import { createClusterIdentityStore } from '../store/cluster-identity.ts'
 import type { PlatformContext } from './context.ts'
 
 export type PlatformRuntimes = Awaited<ReturnType<typeof startRuntimes>>
 
 /** Creates the client of the Docker engine and the runtimes by name, and chooses the runtime of new deployments. */
-export async function startRuntimes({ options, host, identity, log, clock }: PlatformContext) {
+export async function startRuntimes({ options, host, identity, log, clock, store, sealer }: PlatformContext) {
   /** Set once the edge exists. */
   let listEdgeHosts: ListEdgeHosts = async () => []
   const runtimeOptions: RuntimeOptions = {
@@ -30,6 +31,7 @@ export async function startRuntimes({ options, host, identity, log, clock }: Pla
       listEdgeHosts: (projectId, address) => listEdgeHosts(projectId, address),
       environment: pickVariables(options.environment, helperVariables),
       ...configFolder(options.environment),
+      cluster_secrets: createClusterIdentityStore(store.db, sealer),
       ...(options.registry === null ? {} : { registry: options.registry }),
       ...(options.docker_host === null ? {} : { host: options.docker_host }),
       ...(host.docker_candidates === undefined ? {} : { candidates: host.docker_candidates }),

@@ -32,6 +32,12 @@ export interface RuntimeOptions {
 
 export type ListEdgeHosts = (projectId: string, address: { host: string; bind: string | null; subnet: string | null }) => Promise<string[]>
 
+export interface SecretText {
+  /** undefined: it was not written yet. */
+  read(): Promise<string | undefined>
+  write(text: string): Promise<void>
+}
+
 export interface DockerOptions {
   /** DOCKER_HOST. */
   host?: string
@@ -45,6 +51,8 @@ export interface DockerOptions {
   listEdgeHosts?: ListEdgeHosts
   /** The registry from which the nodes of a swarm pull images, with an optional path. */
   registry?: string
+  /** Keeps the secrets of a swarm, encrypted. */
+  cluster_secrets?: SecretText
   /** Where the engine of each node of a swarm listens, as a template of the swarm for mounts; default `/var/run/docker.sock`. */
   node_socket?: string
   /** The environment of credential helpers. */

@@ -60,7 +60,7 @@ export function deleteSealedColumns(tx: Tx) {
     log_drains: tx.run(tables.deleteFrom('log_drains')),
     remotes: tx.run(tables.updateTable('remotes').set({ sealed_token: null }).where('sealed_token', 'is not', null)),
   }
-  for (const table of ['env_vars', 'registries', 'idempotency_keys'] as const) tx.run(tables.deleteFrom(table))
+  for (const table of ['env_vars', 'registries', 'idempotency_keys', 'cluster_identities'] as const) tx.run(tables.deleteFrom(table))
   tx.run(tables.updateTable('projects').set({ sealed_repo_credentials: null }))
   tx.run(tables.deleteFrom('settings').where('key', '=', 'key_check'))
   return lost

@@ -34,6 +34,7 @@ export interface Tables extends PublicCertificateTables {
   sessions: { id: string; user_id: string; hash: string; expires_at: string; created_at: string }
   sign_in_codes: { hash: string; user_id: string; expires_at: string }
   settings: { key: string; value: string }
+  cluster_identities: { id: string; sealed_identity: Uint8Array }
   projects: ProjectTable
   deployments: DeploymentTable
   deployment_steps: DeploymentStepRow

@@ -38,6 +38,6 @@ process.on('SIGTERM', () => http.get('${url}/asked', () => http.get('${url}/ende
   await context.platform.api('DELETE', '/v1/projects/other')
   await until(async () => !existsSync(bundle) || undefined, { what: 'the other project to be cleaned up' })
   mayEnd.resolve()
-  await until(async () => events.includes('/ended') || undefined, { what: 'the app to end by itself' })
+  await until(async () => events.includes('/ended') || undefined, { what: 'the app to exit on its own' })
   expect(events).toEqual(['/asked', '/ended'])
 })

@@ -1,23 +1,22 @@
-import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../server/lib/clock.ts'
-import { createRuntimes } from '../../server/runtime/index.ts'
 import type { Runtime, RuntimeOptions } from '../../server/runtime/runtime.ts'
 import { agentName, createAgentCertificate, createClientCertificate, type ClusterIdentity } from '../../server/runtime/swarm/cluster-identity.ts'
 import { requires } from '../support/requirements.ts'
-import { buildApp, eventually, runtimeOptions, serverPlan, startApp, waitForResponse, type BuiltApp, type StartedApp } from '../support/runtime.ts'
-import { startSwarm, type TestSwarm } from '../support/swarm.ts'
+import { buildApp, eventually, serverPlan, startApp, waitForResponse, type BuiltApp, type StartedApp } from '../support/runtime.ts'
+import type { TestSwarm } from '../support/swarm.ts'
 import { hello, manifest } from './suite-context.ts'
-import { withSwarm } from './swarm-driver.ts'
+import { type createSecretText, startSwarmRuntime } from './swarm-driver.ts'
 
 /* Two nodes: what is possible with a replica on the one where Homeport does not run. */
 
 describe.skipIf(!requires('swarm').ok)('the agent of another node', () => {
   let swarm: TestSwarm
-  let options: RuntimeOptions & { remove(): Promise<void> }
+  let options: RuntimeOptions
   let runtime: Runtime
+  let close: () => Promise<void>
+  let secrets: ReturnType<typeof createSecretText>
   let app: BuiltApp
   let remote: StartedApp
   const started: StartedApp[] = []
@@ -31,21 +30,14 @@ describe.skipIf(!requires('swarm').ok)('the agent of another node', () => {
   }
 
   beforeAll(async () => {
-    swarm = await startSwarm(2, 1)
-    options = withSwarm(await runtimeOptions(), swarm)
-    runtime = createRuntimes(options).swarm
+    ;({ swarm, options, runtime, close, secrets } = await startSwarmRuntime(2, 1))
     app = await build()
     for (let count = 0; count < 2; count++) started.push(await startApp(runtime, app, { variables: { SCRIPT: hello } }))
     remote = started.find(({ instance }) => instance.host === swarm.address(2))!
     await eventually(async () => expect(await agentPort()).not.toBe(''))
     await eventually(async () => expect(await runtime.usage(remote.instance.id)).not.toBeNull())
   }, 240_000)
-  afterAll(async () => {
-    for (const { id } of await runtime.list()) await runtime.stop(id, 0)
-    await runtime.close()
-    await swarm.remove()
-    await options.remove()
-  }, 120_000)
+  afterAll(() => close(), 120_000)
 
   test('figures, commands and listening ports are those of the replica', async () => {
     const { instance } = remote
@@ -88,12 +80,17 @@ describe.skipIf(!requires('swarm').ok)('the agent of another node', () => {
   }, 60_000)
 
   test('it takes commands from Homeport alone, and about its own containers only', async () => {
-    const identity = JSON.parse(readFileSync(join(options.data_dir, 'cluster/identity.json'), 'utf8')) as ClusterIdentity
+    const identity = JSON.parse(secrets.text ?? '') as ClusterIdentity
     const port = await agentPort()
-    const ask = (path: string, { certificate: cert, key }: { certificate?: string; key?: string }, method = 'GET'): Promise<number | string> =>
+    const ask = (
+      path: string,
+      { certificate: cert, key }: { certificate?: string; key?: string },
+      method = 'GET',
+      headers = {},
+    ): Promise<number | string> =>
       new Promise((resolve) => {
         const tls = { ca: identity.authority.certificate, servername: agentName, cert, key }
-        request({ host: swarm.address(2), port, path, method, ...tls })
+        request({ host: swarm.address(2), port, path, method, headers, ...tls })
           .once('response', (response) => resolve(response.resume().statusCode ?? 0))
           .once('error', () => resolve('refused'))
           .end()
@@ -111,10 +108,17 @@ describe.skipIf(!requires('swarm').ok)('the agent of another node', () => {
       '/secrets',
       `/containers/${agent}/archive?path=/run/secrets`,
       '/v1.41/swarm',
+      '/images/json',
     ])
       expect([path, await ask(path, client)]).toEqual([path, 403])
     expect(await ask('/containers/create', client, 'POST')).toBe(403)
     expect(await ask('/images/node:24-bookworm-slim', client, 'DELETE')).toBe(403)
+    const own = `/images/${swarm.registry}/homeport-${options.instance_id.toLowerCase()}/`
+    expect(await ask(`${own}none@sha256:${'0'.repeat(64)}`, client, 'DELETE')).toBe(404)
+    expect(await ask(`${own}../../node:24-bookworm-slim`, client, 'DELETE')).toBe(403)
+    // On a connection to the engine as a plain stream, requests could follow unchecked.
+    const upgrade = { connection: 'Upgrade', upgrade: 'tcp' }
+    expect(await ask('/_ping', client, 'GET', upgrade)).toBe(403)
     // Its port is open at the private address of the node alone.
     expect((await swarm.docker(2, ['ps', '--filter', `id=${agent}`, '--format', '{{.Ports}}'])).trim()).toBe(`${swarm.address(2)}:${port}->7443/tcp`)
   }, 60_000)

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { createRuntimes } from '../../server/runtime/index.ts'
 import { createDockerView } from '../support/docker.ts'
-import { listEntries } from '../support/runtime.ts'
+import type { RuntimeOptions, SecretText } from '../../server/runtime/runtime-options.ts'
+import { listEntries, runtimeOptions } from '../support/runtime.ts'
 import { searchSaved } from './docker-driver.ts'
-import type { TestSwarm } from '../support/swarm.ts'
+import { startSwarm, type TestSwarm } from '../support/swarm.ts'
 import type { Driver } from './suite-context.ts'
 
 /** The runtime on a swarm that a test has started. */
@@ -38,7 +39,49 @@ export const createSwarmDriver = (swarm: () => TestSwarm): Driver => ({
   },
 })
 
-export const withSwarm = <T extends { docker?: object }>(options: T, swarm: TestSwarm) => ({
+export const withSwarm = <T extends { docker?: object }>(options: T, swarm: TestSwarm, secrets = createSecretText()) => ({
   ...options,
-  docker: { ...options.docker, candidates: [`unix://${swarm.socket(1)}`], registry: swarm.registry, node_socket: swarm.node_socket },
+  docker: {
+    ...options.docker,
+    candidates: [`unix://${swarm.socket(1)}`],
+    registry: swarm.registry,
+    node_socket: swarm.node_socket,
+    cluster_secrets: secrets,
+  },
 })
+
+/** In memory. */
+export function createSecretText(): SecretText & { text: string | undefined } {
+  const secrets = {
+    text: undefined as string | undefined,
+    read: async () => secrets.text,
+    write: async (text: string) => void (secrets.text = text),
+  }
+  return secrets
+}
+
+/** The runtime on a swarm of its own, until `close`. Without `registry` Homeport runs one. */
+export async function startSwarmRuntime(
+  nodes: number,
+  managers = nodes,
+  { images, has_registry = true }: { images?: string[]; has_registry?: boolean } = {},
+) {
+  const swarm = await startSwarm(nodes, managers, images)
+  const base = await runtimeOptions()
+  const secrets = createSecretText()
+  const options: RuntimeOptions = withSwarm(base, swarm, secrets)
+  if (!has_registry) delete options.docker?.registry
+  const runtime = createRuntimes(options).swarm
+  return {
+    swarm,
+    options,
+    runtime,
+    secrets,
+    async close() {
+      for (const { id } of await runtime.list()) await runtime.stop(id, 0)
+      await runtime.close()
+      await swarm.remove()
+      await base.remove()
+    },
+  }
+}

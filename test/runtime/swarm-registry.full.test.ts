@@ -3,36 +3,32 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createRuntimes } from '../../server/runtime/index.ts'
 import type { Runtime, RuntimeOptions } from '../../server/runtime/runtime.ts'
 import { trustRegistry } from '../../server/runtime/swarm/registry-trust.ts'
 import { runCommand } from '../support/command.ts'
 import { requires } from '../support/requirements.ts'
-import { buildApp, eventually, runtimeOptions, serverPlan, startApp, waitForResponse, type BuiltApp } from '../support/runtime.ts'
-import { startSwarm, type TestSwarm } from '../support/swarm.ts'
+import { buildApp, eventually, serverPlan, startApp, waitForResponse, type BuiltApp } from '../support/runtime.ts'
+import type { TestSwarm } from '../support/swarm.ts'
 import { hello, manifest } from './suite-context.ts'
+import { startSwarmRuntime } from './swarm-driver.ts'
 
 /* Two nodes without a registry of the operator. All nodes of this machine have one folder of authorities, /etc/docker/certs.d. */
 
 describe.skipIf(!requires('swarm').ok || !requires('service-images').ok)('the registry of Homeport', () => {
   let swarm: TestSwarm
-  let options: RuntimeOptions & { remove(): Promise<void> }
+  let options: RuntimeOptions
   let runtime: Runtime
+  let close: () => Promise<void>
   let host: string
   const trusted = () => join('/etc/docker/certs.d', host)
 
   beforeAll(async () => {
-    swarm = await startSwarm(2, 1, ['node:24-bookworm-slim', 'registry:2'])
+    const images = ['node:24-bookworm-slim', 'registry:2']
+    ;({ swarm, options, runtime, close } = await startSwarmRuntime(2, 1, { images, has_registry: false }))
     host = `${swarm.address(1)}:5000`
-    options = await runtimeOptions()
-    options = { ...options, docker: { ...options.docker, candidates: [`unix://${swarm.socket(1)}`], node_socket: swarm.node_socket } }
-    runtime = createRuntimes(options).swarm
   }, 240_000)
   afterAll(async () => {
-    for (const { id } of await runtime.list()) await runtime.stop(id, 0)
-    await runtime.close()
-    await swarm.remove()
-    await options.remove()
+    await close()
     rmSync(trusted(), { recursive: true, force: true })
   }, 120_000)
 

@@ -2,32 +2,26 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRuntimes } from '../../server/runtime/index.ts'
 import { BuildFailure, type Replica, type Runtime, type RuntimeOptions } from '../../server/runtime/runtime.ts'
 import { requires } from '../support/requirements.ts'
-import { buildApp, eventually, runtimeOptions, serverPlan, startApp, waitForResponse, type BuiltApp, type StartedApp } from '../support/runtime.ts'
-import { startSwarm, type TestSwarm } from '../support/swarm.ts'
+import { buildApp, eventually, serverPlan, startApp, waitForResponse, type BuiltApp, type StartedApp } from '../support/runtime.ts'
+import type { TestSwarm } from '../support/swarm.ts'
 import { hello, manifest } from './suite-context.ts'
 import { serviceRequest } from './suite-services.ts'
-import { withSwarm } from './swarm-driver.ts'
+import { startSwarmRuntime, withSwarm } from './swarm-driver.ts'
 
 /* Three nodes, each an engine of its own, and a registry. */
 
 describe.skipIf(!requires('swarm').ok)('swarm of three nodes', () => {
   let swarm: TestSwarm
-  let options: RuntimeOptions & { remove(): Promise<void> }
+  let options: RuntimeOptions
   let runtime: Runtime
+  let close: () => Promise<void>
   let app: BuiltApp
 
   beforeAll(async () => {
-    swarm = await startSwarm(3)
-    options = withSwarm(await runtimeOptions(), swarm)
-    runtime = createRuntimes(options).swarm
+    ;({ swarm, options, runtime, close } = await startSwarmRuntime(3))
     app = await buildApp(runtime, options, { files: { 'server.js': 'eval(process.env.SCRIPT)', 'package.json': manifest() }, plan: serverPlan() })
   }, 240_000)
-  afterAll(async () => {
-    for (const { id } of await runtime.list()) await runtime.stop(id, 0)
-    await runtime.close()
-    await swarm.remove()
-    await options.remove()
-  }, 120_000)
+  afterAll(() => close(), 120_000)
 
   const start = (script: string, more = {}) => startApp(runtime, app, { variables: { SCRIPT: script }, ...more })
   const startThree = (script: string) => Promise.all([1, 2, 3].map(() => start(script)))

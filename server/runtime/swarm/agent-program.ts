@@ -4,6 +4,7 @@
  * HOMEPORT_INSTANCE and HOMEPORT_IMAGES, the beginning of the names of the instance's images.
  */
 export const agentProgram = `'use strict'
+const { once } = require('node:events')
 const { readFileSync } = require('node:fs')
 const { createServer } = require('node:https')
 const { request } = require('node:http')
@@ -30,20 +31,22 @@ const isOwnContainer = async (id) => {
   return true
 }
 
+const startExec = /^POST \\/exec\\/([0-9a-f]{64})\\/start$/
+const isOwnExec = (id) => ownExecs.has(id)
 const routes = [
-  [/^GET \\/(?:_ping|version)$/, () => true],
-  [/^GET \\/containers\\/([0-9a-f]{64})\\/(?:json|stats|logs)$/, isOwnContainer],
+  [/^GET \\/_ping$/, () => true],
+  [/^GET \\/containers\\/([0-9a-f]{64})\\/(?:json|stats)$/, isOwnContainer],
   [/^POST \\/containers\\/([0-9a-f]{64})\\/(?:pause|unpause|stop|exec)$/, isOwnContainer],
-  [/^(?:POST \\/exec\\/([0-9a-f]{64})\\/start|GET \\/exec\\/([0-9a-f]{64})\\/json)$/, (started, read) => ownExecs.has(started ?? read)],
-  [/^GET \\/images\\/json$/, () => true],
-  [/^DELETE \\/images\\/(.+)$/, (name) => decodeURIComponent(name).startsWith(images)],
+  [startExec, isOwnExec],
+  [/^GET \\/exec\\/([0-9a-f]{64})\\/json$/, isOwnExec],
+  [/^DELETE \\/images\\/([\\w.:@\\/[\\]-]+)$/, (name) => name.startsWith(images) && !name.includes('..')],
 ]
 
-const isAllowed = async ({ method, url }) => {
-  const path = url.replace(/\\?.*$/, '').replace(/^\\/v1\\.\\d+(?=\\/)/, '')
+const routeOf = ({ method, url }) => method + ' ' + url.replace(/\\?.*$/, '').replace(/^\\/v1\\.\\d+(?=\\/)/, '')
+const isAllowed = async (incoming) => {
   for (const [pattern, check] of routes) {
-    const found = pattern.exec(method + ' ' + path)
-    if (found) return check(...found.slice(1))
+    const found = pattern.exec(routeOf(incoming))
+    if (found) return check(found[1])
   }
   return false
 }
@@ -55,7 +58,7 @@ const server = createServer(options, async (incoming, outgoing) => {
   const refuse = (status, message) => outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ message }))
   try {
     if (!(await isAllowed(incoming))) return refuse(403, 'The agent of Homeport does not allow ' + incoming.method + ' ' + incoming.url + '.')
-    const isExec = incoming.method === 'POST' && /\\/containers\\/[0-9a-f]{64}\\/exec$/.test(incoming.url)
+    const isExec = /\\/exec$/.test(routeOf(incoming))
     const forwarded = request({ socketPath, method: incoming.method, path: incoming.url, headers: incoming.headers }, (response) => {
       outgoing.writeHead(response.statusCode, response.headers)
       if (!isExec) return response.pipe(outgoing)
@@ -79,20 +82,45 @@ const server = createServer(options, async (incoming, outgoing) => {
     refuse(502, error.message)
   }
 })
-// The start of an exec with input and output becomes a plain stream.
+/** The body of a request for another protocol, and what came after it. */
+const readBody = async (incoming, socket, head) => {
+  const length = Number(incoming.headers['content-length'] ?? 0)
+  if (!(length <= 65536)) throw new Error('The body is too large.')
+  let bytes = head
+  while (bytes.length < length) {
+    const part = socket.read()
+    if (part === null) await Promise.race([once(socket, 'readable'), once(socket, 'close').then(() => Promise.reject(new Error('The client has left.')))])
+    else bytes = Buffer.concat([bytes, part])
+  }
+  return [bytes.subarray(0, length), bytes.subarray(length)]
+}
+
+// Only the start of an exec becomes a plain stream, and only once the engine has agreed: on another connection to it, requests could follow unchecked.
 server.on('upgrade', async (incoming, socket, head) => {
   socket.on('error', () => {})
-  if (!(await isAllowed(incoming).catch(() => false))) return socket.end('HTTP/1.1 403 Forbidden\\r\\ncontent-length: 0\\r\\nconnection: close\\r\\n\\r\\n')
-  const { rawHeaders } = incoming
-  const lines = [incoming.method + ' ' + incoming.url + ' HTTP/1.1']
-  for (let i = 0; i < rawHeaders.length; i += 2) lines.push(rawHeaders[i] + ': ' + rawHeaders[i + 1])
-  const engine = connect(socketPath)
-  engine.on('error', () => socket.destroy())
-  engine.on('close', () => socket.end())
-  socket.on('close', () => engine.destroy())
-  engine.write(lines.join('\\r\\n') + '\\r\\n\\r\\n')
-  engine.write(head)
-  socket.pipe(engine).pipe(socket)
+  const refuse = (status) => socket.end('HTTP/1.1 ' + status + ' Refused\\r\\ncontent-length: 0\\r\\nconnection: close\\r\\n\\r\\n')
+  try {
+    if (!startExec.test(routeOf(incoming)) || !(await isAllowed(incoming))) return refuse(403)
+    const [body, rest] = await readBody(incoming, socket, head)
+    const forwarded = request({ socketPath, method: incoming.method, path: incoming.url, headers: incoming.headers })
+    forwarded.on('error', () => refuse(502))
+    forwarded.on('response', (response) => {
+      response.resume()
+      refuse(response.statusCode)
+    })
+    forwarded.on('upgrade', (_response, engine, first) => {
+      engine.on('error', () => socket.destroy())
+      engine.on('close', () => socket.end())
+      socket.on('close', () => engine.destroy())
+      socket.write('HTTP/1.1 101 UPGRADED\\r\\nconnection: Upgrade\\r\\nupgrade: tcp\\r\\n\\r\\n')
+      socket.write(first)
+      engine.write(rest)
+      socket.pipe(engine).pipe(socket)
+    })
+    forwarded.end(body)
+  } catch {
+    refuse(502)
+  }
 })
 server.listen(7443)
 process.on('SIGTERM', () => process.exit())

@@ -1,9 +1,8 @@
 import { X509Certificate } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
 import { newSecret } from '../../lib/token.ts'
+import type { SecretText } from '../runtime-options.ts'
 import { type CertificateWithKey, createAuthorityCertificate, createLeafCertificate } from '../../tls/certificate.ts'
 
 /** The secrets of the programs that Homeport runs for a cluster. The authority vouches for them alone, and for no site. */
@@ -12,23 +11,17 @@ export interface ClusterIdentity {
   registry_password: string
 }
 
-/** Reads `cluster/identity.json` of the data folder, or creates it. Calls within one process share a creation. */
-export function createIdentityReader(dataDir: string, clock: Clock): () => Promise<ClusterIdentity> {
-  const folder = join(dataDir, 'cluster')
-  const file = join(folder, 'identity.json')
+/** Reads the identity, or creates it. Calls within one process share a creation. */
+export function createIdentityReader(secrets: SecretText | undefined, clock: Clock): () => Promise<ClusterIdentity> {
   let loading: Promise<ClusterIdentity> | undefined
 
   const load = async (): Promise<ClusterIdentity> => {
-    try {
-      return JSON.parse(await readFile(file, 'utf8')) as ClusterIdentity
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
-    }
+    if (!secrets) throw new Error('There is no place for the secrets of the cluster.')
+    const stored = await secrets.read()
+    if (stored !== undefined) return JSON.parse(stored) as ClusterIdentity
     const authority = createAuthorityCertificate({ machine: `cluster of ${hostname()}`, now: clock.now() })
     const identity = { authority, registry_password: newSecret() }
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    await writeFile(`${file}.part`, JSON.stringify(identity), { mode: 0o600, flush: true })
-    await rename(`${file}.part`, file)
+    await secrets.write(JSON.stringify(identity))
     return identity
   }
   return () =>

@@ -15,23 +15,20 @@ export interface ClusterRegistry {
   getLogin(): Promise<Docker.AuthConfig | undefined>
   /** Throws `BuildFailure` within 4 s if it does not answer. */
   check(): Promise<void>
+  /** Starts it if Homeport runs it, and checks it. */
+  start(): Promise<void>
   /** Runs work that pushes an image. */
   whilePushing<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
   /** Removes images, as `repository@digest`, that no service uses. */
   discard(names: string[]): Promise<void>
-  /** What a node needs to trust it, if that is not an authority of the system. */
-  getAuthority(): Promise<RegistryAuthority | null>
-}
-
-export interface RegistryAuthority {
-  host: string
-  /** Hexadecimal, of the certificate of the authority. */
-  sha256: string
+  /** What a node needs to trust it, as `HOST@sha256:FINGERPRINT` of its authority; null for one that systems trust. Starts it. */
+  getReference(): Promise<string | null>
 }
 
 /** The registry that the operator names, with the credentials of `docker login`. */
 export function createExternalRegistry(engine: DockerEngine, prefix: string): ClusterRegistry {
   const host = getRegistryHost(`${prefix}/image`)
+  const check = () => checkAnswers(host, 'Start the registry, then deploy again. Running apps are not affected.')
   return {
     getHost: async () => host,
     getPrefix: async () => prefix,
@@ -39,22 +36,19 @@ export function createExternalRegistry(engine: DockerEngine, prefix: string): Cl
       const { options } = await createPullOptions(engine, { logins: [], uses_docker_login: true }, `${prefix}/image`)
       return options.authconfig
     },
-    check: () => checkAnswers(host),
+    check,
+    start: check,
     whilePushing: (_signal, work) => work(),
     // Its retention is the operator's.
     discard: async () => {},
-    getAuthority: async () => null,
+    getReference: async () => null,
   }
 }
 
-export async function checkAnswers(host: string): Promise<void> {
+export async function checkAnswers(host: string, hint: string): Promise<void> {
   const [name = '', port = '443'] = host.split(/:(?=\d+$)/)
   if (await canConnect(name.replace(/^\[|\]$/g, ''), Number(port))) return
-  throw new BuildFailure(
-    'start_failed',
-    `The registry of the swarm, ${host}, does not answer, so the nodes cannot get the image.`,
-    'Start the registry, then deploy again. Running apps are not affected.',
-  )
+  throw new BuildFailure('start_failed', `The registry of the swarm, ${host}, does not answer, so the nodes cannot get the image.`, hint)
 }
 
 const connectTimeout_ms = 3_000

@@ -43,8 +43,8 @@ export async function describeTask(
     .inspect()
     .catch(() => undefined)
   const check = image?.Config.Healthcheck ?? {}
-  const existing = await findContainer()
   const health = parseHealthcheckCommand(check, (image?.Config as { Shell?: string[] } | undefined)?.Shell)
+  const existing = health && (await findContainer())
   return {
     id: task.service_id,
     deployment_id,
@@ -65,7 +65,7 @@ export async function describeTask(
         return { port, loopback_only, is_exposed: `${port}/tcp` in (found.Config.ExposedPorts ?? {}), endpoints: endpoint ? [endpoint] : [] }
       })
     },
-    ...(existing && health && { runHealthcheck: () => runHealthcheck(existing.container, health, check, clock) }),
+    ...(existing && { runHealthcheck: () => runHealthcheck(existing.container, health, check, clock) }),
   }
 
   async function readContainerNetwork(from: Docker.Container): Promise<string> {

@@ -42,6 +42,7 @@ const config = JSON.stringify({
 export function createManagedRegistry(engine: DockerEngine, readIdentity: () => Promise<ClusterIdentity>): ClusterRegistry {
   const { clock = systemClock, log } = engine.options
   const name = engine.createName('registry')
+  const hint = `It starts with the next deployment; docker logs ${name} shows why it ended. Running apps are not affected.`
   /** Garbage collection would remove layers of an image that is being pushed. */
   const inTurn = createConcurrencyLimit(1)
   let starting: Promise<void> | undefined
@@ -68,6 +69,7 @@ export function createManagedRegistry(engine: DockerEngine, readIdentity: () => 
     log.info('cluster_registry_started', { host: hostOf(manager) })
   }
   const ensureStarted = () => (starting ??= start().finally(() => (starting = undefined)))
+  const check = async () => checkAnswers(await getHost(), hint)
 
   const createContainer = async (manager: SwarmConnection, identity: ClusterIdentity, wanted: string): Promise<void> => {
     const { docker, swarm } = manager
@@ -114,7 +116,10 @@ export function createManagedRegistry(engine: DockerEngine, readIdentity: () => 
 
   /** Docker reads the authorities of a registry from a folder of its machine, which only root can write. A container that never starts gets it there. */
   const trustAuthority = async (docker: Docker, host: string, certificate: string): Promise<void> => {
+    // One that a crash has left has the same name.
+    await removeContainer(docker.getContainer(`${name}-trust`))
     const container = await docker.createContainer({
+      name: `${name}-trust`,
       Image: image,
       Labels: engine.createLabels('registry'),
       HostConfig: { NetworkMode: 'none', Binds: ['/etc/docker:/docker'] },
@@ -151,17 +156,15 @@ export function createManagedRegistry(engine: DockerEngine, readIdentity: () => 
 
   return {
     getHost,
-    async getPrefix() {
-      await ensureStarted()
-      return getHost()
-    },
+    getPrefix: getHost,
     async getLogin() {
       const { registry_password } = await readIdentity()
       return { username: user, password: registry_password, serveraddress: await getHost() }
     },
-    async check() {
+    check,
+    async start() {
       await ensureStarted()
-      await checkAnswers(await getHost())
+      await check()
     },
     whilePushing: inTurn,
     async discard(names) {
@@ -169,7 +172,7 @@ export function createManagedRegistry(engine: DockerEngine, readIdentity: () => 
       const host = hostOf(manager)
       const own = names.filter((one) => one.startsWith(`${host}/`))
       const container = manager.docker.getContainer(name)
-      if (own.length === 0 || (await inspect(container))?.State.Running !== true) return
+      if (own.length === 0 || !(await inspect(container))) return
       for (const one of own) {
         const [repository = '', digest = ''] = one.slice(host.length + 1).split('@')
         await removeManifest(repository, digest)
@@ -179,9 +182,9 @@ export function createManagedRegistry(engine: DockerEngine, readIdentity: () => 
       )
       if (code !== 0) log.warn('cluster_registry_not_collected', { code, output: output.slice(-500) })
     },
-    async getAuthority() {
+    async getReference() {
       await ensureStarted()
-      return { host: await getHost(), sha256: fingerprintOf((await readIdentity()).authority.certificate) }
+      return `${await getHost()}@sha256:${fingerprintOf((await readIdentity()).authority.certificate)}`
     },
   }
 }

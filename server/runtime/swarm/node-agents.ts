@@ -66,12 +66,12 @@ export function createNodeAgents(
       artifact: { kind: 'image', image: base, id: Id, port: null, bytes: 0 },
       signal: new AbortController().signal,
     })
+    await removeOldSecrets(docker)
     const spec = await createSpec(manager, identity, { image, config })
     if (found) await docker.getService(found.ID).update({ ...spec, authconfig, version: found.Version?.Index })
     else if (authconfig) await docker.createService(authconfig, spec)
     else await docker.createService(spec)
     log.info('node_agents_started')
-    await removeOldSecrets(docker)
     return true
   }
 
@@ -118,7 +118,7 @@ export function createNodeAgents(
     return spec
   }
 
-  /** One that a task still has is removed the next time. */
+  /** All but the newest, which tasks may still have. */
   const removeOldSecrets = async (docker: Docker): Promise<void> => {
     const secrets = await docker.listSecrets({ filters: JSON.stringify(engine.createOwnFilters(labels)) })
     for (const { ID } of secrets.toSorted((a, b) => ((a.CreatedAt ?? '') < (b.CreatedAt ?? '') ? -1 : 1)).slice(0, -1))

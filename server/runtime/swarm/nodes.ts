@@ -103,11 +103,11 @@ export function createSwarmNodes(engine: DockerEngine, registry: ClusterRegistry
         const { JoinTokens } = (await docker.swarmInspect()) as { JoinTokens: { Worker: string; Manager: string } }
         const own = ((await docker.getNode(swarm.node_id).inspect()) as RawNode).ManagerStatus?.Addr
         const port = /:(\d+)$/.exec(own ?? '')?.[1] ?? managerPort
-        const authority = await registry.getAuthority()
+        const reference = await registry.getReference()
         return {
           address: `${formatHost(swarm.node_address)}:${port}`,
           token: role === 'manager' ? JoinTokens.Manager : JoinTokens.Worker,
-          registry: authority && `${authority.host}@sha256:${authority.sha256}`,
+          registry: reference,
         }
       }),
   }

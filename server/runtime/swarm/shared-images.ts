@@ -59,7 +59,7 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
     { repository, tag }: { repository: string; tag: string },
     signal: AbortSignal,
   ) => {
-    await registry.check()
+    await registry.start()
     await docker.getImage(found.Id).tag({ repo: repository, tag })
     // A push needs the header even without credentials.
     const authconfig = (await registry.getLogin()) ?? {}
@@ -115,13 +115,14 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
         // An equal image of another deployment has the same digest there.
         const isShared = RepoTags?.some((one) => one !== name && one.startsWith(repository)) === true
         const digests = isShared ? [] : (RepoDigests ?? []).filter((one) => one.startsWith(`${repository.slice(0, -1)}@`))
+        // First, because the names are what a repetition after a failure goes by.
+        await registry.discard(digests)
         await docker
           .getImage(name)
           .remove()
           .catch(() => {})
         removed.push(...digests)
       }
-      await registry.discard(removed)
       return removed
     },
   }

@@ -24,7 +24,7 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
   const cluster = createClusterEngine(engine)
   const local = createDockerRuntime(options, cluster)
   const prefix = options.docker?.registry
-  const readIdentity = createIdentityReader(options.data_dir, options.clock ?? systemClock)
+  const readIdentity = createIdentityReader(options.docker?.cluster_secrets, options.clock ?? systemClock)
   const registry = prefix === undefined ? createManagedRegistry(engine, readIdentity) : createExternalRegistry(cluster, prefix)
   const images = createSharedImages(cluster, registry)
   const agents = createNodeAgents(cluster, { registry, images, readIdentity })

@@ -26,6 +26,7 @@ import { replicasSql } from './0031-replicas.ts'
 import { autoscalingSql } from './0032-autoscaling.ts'
 import { publicCertificatesSql } from './0033-public-certificates.ts'
 import { sourceIdentitySql } from './0034-source-identity.ts'
+import { clusterIdentitySql } from './0035-cluster-identity.ts'
 import { requestCapturesSql } from './0026-request-captures.ts'
 import { dumpNamesSql } from './0028-dump-names.ts'
 import { activitySql } from './0025-activity.ts'
@@ -64,6 +65,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'autoscaling', sql: autoscalingSql },
   { name: 'public-certificates', sql: publicCertificatesSql },
   { name: 'source-identity', sql: sourceIdentitySql },
+  { name: 'cluster-identity', sql: clusterIdentitySql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
