@@ -26,7 +26,9 @@ sock() { echo "$BASE/n$1/docker.sock"; }
 d() { local n=$1; shift; docker -H "unix://$(sock "$n")" "$@"; }
 # spawn NETNS LOG PIDFILE COMMAND…: in the background, without our pipes; the pid is that of the command itself (nsenter and setsid exec)
 spawn() { local ns=$1 log=$2 pid=$3; shift 3; ( exec nsenter --net=/run/netns/$ns setsid "$@" ) >"$log" 2>&1 </dev/null & echo $! > "$pid"; }
-alive() { [ -s "$1" ] && kill -0 "$(cat "$1")" 2>/dev/null; }
+# a pid file outlives its process, and its number can be anybody's by then: only a process that names the folder of the file is ours
+alive() { [ -s "$1" ] && grep -qsaF "${1%/*}/" "/proc/$(cat "$1")/cmdline"; }
+stop() { alive "$2" && kill "$1" "$(cat "$2")" 2>/dev/null; rm -f "$2"; }
 wait_for() { local i; for i in $(seq 1 300); do eval "$1" >/dev/null 2>&1 && return 0; sleep 0.05; done; echo "not in time: $1" >&2; return 1; }
 
 lan_up() {
@@ -129,11 +131,9 @@ up() {
 node_kill() {
   local n=$1 dir=$BASE/n$1 p
   ip netns exec $P-lan ip link set v$n down            # first the cable, so that nothing says good-bye
-  [ -s $dir/dockerd.pid ] && kill -9 $(cat $dir/dockerd.pid) 2>/dev/null
-  [ -s $dir/containerd.pid ] && kill -9 $(cat $dir/containerd.pid) 2>/dev/null
+  stop -KILL $dir/dockerd.pid; stop -KILL $dir/containerd.pid
   shims_of $n | xargs -r kill -9 2>/dev/null
   find /sys/fs/cgroup/memory/$P-n$n /sys/fs/cgroup/$P-n$n -name cgroup.procs 2>/dev/null | xargs -r cat 2>/dev/null | sort -u | xargs -r kill -9 2>/dev/null
-  rm -f $dir/dockerd.pid $dir/containerd.pid
   # what a pid file does not name (an engine that was still starting)
   grep -lsaF "$dir/containerd" /proc/[0-9]*/cmdline 2>/dev/null | cut -d/ -f3 | while read -r p; do
     case $( { tr "\0" " " < /proc/$p/cmdline; } 2>/dev/null) in *dockerd\ --config-file\ $dir/*|containerd\ --config\ $dir/*) kill -9 $p 2>/dev/null ;; esac; done
@@ -150,7 +150,7 @@ down() {
     find /sys/fs/cgroup -depth -type d -path "*/$P-n$n*" -exec rmdir {} + 2>/dev/null
     rm -rf "$dir"
   done
-  [ -s $BASE/registry.pid ] && kill $(cat $BASE/registry.pid) 2>/dev/null; rm -f $BASE/registry.pid
+  stop -TERM $BASE/registry.pid
   ip link del $P-host 2>/dev/null; ip netns del $P-lan 2>/dev/null
   rm -rf "$BASE/registry"
 }
