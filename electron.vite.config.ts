@@ -75,7 +75,12 @@ export default defineConfig({
       externalizeDeps: { exclude: bundledPackages },
       outDir: 'out/main',
       rollupOptions: {
-        input: { index: 'main/index.ts', homeport: 'server/cli/homeport.ts', 'edge-worker': 'server/edge/workers/worker.ts' },
+        input: {
+          index: 'main/index.ts',
+          homeport: 'server/cli/homeport.ts',
+          'edge-worker': 'server/edge/workers/worker.ts',
+          'node-edge': 'server/edge/nodes/node-program.ts',
+        },
         output: {
           format: 'es',
           entryFileNames: '[name].js',

@@ -82,8 +82,23 @@ export type Route = RouteOwner &
     | { kind: 'asleep' }
     /** A development server of this machine: nothing is cached and nothing is counted. `host_header`: the host that it receives. */
     | { kind: 'development'; host: string; port: number; host_header: HostHeader }
-    /** A status page of the edge. `starting` holds requests until the route changes. */
-    | { kind: 'page'; page: 'not_deployed' | 'building' | 'starting' | 'stopped' | 'crashed' | 'failed' | 'no_web_service' | 'dev_starting' }
+    /**
+     * A status page of the edge. `starting` holds requests until the route changes. The last two are those of an edge on another node than the platform's.
+     */
+    | {
+        kind: 'page'
+        page:
+          | 'not_deployed'
+          | 'building'
+          | 'starting'
+          | 'stopped'
+          | 'crashed'
+          | 'failed'
+          | 'no_web_service'
+          | 'dev_starting'
+          | 'not_on_node'
+          | 'control_plane_away'
+      }
   )
 
 /** `localhost`: the Host header is `localhost:PORT`, and an Origin of the same site follows it; `public`: both stay as the client sent them. */
@@ -157,4 +172,6 @@ export interface CacheOptions {
   memory_bytes(): number
   /** 0: no disk tier. */
   disk_bytes(): number
+  /** Whether stored responses may be served now, checked per request. Default: always. */
+  isCurrent?(): boolean
 }

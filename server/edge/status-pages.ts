@@ -57,6 +57,19 @@ const pageTemplates: Record<StatusPageName, PageTemplate> = {
     title: 'No app at this address',
     text: 'NAME is running, but none of its services accepts requests. Give one of them a port to make it available at this URL.',
   },
+  not_on_node: {
+    status: 503,
+    title: 'Not available at this node',
+    text: 'NAME runs only on the machine of Homeport. Deploy it again to make it available at every node of the cluster.',
+    retry_after_s: 60,
+  },
+  control_plane_away: {
+    status: 503,
+    title: 'Homeport is not responding',
+    text: 'No running app has this name here. If the app is asleep, it starts when Homeport responds again. This page retries automatically.',
+    retry_after_s: 5,
+    refresh_s: 5,
+  },
   dev_starting: {
     status: 503,
     title: 'The development server is starting',

@@ -19,6 +19,7 @@ export default defineConfig({
         homeport: 'server/cli/homeport.ts',
         'platform-process': 'test/support/platform-process.ts',
         'edge-worker': 'server/edge/workers/worker.ts',
+        'node-edge': 'server/edge/nodes/node-program.ts',
       },
       output: { entryFileNames: '[name].js', chunkFileNames: '[name].js' },
     },

@@ -102,6 +102,7 @@ export function createEdgeCache(options: EdgeCacheOptions): ManagedEdgeCache {
     hit_for_miss_ms,
     dateLine: options.dateLine,
     addInFlightBytes: (bytes) => void (in_flight_bytes += bytes),
+    isCurrent: () => cache?.isCurrent === undefined || cache.isCurrent(),
     isInFlightFull: () => in_flight_bytes > max_in_flight_bytes,
     put(store, entry) {
       put(store, entry)

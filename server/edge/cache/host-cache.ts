@@ -20,6 +20,8 @@ export interface CacheServices {
   /** Changes the amount of memory held by responses being fetched. */
   addInFlightBytes(bytes: number): void
   isInFlightFull(): boolean
+  /** Whether stored responses may be served now. */
+  isCurrent(): boolean
   put(project: ProjectCache, entry: CacheEntry): void
   invalidate(project: ProjectCache, host: string, target: string): void
   /** Reads the bytes of an entry from disk, and removes the entry if they are missing. */
@@ -40,6 +42,9 @@ export class HostCache implements ReaderHandler, ResponseStorage {
     this.origin = origin
   }
 
+  get isUsable(): boolean {
+    return this.project.isEnabled && this.#services.isCurrent()
+  }
   get clock(): Clock {
     return this.#services.clock
   }
@@ -67,7 +72,7 @@ export class HostCache implements ReaderHandler, ResponseStorage {
 
   /** The fresh entry for an unconditional GET, from memory. Most hits take this path, so it allocates nothing. */
   findFresh(target: string, now: number): CacheEntry | null {
-    if (!this.project.isEnabled) return null
+    if (!this.isUsable) return null
     const entry = this.project.find(this.origin, target)?.unvaried
     if (!entry || entry.isRemoved || entry.serialized === null || !entry.isFresh(now)) return null
     entry.isRecentlyUsed = true
@@ -83,7 +88,7 @@ export class HostCache implements ReaderHandler, ResponseStorage {
   handle(reader: CacheReader, isAlone: boolean): void {
     const { context } = reader
     const { method, target } = context
-    if (!this.project.isEnabled || (method !== 'GET' && method !== 'HEAD') || context.hasBody()) return forwardUncached(this, reader)
+    if (!this.isUsable || (method !== 'GET' && method !== 'HEAD') || context.hasBody()) return forwardUncached(this, reader)
     const now = this.clock.now()
     const directives = parseRequestDirectives(context.fields('cache-control'), context.fields('pragma'))
     const urlEntry = this.project.find(this.origin, target)

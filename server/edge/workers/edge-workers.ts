@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { isIP, type Socket } from 'node:net'
 import { toLocalName } from '../../lib/apps-domain.ts'
 import { sleep, systemClock, withTimeout } from '../../lib/clock.ts'
-import type { Edge, ReplicaLoad, Route } from '../edge.ts'
+import type { Edge, Route } from '../edge.ts'
 import { parseHostName } from '../host-header.ts'
 import { edgeLimits } from '../limits.ts'
 import { type ConnectionOrigin, createEdgeListeners } from '../listeners.ts'
@@ -12,7 +12,10 @@ import type { RequestRecord } from '../request-log.ts'
 import type { EdgeOptions } from '../server.ts'
 import { UnknownHostError } from '../tls.ts'
 import { decodeBucket, decodeRecord } from './encoding.ts'
+import { createNodeLink, type NodeEdgeStatus, type NodeEndpoint, type NodeLink } from '../nodes/node-link.ts'
+import type { NodeListeners } from '../nodes/protocol.ts'
 import { reportInterval_ms, type WorkerCall, type WorkerEvent, type WorkerReport, type WorkerSettings, type WorkerState } from './protocol.ts'
+import { createReportedState, findIdleSince, type ReportedState, sumReplicaLoad, updateReportedState } from './reported-state.ts'
 import { createSharedCache } from './shared-cache.ts'
 import { startWorkerProcess, type PlainCommand, type WorkerProcess, type WorkerProgram } from './worker-process.ts'
 
@@ -30,18 +33,31 @@ type EdgeWorkersOptions = Omit<
   | 'cacheSharing'
 > & { program: WorkerProgram; workers: number }
 
-/** One worker and what it last reported. */
-interface Worker {
-  process: WorkerProcess
+/** A worker here or the edge of another node, with what it last reported. */
+interface Follower {
+  process: Pick<WorkerProcess, 'send' | 'call'>
   /** It has the routes and serves connections. */
   isReady: boolean
+  reported: ReportedState
+}
+
+/** One worker of this machine. */
+interface Worker extends Follower {
+  process: WorkerProcess
   startedAt: number
-  /** Open connections: those of the last report, and those passed to it since. */
-  connections: number
-  /** Since when each host is idle, by the clock of the platform; undefined while it has requests. */
-  idle: Map<string, number | undefined>
-  loads: Map<string, ReplicaLoad[]>
-  cached: Map<string, { objects: number; bytes: number }>
+}
+
+interface EdgeNode extends Follower {
+  process: NodeLink
+}
+
+/** The edge in several processes, and on other nodes of a cluster. */
+export interface EdgeWorkers extends Edge {
+  /** Resolves when a worker serves, with false if one cannot start. */
+  isRunning(): Promise<boolean>
+  /** Begins to lead the edge of another node. Returns a function that lets it go on alone. */
+  addNode(endpoint: NodeEndpoint, listeners: NodeListeners): () => void
+  listNodes(): NodeEdgeStatus[]
 }
 
 /** A worker that lived shorter than this is replaced after a pause. */
@@ -57,9 +73,9 @@ const exitTimeout_ms = 2_000
 /**
  * The edge as processes of its own. This process opens the listeners and passes each new connection to the worker with the fewest, on the same channel as
  * the routes: a connection never arrives before the routes that were set before it. It keeps the routing table, from which a new worker starts, and adds
- * up what the workers report. `isRunning` resolves when a worker serves, with false if one cannot start.
+ * up what the workers report. The edges of other nodes follow like workers and have listeners of their own.
  */
-export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunning(): Promise<boolean> } {
+export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
   const { log, program, clock = systemClock } = options
   const metrics = createMetricsCollector({ clock, isEnabled: options.isMetricsEnabled ?? (() => false) })
   const routes = new Map<string, Route>()
@@ -69,6 +85,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
   const challenges = new Map<string, Readonly<Record<string, string>>>()
   const captures: Map<string, WorkerState['captures'][number][1]> = new Map()
   const sticky_secret = randomBytes(32).toString('base64')
+  const platform_start = randomBytes(8).toString('hex')
   const lastRequests = new Map<string, number>()
   const routeSetAt = new Map<string, number>()
   let records: RequestRecord[] = []
@@ -78,6 +95,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
   /** Connections that arrived while no worker was ready. */
   let waiting: { socket: Socket; origin: ConnectionOrigin }[] = []
   const workers: (Worker | undefined)[] = Array.from({ length: options.workers }, () => undefined)
+  const nodes = new Set<EdgeNode>()
 
   const readSettings = (): WorkerSettings => ({
     is_metrics_enabled: options.isMetricsEnabled?.() ?? false,
@@ -89,18 +107,19 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
   })
   let settings = readSettings()
 
-  const listReady = (): Worker[] => workers.filter((worker) => worker?.isReady === true) as Worker[]
   const listStarted = (): Worker[] => workers.filter((worker) => worker !== undefined)
+  const listFollowers = (): Follower[] => [...listStarted(), ...nodes]
+  const listReported = (): ReportedState[] => listFollowers().map(({ reported }) => reported)
   const tellAll = (command: PlainCommand): void => {
-    for (const { process } of listStarted()) process.send(command)
+    for (const { process } of listFollowers()) process.send(command)
   }
-  const callAll = (command: WorkerCall): Promise<unknown[]> => Promise.all(listStarted().map(({ process }) => process.call(command)))
+  const callAll = (command: WorkerCall): Promise<unknown[]> => Promise.all(listFollowers().map(({ process }) => process.call(command)))
 
   const cache = createSharedCache({
     directory: options.cache?.directory,
     tellAll,
     callAll,
-    listStats: (projectId) => listStarted().flatMap(({ cached }) => cached.get(projectId) ?? []),
+    listStats: (projectId) => listReported().flatMap(({ cached }) => cached.get(projectId) ?? []),
   })
 
   const sendSettings = (): void => {
@@ -117,37 +136,29 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
     return routes.get(host) ?? routes.get(primary) ?? options.resolveUnknownHost?.(primary)
   }
 
+  const createState = (folder: WorkerState['cache']): WorkerState => ({
+    platform_start,
+    settings: (settings = readSettings()),
+    has_https: options.getTlsCredentials !== undefined,
+    https_port,
+    cache: folder,
+    probe_secret: options.probe_secret,
+    private_cookie: options.private_cookie,
+    sticky_secret,
+    request_log_share: 1 / options.workers,
+    apps_domain: options.apps_domain ?? null,
+    routes: [...routes],
+    aliases: [...aliases],
+    development_routes: [...developmentRoutes],
+    ...cache.getState(),
+    challenges: [...challenges],
+    captures: [...captures],
+  })
+
   function startWorker(index: number, folder: WorkerState['cache']): void {
-    const worker: Worker = {
-      isReady: false,
-      startedAt: clock.monotonic(),
-      connections: 0,
-      idle: new Map(),
-      loads: new Map(),
-      cached: new Map(),
-      process: startProcess(),
-    }
+    const worker: Worker = { isReady: false, startedAt: clock.monotonic(), reported: createReportedState(), process: startProcess() }
     workers[index] = worker
-    worker.process.send({
-      type: 'start',
-      state: {
-        settings: (settings = readSettings()),
-        has_https: options.getTlsCredentials !== undefined,
-        https_port,
-        cache: folder,
-        probe_secret: options.probe_secret,
-        private_cookie: options.private_cookie,
-        sticky_secret,
-        request_log_share: 1 / options.workers,
-        apps_domain: options.apps_domain ?? null,
-        routes: [...routes],
-        aliases: [...aliases],
-        development_routes: [...developmentRoutes],
-        ...cache.getState(),
-        challenges: [...challenges],
-        captures: [...captures],
-      },
-    })
+    worker.process.send({ type: 'start', state: createState(folder) })
 
     function startProcess(): WorkerProcess {
       return startWorkerProcess({
@@ -180,7 +191,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
     if (!isClosed) startWorker(index, folder)
   }
 
-  function handleEvent(worker: Worker, event: WorkerEvent): void {
+  function handleEvent(worker: Follower, event: WorkerEvent): void {
     switch (event.type) {
       case 'ready': {
         worker.isReady = true
@@ -207,7 +218,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
       case 'cached':
         // A response from before a purge must not come back with another worker.
         if (!cache.isCurrent(event.response.project_id, event.cache_changes)) return
-        for (const other of listReady()) if (other !== worker) other.process.send({ type: 'cached', response: event.response })
+        for (const other of listFollowers()) if (other.isReady && other !== worker) other.process.send({ type: 'cached', response: event.response })
         return
       case 'invalidated':
         cache.countChange(event.project_id)
@@ -217,7 +228,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
     }
   }
 
-  async function sendCredentials(worker: Worker, id: number, host: string): Promise<void> {
+  async function sendCredentials(worker: Follower, id: number, host: string): Promise<void> {
     try {
       if (isIP(host) === 0 && findRoute(host) === undefined && !developmentRoutes.has(host)) throw new UnknownHostError()
       const credentials = await options.getTlsCredentials?.(host)
@@ -228,20 +239,16 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
     }
   }
 
-  function addReport(worker: Worker, report: WorkerReport): void {
+  function addReport({ reported }: Follower, report: WorkerReport): void {
     metrics.restore(report.metrics.map(decodeBucket))
     for (const record of report.records) records.push(decodeRecord(record))
     for (const [key, at_ms] of report.last_requests) lastRequests.set(key, Math.max(lastRequests.get(key) ?? 0, at_ms))
-    const now = clock.monotonic()
-    for (const [host, idle_ms] of report.idle) worker.idle.set(host, idle_ms === null ? undefined : now - idle_ms)
-    worker.connections = report.connections
-    worker.loads = new Map(report.loads)
-    for (const [projectId, stats] of report.cached) worker.cached.set(projectId, stats)
+    updateReportedState(reported, report, clock.monotonic())
   }
 
   function accept(socket: Socket, origin: ConnectionOrigin): void {
     socket.on('error', () => {})
-    const [first, ...others] = listReady()
+    const [first, ...others] = listStarted().filter(({ isReady }) => isReady)
     if (first === undefined) {
       if (isClosed || waiting.length >= edgeLimits.connections) socket.destroy()
       else waiting.push({ socket, origin })
@@ -249,8 +256,8 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
     }
     sendSettings()
     let chosen = first
-    for (const other of others) if (other.connections < chosen.connections) chosen = other
-    chosen.connections++
+    for (const other of others) if (other.reported.connections < chosen.reported.connections) chosen = other
+    chosen.reported.connections++
     chosen.process.handOver(socket, origin)
   }
 
@@ -272,6 +279,30 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
   return {
     ...listeners,
     isRunning: async () => (await withTimeout(clock, startTimeout_ms, running.promise)) === true,
+    addNode(endpoint, nodeListeners) {
+      const node: EdgeNode = {
+        isReady: false,
+        reported: createReportedState(),
+        process: createNodeLink({
+          endpoint,
+          listeners: nodeListeners,
+          log,
+          clock,
+          getState: () => createState(cache.getFolder(0)),
+          onEvent: (event) => handleEvent(node, event),
+          onDisconnected() {
+            node.isReady = false
+            node.reported = createReportedState()
+          },
+        }),
+      }
+      nodes.add(node)
+      return () => {
+        node.process.close()
+        nodes.delete(node)
+      }
+    },
+    listNodes: () => [...nodes].map(({ process }) => process.getStatus()),
     async setRoute(name, route, { drain_ms = edgeLimits.drain_ms } = {}) {
       const host = normalizeHost(name)
       routes.set(host, route)
@@ -318,25 +349,12 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
     listHosts: () => [...new Set([...routes.keys(), ...developmentRoutes.keys()])],
     idleSince(name) {
       const host = normalizeHost(name)
-      let since = routeSetAt.get(host)
-      if (since === undefined) return undefined
-      for (const { idle } of listStarted()) {
-        if (!idle.has(host)) continue
-        const own = idle.get(host)
-        if (own === undefined) return undefined
-        since = Math.max(since, own)
-      }
-      return since
+      const since = routeSetAt.get(host)
+      return since === undefined ? undefined : findIdleSince(host, listReported(), since)
     },
     listReplicaLoad(name) {
       const host = normalizeHost(name)
-      const route = routes.get(host)
-      if (route?.kind !== 'upstream') return []
-      const reported = listStarted().flatMap(({ loads }) => loads.get(host) ?? [])
-      return [route, ...(route.others ?? [])].map(({ host: address, port }) => {
-        const own = reported.filter((load) => load.host === address && load.port === port)
-        return { host: address, port, in_flight: own.reduce((sum, load) => sum + load.in_flight, 0), is_ejected: own.some((load) => load.is_ejected) }
-      })
+      return sumReplicaLoad(host, routes.get(host), listReported())
     },
     cache: cache.edgeCache,
     metrics: {
@@ -370,6 +388,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): Edge & { isRunni
       timer.cancel()
       const closed = closeListeners()
       for (const { socket } of waiting) socket.destroy()
+      for (const { process } of nodes) process.close()
       tellAll({ type: 'close', grace_ms })
       const ended = Promise.all(listStarted().map(({ process }) => process.ended))
       if ((await withTimeout(clock, grace_ms + exitTimeout_ms, ended)) === undefined) for (const { process } of listStarted()) process.kill()

@@ -20,8 +20,10 @@ export interface WorkerSettings {
   cache_disk_bytes: number
 }
 
-/** What a new worker starts with. */
+/** What a worker starts with. One that runs already follows it. */
 export interface WorkerState {
+  /** Of the start of the platform whose `cache_changes` these are. */
+  platform_start: string
   settings: WorkerSettings
   has_https: boolean
   https_port: number

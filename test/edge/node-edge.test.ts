@@ -1,0 +1,284 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request, type RequestOptions } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import type { NodeEndpoint } from '../../server/edge/nodes/node-link.ts'
+import type { NodeSecrets } from '../../server/edge/nodes/protocol.ts'
+import type { RequestRecord } from '../../server/edge/request-log.ts'
+import { createEdgeWorkers, type EdgeWorkers } from '../../server/edge/workers/edge-workers.ts'
+import { findFreePort } from '../../server/lib/free-port.ts'
+import { silentLog } from '../../server/lib/log.ts'
+import { createAuthorityCertificate, createLeafCertificate } from '../../server/tls/certificate.ts'
+import { get, routeOwner, startApp, upstreamRoute } from '../support/edge.ts'
+import { fullTest } from '../support/full-test.ts'
+import { buildProgram } from '../support/programs.ts'
+import { createTestAuthority, getHttps } from '../support/tls.ts'
+import { until } from '../support/until.ts'
+
+/* The edge of another node of a cluster: a process of its own that follows the platform over TLS, and goes on without it. */
+
+type Options = Parameters<typeof createEdgeWorkers>[0]
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
+})
+
+const host = 'app.localhost'
+const authority = createAuthorityCertificate({ machine: 'test', now: Date.now() })
+const sites = createTestAuthority()
+
+const createFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'homeport-node-'))
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+interface TestNode {
+  endpoint: NodeEndpoint
+  listeners: { address: string; port: number; https_port: number }
+  process(): ChildProcess
+  /** Ends the program and starts it again on the same folder. */
+  restart(): Promise<void>
+}
+
+/** The program of a node. */
+async function startNode(): Promise<TestNode> {
+  const folder = createFolder()
+  const now = Date.now()
+  const { certificate, key } = createLeafCertificate(authority, { host: 'homeport-edge', now })
+  const client = createLeafCertificate(authority, { host: 'homeport', now, usage: 'client' })
+  const secrets: NodeSecrets = { cert: certificate, key, ca: authority.certificate, state_key: Buffer.alloc(32, 7).toString('base64') }
+  writeFileSync(join(folder, 'secrets.json'), JSON.stringify(secrets))
+  const port = await findFreePort()
+  const env = {
+    HOMEPORT_EDGE_SECRETS: join(folder, 'secrets.json'),
+    HOMEPORT_EDGE_STATE: join(folder, 'state'),
+    HOMEPORT_EDGE_ADDRESS: '127.0.0.1',
+    HOMEPORT_EDGE_PORT: String(port),
+  }
+  const script = await buildProgram('node-edge')
+  const spawn = () => fork(script, [], { env, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  let child = spawn()
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const ended = once(child, 'exit')
+    child.kill('SIGCONT')
+    if (child.kill(signal)) await ended
+  }
+  cleanups.push(() => end('SIGKILL'))
+  return {
+    endpoint: {
+      node: 'two',
+      host: '127.0.0.1',
+      port,
+      tls: { ca: authority.certificate, cert: client.certificate, key: client.key, servername: 'homeport-edge' },
+    },
+    listeners: { address: '127.0.0.1', port: await findFreePort(), https_port: await findFreePort() },
+    process: () => child,
+    async restart() {
+      await end('SIGKILL')
+      child = spawn()
+    },
+  }
+}
+
+/** The edge of a platform with one worker. */
+async function startPlatformEdge(options: Partial<Options> = {}): Promise<EdgeWorkers> {
+  const program = { node_path: process.execPath, script: await buildProgram('edge-worker'), env: {} }
+  const edge = createEdgeWorkers({
+    log: silentLog,
+    program,
+    workers: 1,
+    cache: { directory: null, memory_bytes: () => 2 ** 24, disk_bytes: () => 0 },
+    getTlsCredentials: (name) => sites.identityFor(name),
+    ...options,
+  })
+  cleanups.push(() => edge.close())
+  await edge.isRunning()
+  return edge
+}
+
+async function follow(edge: EdgeWorkers, node: TestNode): Promise<void> {
+  edge.addNode(node.endpoint, node.listeners)
+  await until(() => (edge.listNodes().every(({ is_connected }) => is_connected) ? true : undefined), { what: 'the node to follow' })
+}
+
+/** An app that counts its requests. */
+async function startCounter(headers: Record<string, string> = {}) {
+  let count = 0
+  const app = await startApp((incoming, response) => {
+    count++
+    incoming.resume()
+    response.writeHead(200, headers)
+    response.end(`answer ${count}`)
+  })
+  cleanups.push(() => app.close())
+  return app
+}
+
+const getAt = (node: TestNode, path = '/', name = host) => get(node.listeners.port, path, { host: name })
+/** The answer of a node as soon as it listens. */
+const waitForAnswer = (node: TestNode, name = host) => until(() => getAt(node, '/', name).catch(() => undefined), { what: 'the node to listen' })
+async function authorityOfSites(): Promise<string> {
+  await sites.identityFor(host)
+  return (await sites.current())?.certificate ?? ''
+}
+
+function createSite(files: Record<string, string>): string {
+  const directory = createFolder()
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(directory, name, '..'), { recursive: true })
+    writeFileSync(join(directory, name), text)
+  }
+  return directory
+}
+
+test('serves apps, static sites and certificates as the platform does, and reports its requests', async () => {
+  const node = await startNode()
+  const edge = await startPlatformEdge({ isMetricsEnabled: () => true, isRequestLogEnabled: () => true, resolveUnknownHost: () => undefined })
+  const app = await startCounter()
+  await edge.setRoute(host, upstreamRoute(app.port))
+  edge.setAliases(host, ['www.example.com'])
+  const first = createSite({ 'index.html': 'first', 'a b/ü.txt': 'file' })
+  await edge.setRoute('site.localhost', { ...routeOwner, kind: 'static', directory: first, spa_fallback: false })
+  await follow(edge, node)
+
+  expect(await waitForAnswer(node)).toMatchObject({ status: 200, text: 'answer 1' })
+  expect(await getAt(node, '/', 'www.example.com')).toMatchObject({ status: 200, text: 'answer 2' })
+  expect(await getAt(node, '/', 'site.localhost')).toMatchObject({ status: 200, text: 'first' })
+  expect(await getAt(node, '/a%20b/%C3%BC.txt', 'site.localhost')).toMatchObject({ status: 200, text: 'file' })
+  expect(await getAt(node, '/', 'other.localhost')).toMatchObject({ status: 404 })
+  const encrypted = await getHttps(node.listeners.https_port, '/', { ca: await authorityOfSites() })
+  expect(encrypted).toMatchObject({ status: 200, text: 'answer 3' })
+
+  // Changes arrive before the platform goes on.
+  await edge.setRoute('site.localhost', {
+    ...routeOwner,
+    deployment_id: 'dpl_next',
+    kind: 'static',
+    directory: createSite({ 'index.html': 'second' }),
+    spa_fallback: false,
+  })
+  expect(await getAt(node, '/', 'site.localhost')).toMatchObject({ status: 200, text: 'second' })
+  await edge.removeRoute(host)
+  expect(await getAt(node)).toMatchObject({ status: 404 })
+
+  const records: RequestRecord[] = []
+  await until(async () => records.push(...(await edge.requests.take())) >= 6 || undefined, { what: 'the records' })
+  expect(records.map(({ host: name, status }) => `${name} ${status}`)).toContain('www.example.com 200')
+})
+
+test('shares cached responses, and a purge is complete when it has done it too', async () => {
+  const node = await startNode()
+  const edge = await startPlatformEdge()
+  const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
+  const app = await startCounter({ 'cache-control': 'max-age=600' })
+  await edge.setRoute(host, upstreamRoute(app.port))
+  await follow(edge, node)
+  await waitForAnswer(node)
+  // It has its lease, and what one edge stored is a hit at the other.
+  await until(async () => ((await getAt(node)).headers['x-cache'] === 'HIT' ? true : undefined), { what: 'a hit at the node' })
+  await until(async () => ((await get(port, '/', { host })).headers['x-cache'] === 'HIT' ? true : undefined), { what: 'a hit at the platform' })
+  const before = (await getAt(node)).text
+  await edge.cache.purge(routeOwner.project_id, { all: true })
+  const after = await getAt(node)
+  expect(after.headers['x-cache']).toBe('MISS')
+  expect(after.text).not.toBe(before)
+  // An unsafe request invalidates the URL everywhere (RFC 9111 §4.4).
+  await get(port, '/', { host, method: 'POST' })
+  await until(async () => ((await getAt(node)).text !== after.text ? true : undefined), { what: 'the invalidation' })
+})
+
+test('goes on without the platform, also after a restart, and catches up', async () => {
+  const node = await startNode()
+  const first = await startPlatformEdge()
+  const app = await startCounter()
+  await first.setRoute(host, upstreamRoute(app.port))
+  await first.setRoute('site.localhost', { ...routeOwner, kind: 'static', directory: createSite({ 'index.html': 'site' }), spa_fallback: false })
+  await first.setRoute('asleep.localhost', { ...routeOwner, project_id: 'prj_asleep', kind: 'asleep' })
+  await follow(first, node)
+  await waitForAnswer(node)
+  await getHttps(node.listeners.https_port, '/', { ca: await authorityOfSites() })
+  // What is acknowledged is on its disk.
+  await first.setRoute('last.localhost', upstreamRoute(app.port))
+  await first.close()
+  const checkAlone = async () => {
+    expect(await waitForAnswer(node, 'last.localhost')).toMatchObject({ status: 200 })
+    expect(await getAt(node)).toMatchObject({ status: 200 })
+    expect(await getAt(node, '/', 'site.localhost')).toMatchObject({ status: 200, text: 'site' })
+    expect(await getAt(node, '/', 'asleep.localhost')).toMatchObject({
+      status: 503,
+      text: expect.stringContaining('Homeport is not responding') as unknown,
+    })
+    expect(await getAt(node, '/', 'unknown.localhost')).toMatchObject({ status: 503 })
+    expect(await getHttps(node.listeners.https_port, '/', { ca: await authorityOfSites() })).toMatchObject({ status: 200 })
+  }
+  await checkAlone()
+  await node.restart()
+  await checkAlone()
+
+  const second = await startPlatformEdge()
+  await second.setRoute('asleep.localhost', upstreamRoute(app.port))
+  await follow(second, node)
+  await until(async () => ((await getAt(node, '/', 'asleep.localhost')).status === 200 ? true : undefined), {
+    what: 'the route of the next platform',
+  })
+  expect(await getAt(node)).toMatchObject({ status: 404 })
+  expect(await getAt(node, '/', 'site.localhost')).toMatchObject({ status: 404 })
+})
+
+test('obeys the platform alone, and writes only into the folders of sites', async () => {
+  const node = await startNode()
+  const edge = await startPlatformEdge()
+  await follow(edge, node)
+  const { host: address, port, tls } = node.endpoint
+  const send = (options: RequestOptions) =>
+    new Promise<number | string>((resolve) => {
+      const outgoing = request({ host: address, port, ...tls, agent: false, ...options }, (incoming) => {
+        incoming.resume()
+        resolve(incoming.statusCode ?? 0)
+      })
+      outgoing.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+      outgoing.end('content')
+    })
+  const other = createAuthorityCertificate({ machine: 'other', now: Date.now() })
+  const stranger = createLeafCertificate(other, { host: 'homeport', now: Date.now(), usage: 'client' })
+  const server = createLeafCertificate(authority, { host: 'homeport-edge', now: Date.now() })
+  const site = 'a'.repeat(32)
+  const put = { method: 'PUT', path: `/sites/${site}/index.html` }
+  expect(await send(put)).toBe(204)
+  // Without a certificate, with one of another authority, and with that of another edge.
+  expect(await send({ ...put, cert: undefined, key: undefined })).not.toBe(204)
+  expect(await send({ ...put, cert: stranger.certificate, key: stranger.key })).not.toBe(204)
+  expect(await send({ ...put, cert: server.certificate, key: server.key })).not.toBe(204)
+  for (const path of ['..%2F..%2Fstate', '..%2F..%2F..%2Fx', '%2Fetc%2Fx', '..%2F' + site])
+    expect(await send({ method: 'PUT', path: `/sites/${site}/${path}` })).toBe(400)
+  expect(await send({ method: 'PUT', path: '/sites/../state' })).toBe(404)
+  expect(await send({ method: 'GET', path: '/' })).toBe(404)
+  expect(edge.listNodes()).toEqual([{ node: 'two', is_connected: true, problem: null }])
+})
+
+fullTest('an edge that was frozen serves nothing of before the purge that waited for it', async () => {
+  const node = await startNode()
+  const edge = await startPlatformEdge()
+  const app = await startCounter({ 'cache-control': 'max-age=600' })
+  await edge.setRoute(host, upstreamRoute(app.port))
+  await follow(edge, node)
+  await waitForAnswer(node)
+  await until(async () => ((await getAt(node)).headers['x-cache'] === 'HIT' ? true : undefined), { what: 'a hit at the node' })
+  const { text: before } = await getAt(node)
+  node.process().kill('SIGSTOP')
+  // Sent now and read when it goes on.
+  const asked = [getAt(node), getAt(node)]
+  const began = performance.now()
+  await edge.cache.purge(routeOwner.project_id, { all: true })
+  expect(performance.now() - began).toBeGreaterThan(3_000)
+  node.process().kill('SIGCONT')
+  for (const answer of await Promise.all(asked)) {
+    expect(answer.status).toBe(200)
+    expect(answer.text).not.toBe(before)
+  }
+})
