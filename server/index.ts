@@ -16,6 +16,7 @@ import { startApi } from './bootstrap/start-api.ts'
 import { startBilling } from './bootstrap/start-billing.ts'
 import { startDatabases } from './bootstrap/start-databases.ts'
 import { startDomainSales } from './bootstrap/start-domain-sales.ts'
+import { createNodeEdges } from './bootstrap/create-node-edges.ts'
 import { openEdgeToContainers } from './bootstrap/open-edge-to-containers.ts'
 import { startEdge } from './bootstrap/start-edge.ts'
 import { getStartNotices } from './bootstrap/start-notices.ts'
@@ -73,6 +74,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const idempotencyStore = createIdempotencyStore({ db, sealer, clock })
     maintenance.jobs.add('kept_answers', idempotencyStore.deleteExpired)
     const lan = createPlatformLan(context)
+    const nodeEdges = createNodeEdges(context, runtimes, edge)
     const parts = {
       authenticator,
       billing,
@@ -86,6 +88,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       logDrains,
       mailCatcher,
       maintenance,
+      nodeEdges,
       traces,
     }
     const features = await createFeatureDeps(context, { ...parts, purge, runtimes, screenshots, source, sourcePlanner, usage, watcher })
@@ -98,6 +101,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     await logDrains.reload()
     await deployments.start()
     edge.publicNames.start()
+    nodeEdges.start()
     watcher.start()
     const restoreNotices = await maintenance.start(({ id, project_id }) => deployments.enqueue({ project_id, trigger: 'retry', source: { of: id } }))
     await screenshots.start()

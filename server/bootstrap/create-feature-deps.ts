@@ -29,6 +29,7 @@ type FeatureParts = Pick<
   | 'dumps'
   | 'logDrains'
   | 'mailCatcher'
+  | 'nodeEdges'
   | 'purge'
   | 'sourcePlanner'
   | 'traces'
@@ -130,6 +131,7 @@ export async function createFeatureDeps(
         localHttps: localHttps.runChecks,
         publicNames: edgeParts.publicNames.checks,
         backups: maintenance.backups.checks,
+        nodeEdges: () => [...parts.nodeEdges.listStatuses().values()],
         databases: parts.databases.checks,
         domainSales: parts.domainSales.checks,
         screenshots: screenshots.check,

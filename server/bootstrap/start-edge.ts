@@ -44,7 +44,7 @@ export async function startEdge(context: PlatformContext) {
   })
   const probe_secret = newSecret()
   const publicNames = createPublicNames(context, () => edge)
-  const edge = await createPlatformEdge(options, {
+  const { edge, workers } = await createPlatformEdge(options, {
     log,
     clock,
     probe_secret,
@@ -98,6 +98,7 @@ export async function startEdge(context: PlatformContext) {
     urls.apps = options.apps_domain && formatAppsUrl(options.apps_domain)
     return {
       edge,
+      workers,
       localHttps,
       publicNames,
       metrics,

@@ -1,5 +1,5 @@
 import type { ClusterNode } from '../contract/nodes.ts'
-import { nodeAvailabilityLabels, nodeRoleLabels } from '../contract/labels.ts'
+import { nodeAvailabilityLabels, nodeEdgeLabels, nodeRoleLabels } from '../contract/labels.ts'
 import { formatJoinCommand } from '../contract/join-command.ts'
 import { sleep } from '../lib/clock.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, unknownSubcommand, UsageError } from './command.ts'
@@ -79,12 +79,14 @@ async function list(context: CommandContext): Promise<number> {
       one.address,
       describeRole(one),
       describeState(one),
+      one.edge === null ? '-' : nodeEdgeLabels[one.edge],
       String(one.replicas.length),
       `${one.cpus}`,
       `${(one.memory_mb / 1024).toFixed(1)} GB`,
       one.engine_version ?? '-',
     ])
-    for (const line of formatTable(terminal, ['NODE', 'ADDRESS', 'ROLE', 'STATE', 'REPLICAS', 'CPUS', 'MEMORY', 'DOCKER'], rows)) terminal.out(line)
+    for (const line of formatTable(terminal, ['NODE', 'ADDRESS', 'ROLE', 'STATE', 'EDGE', 'REPLICAS', 'CPUS', 'MEMORY', 'DOCKER'], rows))
+      terminal.out(line)
   }
   return exitCodes.success
 }

@@ -89,6 +89,12 @@ export const nodeAvailabilityLabels = {
   drained: 'Drained',
 } as const satisfies Record<ClusterNode['availability'], string>
 
+export const nodeEdgeLabels = {
+  serving: 'Edge',
+  not_listening: 'Edge not listening',
+  not_connected: 'Edge not connected',
+} as const satisfies Record<NonNullable<ClusterNode['edge']>, string>
+
 export const nodeRoleLabels = { manager: 'Manager', worker: 'Worker' } as const satisfies Record<ClusterNode['role'], string>
 
 export const planLabels = {

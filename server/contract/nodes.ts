@@ -5,6 +5,8 @@ import { empty, okResponse } from './shared.ts'
 export const nodeRoles = ['manager', 'worker'] as const
 /** `cordoned`: takes no new replicas. `draining`: its replicas move to other nodes, after which it is `drained`. */
 export const nodeAvailabilities = ['active', 'cordoned', 'draining', 'drained'] as const
+/** `not_connected`: it does not answer, and continues with what it knew. `not_listening`: it cannot use an address or a port. */
+export const nodeEdgeStates = ['serving', 'not_listening', 'not_connected'] as const
 export const nodeReplicaStates = ['starting', 'running', 'stopping'] as const
 
 export const nodeReplica = z.object({
@@ -31,6 +33,12 @@ export const clusterNode = z.object({
   memory_mb: z.number().int(),
   reserved_mb: z.number().int().describe('Memory that the cluster holds for its replicas: half of their limits.'),
   engine_version: z.string().nullable(),
+  edge: z
+    .enum(nodeEdgeStates)
+    .nullable()
+    .describe(
+      'The edge of Homeport there, at which apps can be reached. `not_connected`: it does not answer, and continues with what it knew. Null on the node of Homeport, and if the instance listens on loopback only.',
+    ),
   replicas: z.array(nodeReplica).describe('Of projects of this instance, by project.'),
 })
 export type ClusterNode = z.output<typeof clusterNode>

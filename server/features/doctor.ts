@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { helpTopicForCheck } from '../contract/help.ts'
 import type { DoctorCheck, DoctorCheckWithHelp } from '../contract/instance.ts'
+import type { NodeEdgeStatus } from '../edge/nodes/node-link.ts'
 import { type RuntimeName, runtimes } from '../contract/runtimes.ts'
 import type { Db } from '../store/store.ts'
 import { checkIntegrity } from '../store/store.ts'
@@ -25,6 +26,8 @@ export interface DoctorOptions {
   listAppPorts(): Promise<{ name: string; ports: number[] | undefined }[]>
   /** Replicas that run although the database does not know them. */
   listUnknownApps(): Promise<{ project: string; deployment_id: string }[]>
+  /** The edges of other nodes of the cluster. */
+  nodeEdges(): NodeEdgeStatus[]
   /** The database servers of projects. */
   databases(): Promise<DoctorCheck[]>
   /** Bought domains, and the own DNS server. */
@@ -50,6 +53,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorCheckWith
         ...options.addresses.map(checkPort),
         ...options.publicNames(),
         ...(await checkRuntimeDetails(options)),
+        ...checkNodeEdges(options.nodeEdges()),
         checkAppPorts(await options.listAppPorts()),
         ...checkUnknownApps(await options.listUnknownApps()),
         await checkDiskSpace(options.data_dir),
@@ -60,6 +64,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorCheckWith
     : [
         ...(await Promise.all(options.runtimes.map((runtime) => checkRuntime(runtime, options.default_runtime)))).flat(),
         ...(await checkRuntimeDetails(options)),
+        ...checkNodeEdges(options.nodeEdges()),
         await checkGit(options),
         ...options.addresses.map(checkPort),
         ...(await options.localHttps()),
@@ -97,6 +102,33 @@ async function checkRuntimeDetails({ runtimes, default_runtime, is_quick }: Doct
     return name === default_runtime ? found : found.map((one): DoctorCheck => ({ ...one, status: 'ok', hint: null }))
   })
   return (await Promise.all(checks)).flat()
+}
+
+/** None where no other node is to have an edge. */
+function checkNodeEdges(edges: NodeEdgeStatus[]): DoctorCheck[] {
+  if (edges.length === 0) return []
+  const name = 'swarm edges'
+  const away = edges.filter(({ is_connected }) => !is_connected).map(({ node }) => node)
+  const blocked = edges.filter(({ is_connected, problem }) => is_connected && problem !== null)
+  if (away.length > 0)
+    return [
+      {
+        name,
+        status: 'warning',
+        message: `The edges of these nodes do not answer: ${away.join(', ')}. They continue with what they knew, without cached responses.`,
+        hint: 'Port 7444 (TCP) has to be open between the nodes. docker service ps --no-trunc shows why an edge does not run.',
+      },
+    ]
+  if (blocked.length > 0)
+    return [
+      {
+        name,
+        status: 'warning',
+        message: `Apps cannot be reached at these nodes: ${blocked.map(({ node, problem }) => `${node} (${problem})`).join(', ')}.`,
+        hint: 'Stop what uses the port there. The edge tries again every two seconds.',
+      },
+    ]
+  return [passed(name, 'The edges of all other nodes serve apps.')]
 }
 
 async function checkGit(options: DoctorOptions): Promise<DoctorCheck> {

@@ -1,6 +1,7 @@
 import { Problem } from '../contract/errors.ts'
 import type { ClusterNode, nodeOperations } from '../contract/nodes.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
+import type { NodeEdgeStatus } from '../edge/nodes/node-link.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { PlacedReplica, RuntimeNode, RuntimeNodes } from '../runtime/nodes.ts'
 import { findDeploymentById } from '../store/deployments.ts'
@@ -53,6 +54,7 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
         const isEmptying = node.is_ready && node.availability === 'drained' && presented.length > 0
         return {
           ...node,
+          edge: describeEdge(deps.nodeEdges.listStatuses().get(node.id)),
           availability: isEmptying ? 'draining' : node.availability,
           replicas: presented.toSorted((a, b) => order(a).localeCompare(order(b), 'en', { numeric: true })),
         }
@@ -136,4 +138,10 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
       return inTurn(async () => ({ moved: await moveFrom(selectSurplus(await nodes.list())) }))
     },
   }
+}
+
+const describeEdge = (status: NodeEdgeStatus | undefined): ClusterNode['edge'] => {
+  if (!status) return null
+  if (!status.is_connected) return 'not_connected'
+  return status.problem === null ? 'serving' : 'not_listening'
 }

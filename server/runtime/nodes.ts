@@ -1,7 +1,7 @@
 import type { ClusterNode, JoinToken, NodeReplica } from '../contract/nodes.ts'
 
 /** A node as the engine knows it; see the contract for its fields. */
-export interface RuntimeNode extends Omit<ClusterNode, 'replicas'> {
+export interface RuntimeNode extends Omit<ClusterNode, 'replicas' | 'edge'> {
   /**
    * `draining`: cordoned until the replicas of apps have moved; stored with the node, so that a restart goes on with it. `drained`: nothing that the
    * engine could move may run there.
@@ -25,4 +25,23 @@ export interface RuntimeNodes {
   remove(nodeId: string): Promise<void>
   /** What a machine needs to join. */
   readJoinToken(role: ClusterNode['role']): Promise<JoinToken>
+  /** Runs the edge on each other node, and not on those that are gone; null: on none. Returns where it can be reached. */
+  applyEdges(program: EdgeProgram | null): Promise<NodeEdgeEndpoint[]>
+}
+
+/** Modules that import nothing but each other and Node's own: texts by file name, and the one to run. */
+export interface EdgeProgram {
+  files: Readonly<Record<string, string>>
+  entry: string
+}
+
+/** Where the edge of another node waits for the platform. */
+export interface NodeEdgeEndpoint {
+  node_id: string
+  /** Its name. */
+  node: string
+  host: string
+  port: number
+  /** PEM. `servername` is the name in the certificate of the edge. */
+  tls: { ca: string; cert: string; key: string; servername: string }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createNodeHandlers } from '../../server/features/nodes.ts'
 import type { FeatureDeps } from '../../server/features/deps.ts'
+import type { NodeEdgeStatus } from '../../server/edge/nodes/node-link.ts'
 import type { RuntimeNode } from '../../server/runtime/nodes.ts'
 import { placedReplica, runtimeNode } from '../support/runtime-node.ts'
 import { until } from '../support/until.ts'
@@ -19,10 +20,12 @@ function createCluster(...placed: [name: string, ...replicas: string[]][]) {
     ),
   )
   const find = (id: string) => nodes.find((node) => node.id === id)!
+  const edges = new Map<string, NodeEdgeStatus>()
   const deps = {
     store: { db: { readSync: (work: (tx: object) => unknown) => work({ statement: () => ({ get: () => undefined }) }) } },
     instance: () => ({ runtime: { name: 'swarm' } }),
     log: { warn: (event: string) => events.push(event) },
+    nodeEdges: { listStatuses: () => edges },
     runtimes: {
       swarm: {
         nodes: {
@@ -55,6 +58,7 @@ function createCluster(...placed: [name: string, ...replicas: string[]][]) {
   const handlers = createNodeHandlers(deps as unknown as FeatureDeps)
   return {
     events,
+    edges,
     moves,
     recovered,
     find,
@@ -64,7 +68,8 @@ function createCluster(...placed: [name: string, ...replicas: string[]][]) {
         node: { availability: string }
       },
     remove: (node: string) => handlers.removeNode({} as never, { params: { node }, query: {} } as never),
-    list: async () => ((await handlers.listNodes({} as never, {} as never)) as { nodes: { name: string; availability: string }[] }).nodes,
+    list: async () =>
+      ((await handlers.listNodes({} as never, {} as never)) as { nodes: { name: string; availability: string; edge: string | null }[] }).nodes,
   }
 }
 
@@ -144,4 +149,14 @@ test('the last node that takes apps, the own one and one that is not empty are r
   for (const availability of ['cordoned', 'drained'] as const)
     await expect(cluster.update('a', availability)).rejects.toMatchObject({ code: 'node_in_use', message: expect.stringContaining('No other node') })
   expect(cluster.events).toEqual(['b cordoned'])
+})
+
+test('a node shows its edge', async () => {
+  const cluster = createCluster(['a'], ['b'], ['c'], ['d'])
+  const setEdge = (name: string, is_connected: boolean, problem: string | null) =>
+    cluster.edges.set(`id-${name}`, { node: name, is_connected, problem })
+  setEdge('b', true, null)
+  setEdge('c', true, 'Port 80 is in use.')
+  setEdge('d', false, null)
+  expect((await cluster.list()).map(({ edge }) => edge)).toEqual([null, 'serving', 'not_listening', 'not_connected'])
 })

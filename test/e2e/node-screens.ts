@@ -28,6 +28,7 @@ const node = (name: string, address: string, more: Partial<ClusterNode>): Cluste
   memory_mb: 32_000,
   reserved_mb: 1_536,
   engine_version: '28.5.2',
+  edge: null,
   replicas: [],
   ...more,
 })
@@ -40,6 +41,7 @@ const nodes: ClusterNode[] = [
   }),
   node('amsterdam-2', '10.0.0.2', {
     availability: 'draining',
+    edge: 'serving',
     replicas: [
       ...replicas('harbour-shop', 'Harbour shop', [2], { state: 'stopping' }),
       ...replicas('tide-api', 'Tide API', [1], { service: 'worker' }),
@@ -47,6 +49,7 @@ const nodes: ClusterNode[] = [
   }),
   node('amsterdam-3', '10.0.0.3', {
     reserved_mb: 19_200,
+    edge: 'not_listening',
     replicas: [
       ...replicas('harbour-shop', 'Harbour shop', [3]),
       ...replicas('harbour-shop', 'Harbour shop', [2], { state: 'starting' }),
@@ -54,7 +57,14 @@ const nodes: ClusterNode[] = [
       ...replicas('tide-api', 'Tide API', [2, 3, 4, 5], { service: 'web' }),
     ],
   }),
-  node('worker-with-a-long-name.internal.example.com', '10.0.0.14', { role: 'worker', is_ready: false, cpus: 2, memory_mb: 4_000, reserved_mb: 0 }),
+  node('worker-with-a-long-name.internal.example.com', '10.0.0.14', {
+    role: 'worker',
+    is_ready: false,
+    edge: 'not_connected',
+    cpus: 2,
+    memory_mb: 4_000,
+    reserved_mb: 0,
+  }),
 ]
 
 /** A cluster of four nodes, which needs several engines. */

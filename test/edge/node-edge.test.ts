@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import type { NodeEndpoint } from '../../server/edge/nodes/node-link.ts'
-import type { NodeSecrets } from '../../server/edge/nodes/protocol.ts'
+import type { NodeSettings } from '../../server/edge/nodes/protocol.ts'
 import type { RequestRecord } from '../../server/edge/request-log.ts'
 import { createEdgeWorkers, type EdgeWorkers } from '../../server/edge/workers/edge-workers.ts'
 import { findFreePort } from '../../server/lib/free-port.ts'
@@ -51,17 +51,19 @@ async function startNode(): Promise<TestNode> {
   const now = Date.now()
   const { certificate, key } = createLeafCertificate(authority, { host: 'homeport-edge', now })
   const client = createLeafCertificate(authority, { host: 'homeport', now, usage: 'client' })
-  const secrets: NodeSecrets = { cert: certificate, key, ca: authority.certificate, state_key: Buffer.alloc(32, 7).toString('base64') }
-  writeFileSync(join(folder, 'secrets.json'), JSON.stringify(secrets))
   const port = await findFreePort()
-  const env = {
-    HOMEPORT_EDGE_SECRETS: join(folder, 'secrets.json'),
-    HOMEPORT_EDGE_STATE: join(folder, 'state'),
-    HOMEPORT_EDGE_ADDRESS: '127.0.0.1',
-    HOMEPORT_EDGE_PORT: String(port),
+  const settings: NodeSettings = {
+    host: '127.0.0.1',
+    port,
+    directory: join(folder, 'state'),
+    cert: certificate,
+    key,
+    ca: authority.certificate,
+    state_key: Buffer.alloc(32, 7).toString('base64'),
   }
+  writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings))
   const script = await buildProgram('node-edge')
-  const spawn = () => fork(script, [], { env, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const spawn = () => fork(script, [join(folder, 'settings.json')], { env: {}, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   let child = spawn()
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const ended = once(child, 'exit')
@@ -101,9 +103,10 @@ async function startPlatformEdge(options: Partial<Options> = {}): Promise<EdgeWo
   return edge
 }
 
-async function follow(edge: EdgeWorkers, node: TestNode): Promise<void> {
-  edge.addNode(node.endpoint, node.listeners)
-  await until(() => (edge.listNodes().every(({ is_connected }) => is_connected) ? true : undefined), { what: 'the node to follow' })
+async function follow(edge: EdgeWorkers, node: TestNode) {
+  const led = edge.addNode(node.endpoint, node.listeners)
+  await until(() => (led.getStatus().is_connected ? true : undefined), { what: 'the node to follow' })
+  return led
 }
 
 /** An app that counts its requests. */
@@ -233,7 +236,7 @@ test('goes on without the platform, also after a restart, and catches up', async
 test('obeys the platform alone, and writes only into the folders of sites', async () => {
   const node = await startNode()
   const edge = await startPlatformEdge()
-  await follow(edge, node)
+  const led = await follow(edge, node)
   const { host: address, port, tls } = node.endpoint
   const send = (options: RequestOptions) =>
     new Promise<number | string>((resolve) => {
@@ -258,7 +261,7 @@ test('obeys the platform alone, and writes only into the folders of sites', asyn
     expect(await send({ method: 'PUT', path: `/sites/${site}/${path}` })).toBe(400)
   expect(await send({ method: 'PUT', path: '/sites/../state' })).toBe(404)
   expect(await send({ method: 'GET', path: '/' })).toBe(404)
-  expect(edge.listNodes()).toEqual([{ node: 'two', is_connected: true, problem: null }])
+  expect(led.getStatus()).toEqual({ node: 'two', is_connected: true, problem: null })
 })
 
 fullTest('an edge that was frozen serves nothing of before the purge that waited for it', async () => {

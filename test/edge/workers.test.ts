@@ -267,7 +267,7 @@ test('if no worker can start, the platform serves the apps itself', async () => 
   const clock = createTestClock()
   const cache = createCache()
   mkdirSync(cache.directory)
-  const edge = await createPlatformEdge({ ...program, edge_workers: 1 }, { log, clock, cache })
+  const { edge } = await createPlatformEdge({ ...program, edge_workers: 1 }, { log, clock, cache })
   cleanups.push(() => edge.close())
   const app = await startCounter()
   await edge.setRoute(host, upstreamRoute(app.port))

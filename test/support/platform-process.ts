@@ -19,6 +19,8 @@ export interface PlatformSettings {
   data_dir: string
   port?: number
   edge_port?: number
+  /** Where it listens; by default on loopback. */
+  host?: string
   /** Edge workers, which have the clock of the system. */
   edge_workers?: number
   /** Whether screenshots are taken, with this machine's Chromium. */
@@ -57,7 +59,13 @@ const host = settings.host_module === undefined ? {} : ((await import(settings.h
 
 const platform = await startPlatform(
   {
-    ...readOptions({ data: data_dir, port: String(settings.port ?? 0), 'edge-port': String(settings.edge_port ?? 0), runtime: settings.runtime }),
+    ...readOptions({
+      data: data_dir,
+      port: String(settings.port ?? 0),
+      'edge-port': String(settings.edge_port ?? 0),
+      runtime: settings.runtime,
+      ...(settings.host && { host: settings.host }),
+    }),
     chromium: settings.screenshots ? (chromiumPath ?? 'auto') : 'off',
     stripe: settings.stripe ?? null,
     registrar: settings.registrar ?? { name: 'local' },

@@ -1,7 +1,7 @@
 import { Ban, CircleArrowOutUpRight, MoreHorizontal, Play, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { nodeAvailabilityLabels, nodeRoleLabels } from '../../../server/contract/labels.ts'
+import { nodeAvailabilityLabels, nodeEdgeLabels, nodeRoleLabels } from '../../../server/contract/labels.ts'
 import type { ClusterNode, NodeReplica } from '../../../server/contract/nodes.ts'
 import { useRemoveNode, useUpdateNode } from '../../api/nodes.ts'
 import { Button, IconButton } from '../../components/button.tsx'
@@ -29,7 +29,7 @@ const replicaBadges: Record<NodeReplica['state'], StatusBadgeData> = {
 
 /** A node: its state, what it has, and the replicas that run on it. */
 export function NodeCard({ node }: { node: ClusterNode }) {
-  const { name, address, role, is_leader, is_control_plane, is_ready, availability, replicas } = node
+  const { name, address, role, is_leader, is_control_plane, is_ready, availability, edge, replicas } = node
   const [isRemoving, setRemoving] = useState(false)
   const update = useUpdateNode()
   const change = (next: 'active' | 'cordoned' | 'drained') => update.mutate({ params: { node: node.id }, body: { availability: next } })
@@ -42,6 +42,7 @@ export function NodeCard({ node }: { node: ClusterNode }) {
           <p className="text-subtle">
             <span className="mono">{address}</span> · {is_leader ? 'Leader' : nodeRoleLabels[role]}
             {is_control_plane && ' · Homeport'}
+            {edge !== null && ` · ${nodeEdgeLabels[edge]}`}
           </p>
         </div>
         <StatusBadge badge={is_ready ? availabilityBadges[availability] : downBadge} />

@@ -8,7 +8,7 @@ import type { WorkerEvent, WorkerState } from '../workers/protocol.ts'
 import { createWorkerEdge } from '../workers/worker-edge.ts'
 import { readMessages, writeMessage } from './messages.ts'
 import { createNodeListeners } from './node-listeners.ts'
-import { lease_ms, renewalInterval_ms, upgradeProtocol, type NodeCommand, type NodeEvent, type NodeListeners, type NodeSecrets } from './protocol.ts'
+import { lease_ms, renewalInterval_ms, upgradeProtocol, type NodeCommand, type NodeEvent, type NodeListeners, type NodeSettings } from './protocol.ts'
 import { createReceivedSites } from './received-sites.ts'
 import { createStateFile } from './state-file.ts'
 
@@ -29,15 +29,13 @@ const maxKeptCredentials = 10_000
 const awayPage: StatusPage = { kind: 'page', page: 'control_plane_away', project_id: '', project_name: '', deployment_id: null, dashboard_url: '' }
 
 /**
- * The edge on a node of a cluster that is not that of the platform. It follows the platform as a worker does, and goes on without it: with the routes, sites
+ * The edge on a node of a cluster that is not that of the platform. It follows the platform as a worker does, and continues without it: with the routes, sites
  * and certificates that it has on its disk, and without cached responses, because it would miss a purge.
  */
-export async function startNodeEdge(options: { secrets: NodeSecrets; directory: string; host: string; port: number }) {
-  const { secrets, directory } = options
-  const { cert, key, ca } = secrets
+export async function startNodeEdge({ host: ownHost, port: ownPort, directory, cert, key, ca, state_key }: NodeSettings) {
   await mkdir(join(directory, 'sites'), { recursive: true })
   const sites = createReceivedSites(join(directory, 'sites'))
-  const file = createStateFile(join(directory, 'state'), Buffer.from(secrets.state_key, 'base64'))
+  const file = createStateFile(join(directory, 'state'), Buffer.from(state_key, 'base64'))
   const credentials = new Map<string, { certificate: string; key: string }>()
   /** Questions to the platform that it has not answered. */
   const askedCredentials = new Map<number, string>()
@@ -201,7 +199,7 @@ export async function startNodeEdge(options: { secrets: NodeSecrets; directory: 
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(options.port, options.host, resolve)
+    server.listen(ownPort, ownHost, resolve)
   })
   const renewing = setInterval(renew, renewalInterval_ms)
   const cleaning = setInterval(() => {

@@ -26,8 +26,13 @@ export interface NodeListeners {
   https_port: number
 }
 
-/** What the edge of a node needs to be reached by the platform alone, and to keep its state. */
-export interface NodeSecrets {
+/** What the program of a node starts with. */
+export interface NodeSettings {
+  /** Where the platform connects. */
+  host: string
+  port: number
+  /** What is kept. */
+  directory: string
   /** PEM: its certificate and key, and the authority of the client. */
   cert: string
   key: string

@@ -47,17 +47,12 @@ interface Worker extends Follower {
   startedAt: number
 }
 
-interface EdgeNode extends Follower {
-  process: NodeLink
-}
-
 /** The edge in several processes, and on other nodes of a cluster. */
 export interface EdgeWorkers extends Edge {
   /** Resolves when a worker serves, with false if one cannot start. */
   isRunning(): Promise<boolean>
-  /** Begins to lead the edge of another node. Returns a function that lets it go on alone. */
-  addNode(endpoint: NodeEndpoint, listeners: NodeListeners): () => void
-  listNodes(): NodeEdgeStatus[]
+  /** Begins to lead the edge of another node. `release` lets it go on alone. */
+  addNode(endpoint: NodeEndpoint, listeners: NodeListeners): { getStatus(): NodeEdgeStatus; release(): void }
 }
 
 /** A worker that lived shorter than this is replaced after a pause. */
@@ -95,7 +90,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
   /** Connections that arrived while no worker was ready. */
   let waiting: { socket: Socket; origin: ConnectionOrigin }[] = []
   const workers: (Worker | undefined)[] = Array.from({ length: options.workers }, () => undefined)
-  const nodes = new Set<EdgeNode>()
+  const nodes = new Map<Follower, NodeLink>()
 
   const readSettings = (): WorkerSettings => ({
     is_metrics_enabled: options.isMetricsEnabled?.() ?? false,
@@ -108,7 +103,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
   let settings = readSettings()
 
   const listStarted = (): Worker[] => workers.filter((worker) => worker !== undefined)
-  const listFollowers = (): Follower[] => [...listStarted(), ...nodes]
+  const listFollowers = (): Follower[] => [...listStarted(), ...nodes.keys()]
   const listReported = (): ReportedState[] => listFollowers().map(({ reported }) => reported)
   const tellAll = (command: PlainCommand): void => {
     for (const { process } of listFollowers()) process.send(command)
@@ -280,29 +275,29 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
     ...listeners,
     isRunning: async () => (await withTimeout(clock, startTimeout_ms, running.promise)) === true,
     addNode(endpoint, nodeListeners) {
-      const node: EdgeNode = {
+      const node: Follower = {
         isReady: false,
         reported: createReportedState(),
-        process: createNodeLink({
-          endpoint,
-          listeners: nodeListeners,
-          log,
-          clock,
-          getState: () => createState(cache.getFolder(0)),
-          onEvent: (event) => handleEvent(node, event),
-          onDisconnected() {
-            node.isReady = false
-            node.reported = createReportedState()
-          },
-        }),
+        process: { send: (command) => link.send(command), call: (command) => link.call(command) },
       }
-      nodes.add(node)
-      return () => {
-        node.process.close()
-        nodes.delete(node)
+      const link = createNodeLink({
+        endpoint,
+        listeners: nodeListeners,
+        log,
+        clock,
+        getState: () => createState(cache.getFolder(0)),
+        onEvent: (event) => handleEvent(node, event),
+        onDisconnected: () => Object.assign(node, { isReady: false, reported: createReportedState() }),
+      })
+      nodes.set(node, link)
+      return {
+        getStatus: link.getStatus,
+        release() {
+          link.close()
+          nodes.delete(node)
+        },
       }
     },
-    listNodes: () => [...nodes].map(({ process }) => process.getStatus()),
     async setRoute(name, route, { drain_ms = edgeLimits.drain_ms } = {}) {
       const host = normalizeHost(name)
       routes.set(host, route)
@@ -388,7 +383,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
       timer.cancel()
       const closed = closeListeners()
       for (const { socket } of waiting) socket.destroy()
-      for (const { process } of nodes) process.close()
+      for (const link of nodes.values()) link.close()
       tellAll({ type: 'close', grace_ms })
       const ended = Promise.all(listStarted().map(({ process }) => process.ended))
       if ((await withTimeout(clock, grace_ms + exitTimeout_ms, ended)) === undefined) for (const { process } of listStarted()) process.kill()

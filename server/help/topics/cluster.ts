@@ -5,9 +5,10 @@ export const clusterTopics: HelpArticle[] = [
     id: 'cluster',
     title: 'Several machines: a Docker Swarm cluster',
     summary: 'Apps run on the nodes of a swarm, with one Homeport on one of its managers.',
-    keywords: 'swarm cluster nodes scale out manager worker registry high availability drain cordon join balance quorum HOMEPORT_REGISTRY',
+    keywords:
+      'edge load balancer DNS swarm cluster nodes scale out manager worker registry high availability drain cordon join balance quorum HOMEPORT_REGISTRY',
     body: [
-      'Homeport runs on one manager of the swarm and starts each replica of an app as a service of the swarm, on different nodes where it can. Its edge answers on that machine and sends the requests to the replicas at the private addresses of their nodes. Choose addresses in a private network that only the nodes use. In these examples the nodes have the addresses 10.0.0.1 to 10.0.0.3 in 10.0.0.0/24, at the interface eth1.',
+      'Homeport runs on one manager of the swarm and starts each replica of an app as a service of the swarm, on different nodes where it can. Its edge sends the requests to the replicas at the private addresses of their nodes, and the other nodes can have an edge too. Choose addresses in a private network that only the nodes use. In these examples the nodes have the addresses 10.0.0.1 to 10.0.0.3 in 10.0.0.0/24, at the interface eth1.',
       { h: 'On every node' },
       {
         steps: [
@@ -24,12 +25,16 @@ export const clusterTopics: HelpArticle[] = [
       'From the second node on, the nodes pull the images of apps from a registry. Homeport runs one on its node, as a container of the image `registry:2`, at port 5000 of the private address, with TLS and a password. It removes the images of deployments that are gone.',
       'Each other node runs a small agent of Homeport, through which replicas there show their use, are frozen when they sleep and run health checks, and through which images of removed deployments are deleted. It only accepts Homeport, and only for the containers of its apps.',
       { h: 'More nodes' },
-      'The first command prints one for the machine that joins. There it lets Docker trust the registry of Homeport, creates that network, and joins the swarm. Three managers keep the swarm working when one is lost. Between the nodes the ports 2377, 7946 and 5000 (TCP), 7946 and 4789 (UDP) and 32768 to 60999 (TCP, the apps) have to be open.',
+      'The first command prints one for the machine that joins. There it lets Docker trust the registry of Homeport, creates that network, and joins the swarm. Three managers keep the swarm working when one is lost. Between the nodes the ports 2377, 7946, 5000 and 7444 (TCP), 7946 and 4789 (UDP) and 32768 to 60999 (TCP, the apps) have to be open.',
       { run: 'npx homeport node token --manager' },
       { run: 'sudo npx homeport node join 10.0.0.1:2377 --token TOKEN --registry 10.0.0.1:5000@sha256:FINGERPRINT' },
       'A node that joined without `--registry` cannot get images until it trusts the registry:',
       { run: 'sudo npx homeport node trust 10.0.0.1:5000@sha256:FINGERPRINT' },
       { run: 'npx homeport node balance', note: 'spreads the replicas over the new node too' },
+      { h: 'An edge on every node' },
+      'If Homeport listens at other addresses than loopback, every other node answers visitors too, at the same ports: at all addresses with `--host 0.0.0.0`, and otherwise at the private address of the node. Let your load balancer or DNS name all nodes. Each edge has the routes, static sites, certificates and settings of Homeport, and shares what it caches with the others.',
+      { run: 'npx homeport serve --host 0.0.0.0 --edge-port 80 --edge-https-port 443' },
+      'While Homeport does not answer, the edges of the other nodes continue, also after a restart, with what they have on their disks. They serve no cached responses then, because they would miss a purge, and they wake no sleeping app. [[/instance/nodes|Instance, Nodes]], `homeport node list` and `homeport doctor` say which edges follow.',
       { h: 'A registry of your own' },
       'It must be reached by all nodes, with TLS and a password. Sign in to it on the first node, as the user who runs Homeport; the nodes get these credentials with each service. Homeport removes nothing from it.',
       { run: 'docker login registry.example.com' },
@@ -38,7 +43,8 @@ export const clusterTopics: HelpArticle[] = [
       {
         list: [
           'Builds, databases, services with volumes and one-off commands run on the node of Homeport. They do not move to another one.',
-          'Requests go through the node of Homeport. While it is down, no app is reached through it; the apps themselves continue, and the swarm restarts those that end.',
+          'While Homeport is down, nothing is deployed, woken or scaled. Apps continue, the swarm restarts those that end, and the edges of other nodes serve them.',
+          'Apps with other addresses than those of the swarm, such as ones that were deployed before there was one, are served by the node of Homeport alone. Deploy them again.',
         ],
       },
       { h: 'Operations' },
@@ -52,7 +58,7 @@ export const clusterTopics: HelpArticle[] = [
           'The registry is down: running apps continue, and a deployment fails with a message that names it. The one of Homeport is restarted by Docker, and made again by the next deployment if it was removed.',
         ],
       },
-      { run: 'npx homeport doctor', note: 'checks the nodes, the quorum and the registry' },
+      { run: 'npx homeport doctor', note: 'checks the nodes, the quorum, the registry and the edges' },
     ],
   },
 ]

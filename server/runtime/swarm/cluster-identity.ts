@@ -45,7 +45,14 @@ export const agentName = 'homeport-agent'
 export const createAgentCertificate = ({ authority }: ClusterIdentity, now: number): CertificateWithKey =>
   createLeafCertificate(authority, { host: agentName, now })
 
-/** What agents accept commands from. */
+/** The name of the edge of every node in its certificate, which is none of a client either. */
+export const edgeName = 'homeport-edge'
+
+/** For the edge of one node. */
+export const createEdgeCertificate = ({ authority }: ClusterIdentity, now: number): CertificateWithKey =>
+  createLeafCertificate(authority, { host: edgeName, now })
+
+/** What agents and edges accept commands from. */
 export const createClientCertificate = ({ authority }: ClusterIdentity, now: number): CertificateWithKey =>
   createLeafCertificate(authority, { host: 'homeport', now, usage: 'client' })
 

@@ -21,7 +21,14 @@ const drainingLabel = 'homeport.draining'
 type NodeSpec = NonNullable<RawNode['Spec']>
 
 /** The nodes of the swarm. `withPlainFailures` translates the errors of the engine. */
-export function createSwarmNodes(engine: DockerEngine, registry: ClusterRegistry, withPlainFailures: WithPlainFailures): RuntimeNodes {
+export function createSwarmNodes(
+  engine: DockerEngine,
+  {
+    registry,
+    edges,
+    withPlainFailures,
+  }: { registry: ClusterRegistry; edges: Pick<RuntimeNodes, 'applyEdges'>; withPlainFailures: WithPlainFailures },
+): RuntimeNodes {
   const guard = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await withPlainFailures(new AbortController().signal, work)
@@ -96,6 +103,8 @@ export function createSwarmNodes(engine: DockerEngine, registry: ClusterRegistry
           }
         }
       }),
+
+    applyEdges: (program) => guard(() => edges.applyEdges(program)),
 
     readJoinToken: (role) =>
       guard(async () => {

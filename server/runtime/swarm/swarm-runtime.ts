@@ -11,6 +11,7 @@ import { createManagedRegistry } from './managed-registry.ts'
 import { createClusterEngine, listNodes, requireManager } from './cluster.ts'
 import { createIdentityReader } from './cluster-identity.ts'
 import { createNodeAgents } from './node-agents.ts'
+import { createSwarmEdges } from './swarm-edges.ts'
 import { createServiceReplicas, isServiceId } from './service-replicas.ts'
 import { createSwarmNodes } from './nodes.ts'
 import { checkSwarm } from './swarm-checks.ts'
@@ -53,7 +54,7 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
   return {
     ...local,
     name: 'swarm',
-    nodes: createSwarmNodes(engine, registry, withPlainFailures),
+    nodes: createSwarmNodes(engine, { registry, edges: createSwarmEdges(cluster, { images, readIdentity }), withPlainFailures }),
 
     async probe() {
       try {

@@ -1,0 +1,150 @@
+import { mkdtempSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { DoctorCheck } from '../../server/contract/instance.ts'
+import type { ClusterNode } from '../../server/contract/nodes.ts'
+import { runCommand } from '../support/command.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { makeRepository } from '../support/repository.ts'
+import { requires } from '../support/requirements.ts'
+import { startSwarm, type TestSwarm } from '../support/swarm.ts'
+import { until } from '../support/until.ts'
+
+/* The edges of the other nodes of a swarm of three, of which Homeport manages the first. */
+
+describe.skipIf(!requires('swarm').ok)('the edges of other nodes', () => {
+  let swarm: TestSwarm
+  let platform: TestPlatform
+  let edge_port = 0
+  const app = makeRepository({
+    'package.json': JSON.stringify({ private: true, scripts: { start: 'node server.js' } }),
+    'server.js': `require('node:http').createServer((request, response) => response.end(require('node:os').hostname())).listen(process.env.PORT, process.env.HOST)`,
+  })
+  const site = makeRepository({ 'index.html': 'a static site' })
+
+  const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
+  const start = () =>
+    startTestPlatform({
+      runtime: 'swarm',
+      data_dir,
+      host: '0.0.0.0',
+      edge_port,
+      edge_workers: 1,
+      docker_candidates: [`unix://${swarm.socket(1)}`],
+      node_socket: swarm.node_socket,
+      registry: swarm.registry,
+    })
+
+  const listNodes = async () => (await platform.api<{ nodes: ClusterNode[] }>('GET', '/instance/nodes')).body.nodes
+  const waitForEdges = (expected: ClusterNode['edge'][]) =>
+    until(
+      async () => {
+        expect((await listNodes()).map(({ edge }) => edge)).toEqual(expected)
+        return true
+      },
+      { what: `the edges ${expected.join(', ')}` },
+    )
+  const getAt = (node: number, slug: string) =>
+    new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const outgoing = request({ host: swarm.address(node), port: edge_port, agent: false, headers: { host: `${slug}.localhost` } }, (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (part: string) => (text += part))
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+        response.on('error', reject)
+      })
+      outgoing.on('error', reject)
+      outgoing.end()
+    })
+
+  beforeAll(async () => {
+    swarm = await startSwarm(3)
+    platform = await start()
+    edge_port = Number(new URL(platform.handle.instance.edge_url).port)
+    for (const [slug, url] of [
+      ['three', app.url],
+      ['site', site.url],
+    ] as const) {
+      await platform.createProject({ slug, repo_url: url })
+      await platform.api('PATCH', `/instance/projects/${slug}/settings`, { replicas: slug === 'three' ? 3 : 1 })
+      expect(await platform.waitForEnd(slug, (await platform.deploy(slug)).id)).toMatchObject({ status: 'ready' })
+    }
+  }, 300_000)
+  afterAll(async () => {
+    await platform.remove()
+    await swarm.remove()
+    app.remove()
+    site.remove()
+  }, 120_000)
+
+  test('serve apps and static sites at the port of Homeport', async () => {
+    await waitForEdges([null, 'serving', 'serving'])
+    for (const node of [2, 3]) {
+      const answers = new Set<string>()
+      await until(async () => answers.add((await getAt(node, 'three')).text).size === 3 || undefined, { what: 'an answer of each replica' })
+      expect(await getAt(node, 'site')).toMatchObject({ status: 200, text: 'a static site' })
+      expect(await getAt(node, 'unknown')).toMatchObject({ status: 404 })
+    }
+    const printed = await runCommand(platform.handle.instance, '.', ['node', 'list'])
+    expect(printed.out.split('\n').filter((line) => / Edge /.test(line))).toHaveLength(2)
+    const { checks } = (await platform.api<{ checks: DoctorCheck[] }>('GET', '/instance/doctor')).body
+    expect(checks).toContainEqual(expect.objectContaining({ name: 'swarm edges', status: 'ok' }))
+    // The port for Homeport is at the private address alone.
+    expect(await swarm.runOn(2, ['ss', '-Hltn', 'sport = :7444'])).toContain(`${swarm.address(2)}:7444`)
+  })
+
+  /** GETs to both projects at node 2, one after the other from each of four clients, until the work is done; those that failed. */
+  const failuresDuring = async (work: () => Promise<void>) => {
+    const failures: string[] = []
+    let isDone = false
+    let sent = 0
+    let slowest_ms = 0
+    const clients = ['three', 'site', 'three', 'site'].map(async (slug) => {
+      while (!isDone) {
+        const began = performance.now()
+        const { status, text } = await getAt(2, slug).catch((error: unknown) => ({ status: 0, text: String(error) }))
+        sent++
+        slowest_ms = Math.max(slowest_ms, performance.now() - began)
+        if (status !== 200) failures.push(`${slug} ${status} ${text.slice(0, 100)}`)
+      }
+    })
+    await work().finally(() => (isDone = true))
+    await Promise.all(clients)
+    console.log(`${sent} requests through the edge of a node, slowest ${Math.round(slowest_ms)} ms`)
+    expect(sent).toBeGreaterThan(100)
+    return failures
+  }
+
+  test('a deployment replaces the replicas without a failed request', async () => {
+    const failures = await failuresDuring(async () => {
+      for (let round = 0; round < 3; round++)
+        for (const slug of ['three', 'site'])
+          expect(await platform.waitForEnd(slug, (await platform.deploy(slug)).id)).toMatchObject({ status: 'ready' })
+    })
+    expect(failures).toEqual([])
+  })
+
+  test('go on while Homeport is away, also after a restart, and follow it again', async () => {
+    const failures = await failuresDuring(async () => {
+      await platform.kill()
+      const container = (await swarm.docker(3, ['ps', '-q', '--filter', 'label=homeport.role=edge'])).trim()
+      await swarm.docker(3, ['kill', container])
+      for (const slug of ['three', 'site'])
+        await until(async () => (await getAt(3, slug).catch(() => undefined))?.status === 200 || undefined, { what: `${slug} at the restarted edge` })
+      platform = await start()
+      await waitForEdges([null, 'serving', 'serving'])
+    })
+    expect(failures).toEqual([])
+  })
+
+  test('a killed node fails no GET at the edge of another', async () => {
+    const failures = await failuresDuring(async () => {
+      await swarm.run('node-kill', 3)
+      await waitForEdges([null, 'serving', 'not_connected'])
+    })
+    expect(failures).toEqual([])
+    await swarm.run('node-start', 3)
+    await waitForEdges([null, 'serving', 'serving'])
+  })
+})
