@@ -33,6 +33,8 @@ export const edgeLimits = {
   connect_retry_max_ms: 400,
   /** Of several replicas: connecting to one, before another is tried. */
   replica_connect_timeout_ms: 1_000,
+  /** Of several replicas: after this time without an answer to a request that may be repeated, it is checked whether the replica can be reached. */
+  replica_silence_ms: 1_000,
   /** A replica that gives no answer to this many requests in a row, or refuses a connection, gets none for `replica_ejection_ms`. */
   replica_failures: 3,
   replica_ejection_ms: 2_000,

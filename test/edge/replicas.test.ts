@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { Route } from '../../server/edge/server.ts'
@@ -7,6 +9,28 @@ import { get, routeOwner, edgePaths, startApp, startEdge, startRawApp, type List
 import { until } from '../support/until.ts'
 
 const host = 'app.localhost'
+
+/** An app that answers until it is frozen. Then its connections stay open, and no new one is accepted, as on a machine without power. */
+async function startFrozenApp() {
+  const script = `require('node:http').createServer((request, response) => response.setHeader('x-replica', 'frozen').end())
+    .listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () { process.send(this.address().port) })`
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const [port] = (await once(child, 'message')) as [number]
+  const waiting: Socket[] = []
+  return {
+    port,
+    async freeze() {
+      child.kill('SIGSTOP')
+      // The first ones fill the queue of the listener, after which the system ignores further ones.
+      for (let i = 0; i < 16; i++) waiting.push(connect(port, '127.0.0.1').on('error', () => {}))
+      await once(waiting[0]!, 'connect')
+    },
+    end() {
+      child.kill('SIGKILL')
+      for (const socket of waiting) socket.destroy()
+    },
+  }
+}
 
 describe.each(edgePaths)('an app with several replicas, $name', ({ fast_path }) => {
   let edge: TestEdge
@@ -108,6 +132,37 @@ describe.each(edgePaths)('an app with several replicas, $name', ({ fast_path }) 
     expect(loadOf(dying.port)?.is_ejected).toBe(true)
     expect(await replicaOf()).toBe('a')
     await dying.close()
+  })
+
+  test('a GET to a replica whose machine is gone is repeated on another, without waiting for its connection to end', async () => {
+    const frozen = await startFrozenApp()
+    try {
+      await routeTo([frozen.port, apps[1]!.port])
+      await until(async () => ((await replicaOf()) === 'frozen' ? true : undefined), { what: 'an answer of the first replica' })
+      await frozen.freeze()
+      // On the connection that is still open.
+      const answers = Promise.all(Array.from({ length: 8 }, () => get(edge.port, '/', { host })))
+      expect((await edge.advanceUntilDone(answers)).map(({ status, headers }) => [status, headers['x-replica']])).toEqual(
+        Array.from({ length: 8 }, () => [200, 'b']),
+      )
+      expect(loadOf(frozen.port)).toMatchObject({ in_flight: 0 })
+    } finally {
+      frozen.end()
+    }
+  })
+
+  test('a slow answer is waited for, and asked for once', async () => {
+    await routeTo(ports())
+    const answer = get(edge.port, '/held', { host })
+    await isHeld(1)
+    for (let second = 0; second < 5; second++) {
+      await edge.advance(1_000)
+      // As long as a connection to each replica takes.
+      await Promise.all(apps.map(async ({ port }) => once(connect(port, '127.0.0.1'), 'connect')))
+    }
+    held[0]?.end('late')
+    expect(await answer).toMatchObject({ status: 200, text: 'late' })
+    expect(held).toHaveLength(1)
   })
 
   test('a removed replica finishes its requests, and the others keep theirs', async () => {

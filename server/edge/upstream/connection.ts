@@ -31,6 +31,8 @@ export interface UpstreamPool {
   dispatch(exchange: Exchange, reuse: boolean): void
   release(connection: UpstreamConnection): void
   remove(connection: UpstreamConnection): void
+  /** Repeats the requests that wait for an answer elsewhere if the replica cannot be reached. */
+  checkReachable(): void
 }
 
 const idlePhase = 0
@@ -57,6 +59,8 @@ export class UpstreamConnection implements Timeout {
   #keepAlive = true
   #keepAlive_ms: number = edgeLimits.upstream_idle_ms
   #lastUsed = 0
+  /** When the request was sent. */
+  #sentAt = 0
   #isReused = false
   #hasResponse = false
   /** Whether the handler still needs the bytes in the buffer. */
@@ -107,7 +111,8 @@ export class UpstreamConnection implements Timeout {
     exchange.connection = this
     this.#phase = headPhase
     this.#hasResponse = false
-    this.deadline = this.#pool.deadlines.now + this.#pool.options.response_timeout_ms
+    this.#sentAt = this.#pool.deadlines.now
+    this.deadline = this.#sentAt + (this.#canRepeat(exchange) ? edgeLimits.replica_silence_ms : this.#pool.options.response_timeout_ms)
     const { head, body } = exchange.request
     if (body === null) this.socket.write(head, 'latin1')
     else {
@@ -127,12 +132,27 @@ export class UpstreamConnection implements Timeout {
   expire(): void {
     if (this.onRefused) this.socket.destroy()
     else if (this.exchange) {
+      const end = this.#sentAt + this.#pool.options.response_timeout_ms
+      if (this.#canRepeat(this.exchange) && this.#pool.deadlines.now < end) {
+        this.deadline = Math.min(end, this.#pool.deadlines.now + edgeLimits.replica_silence_ms)
+        return this.#pool.checkReachable()
+      }
       // `BodyTimeout` handles a client that sends slowly. This timeout is for an app that neither answers nor reads.
       if (this.exchange.isSent || this.socket.writableNeedDrain) {
         this.#pool.siblings?.onFailure(this.#pool, false)
         this.exchange.fail('timeout')
       } else this.extendDeadline()
     } else this.socket.destroy()
+  }
+
+  /** Whether another replica could answer the request. */
+  #canRepeat({ request, wasRepeated }: Exchange): boolean {
+    return this.#pool.siblings !== null && request.isRepeatable && !wasRepeated && !this.#hasResponse
+  }
+
+  /** The replica cannot be reached: a request that may be repeated goes elsewhere. */
+  giveUp(): void {
+    if (this.onRefused === null && this.#phase === headPhase && this.exchange && this.#canRepeat(this.exchange)) this.socket.destroy()
   }
 
   /** Returns false to stop reading until `resume`. */

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 import { type UpstreamAddress, UpstreamConnection, type UpstreamPool, type UpstreamOptions } from './connection.ts'
 import { Exchange, type ResponseHandler, type UpstreamRequest } from './exchange.ts'
@@ -39,6 +40,7 @@ export function createUpstream(address: UpstreamAddress, clock: Clock, deadlines
   const idle: UpstreamConnection[] = []
   const connections = new Set<UpstreamConnection>()
   let isClosed = false
+  let isChecking = false
 
   const upstream: ReplicaPool = {
     siblings: null,
@@ -70,6 +72,26 @@ export function createUpstream(address: UpstreamAddress, clock: Clock, deadlines
       const at = idle.indexOf(connection)
       if (at >= 0) idle.splice(at, 1)
       if (upstream.onIdle !== null && connections.size === idle.length) upstream.onIdle()
+    },
+    checkReachable() {
+      if (isChecking) return
+      isChecking = true
+      const socket = connect({ host: address.host, port: address.port })
+      const timer = clock.setTimeout(
+        () => socket.destroy(new Error('The replica did not accept a connection in time.')),
+        edgeLimits.replica_connect_timeout_ms,
+      )
+      socket.on('connect', () => socket.destroy())
+      socket.on('error', (error: NodeJS.ErrnoException) => {
+        // Its machine is there.
+        if (error.code === 'ECONNREFUSED') return
+        upstream.siblings?.onFailure(upstream, true)
+        for (const connection of connections) connection.giveUp()
+      })
+      socket.on('close', () => {
+        timer.cancel()
+        isChecking = false
+      })
     },
     close() {
       isClosed = true
