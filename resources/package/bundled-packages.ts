@@ -28,8 +28,8 @@ interface LockedPackage {
   dev?: true
 }
 
-/** `yargs` is for a command that @grpc/proto-loader has for developers. */
-const neverLoaded = ['yargs']
+/** For commands that @grpc/proto-loader and js-yaml have for developers. */
+const neverLoaded = ['yargs', 'argparse']
 
 /** The folders of packages that nothing loads beside the bundles: the bundled ones, and what no other dependency of ours needs. */
 export function listUnneededFolders(): string[] {

@@ -53,6 +53,7 @@ const excludedFiles = [
   // For runtimes other than Node.
   '!node_modules/bare-*/**',
   '!node_modules/pg-cloudflare/**',
+  '!node_modules/bcryptjs/umd/**',
   '!node_modules/stripe/cjs/**',
   '!node_modules/stripe/esm/*.worker.js',
   '!node_modules/yaml/browser/**',

