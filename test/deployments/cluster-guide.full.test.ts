@@ -78,7 +78,13 @@ describe.skipIf(!requires('swarm').ok || !requires('service-images').ok)('the gu
     const checkAll = async () => (await started.api<{ checks: DoctorCheck[] }>('GET', '/instance/doctor')).body.checks
     const ofSwarm = ({ name }: DoctorCheck) => name.startsWith('swarm')
     await until(async () => (await checkAll()).filter(ofSwarm).every(({ status }) => status === 'ok') || undefined, { what: 'the agents to answer' })
-    expect((await checkAll()).filter(ofSwarm).map(({ name }) => name)).toEqual(['swarm', 'swarm registry', 'swarm agents'])
+    expect((await checkAll()).filter(ofSwarm).map(({ name }) => name)).toEqual([
+      'swarm',
+      'swarm registry',
+      'swarm connections',
+      'swarm agents',
+      'swarm clocks',
+    ])
     for (const node of [1, 2, 3]) {
       const ports = (await swarm.docker(node, ['ps', '--format', '{{.Ports}}'])).split('\n').filter((line) => line.includes('->'))
       expect(ports.filter((line) => !line.startsWith(`${swarm.address(node)}:`))).toEqual([])

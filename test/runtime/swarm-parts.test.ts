@@ -1,10 +1,13 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { findFreePort } from '../../server/lib/free-port.ts'
 import { readOptions, UsageError } from '../../server/options.ts'
 import { createDockerEngine } from '../../server/runtime/docker/engine.ts'
 import { getServiceNetworkName } from '../../server/runtime/docker/service-container.ts'
 import { createClusterEngine } from '../../server/runtime/swarm/cluster.ts'
 import { createServiceSpec } from '../../server/runtime/swarm/service-spec.ts'
-import { checkPortAddress } from '../../server/runtime/swarm/swarm-checks.ts'
+import { checkClocks, checkNodePorts, checkPortAddress } from '../../server/runtime/swarm/swarm-checks.ts'
 import { runtimeOptions } from '../support/runtime.ts'
 import { serviceRequest } from './suite-services.ts'
 
@@ -82,4 +85,27 @@ test('names of networks are short enough for a swarm, and different', async () =
   expect(new Set(names).size).toBe(4)
   for (const name of names) expect(name.length).toBeLessThanOrEqual(63)
   for (const name of names.filter((_, index) => index % 2)) expect(name.startsWith(getServiceNetworkName(cluster, ''))).toBe(true)
+})
+
+test('the doctor names nodes whose clocks differ', () => {
+  expect(checkClocks([])).toEqual([])
+  expect(checkClocks([{ node: 'a', ahead_ms: -1_900 }])).toMatchObject([{ name: 'swarm clocks', status: 'ok' }])
+  const found = checkClocks([
+    { node: 'a', ahead_ms: 90_000 },
+    { node: 'b', ahead_ms: 100 },
+    { node: 'c', ahead_ms: -2_500 },
+  ])
+  expect(found).toMatchObject([{ status: 'warning', message: expect.stringContaining('a (90.0 s ahead), c (2.5 s behind)') as unknown }])
+})
+
+test('the doctor names the ports of nodes that are closed', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port: gossip } = server.address() as AddressInfo
+  const manager = await findFreePort()
+  const node = (name: string, role: 'manager' | 'worker') => ({ name, role, address: '127.0.0.1' })
+  expect(await checkNodePorts([node('a', 'worker')], { gossip, manager })).toMatchObject({ name: 'swarm connections', status: 'ok' })
+  const { status, message } = await checkNodePorts([node('a', 'worker'), node('b', 'manager')], { gossip, manager })
+  expect([status, message]).toEqual(['warning', `This machine cannot connect to port ${manager} of b (127.0.0.1).`])
+  server.close()
 })

@@ -27,6 +27,8 @@ const known_ms = 10_000
 export interface NodeAgents {
   /** The engine of a node as far as its agent allows; that of this node whole. Undefined where no agent answers. */
   connect(nodeId: string): Promise<Docker | undefined>
+  /** By how many milliseconds the clock of another node is ahead of that of this one. Undefined where no agent answers. */
+  measureClock(nodeId: string): Promise<number | undefined>
   /** Starts the agents, or renews them, in the background. */
   ensure(): void
   /** Removes an image of an app from all other nodes, by a name with its digest. */
@@ -137,6 +139,17 @@ export function createNodeAgents(
 
   return {
     connect,
+    async measureClock(nodeId) {
+      const docker = await connect(nodeId)
+      if (!docker) return undefined
+      const before = systemClock.now()
+      const answer = await new Promise<{ now: number } | undefined>((resolve) =>
+        docker.modem.dial({ path: '/clock', method: 'GET', statusCodes: { 200: true } }, (error, data) =>
+          resolve(error ? undefined : (data as { now: number })),
+        ),
+      )
+      return answer && answer.now - (before + systemClock.now()) / 2
+    },
     ensure,
     async removeImages(names) {
       const { docker, swarm } = await requireManager(engine)

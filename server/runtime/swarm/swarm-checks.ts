@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import type { DoctorCheck } from '../../contract/instance.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { BuildFailure } from '../runtime.ts'
@@ -5,8 +6,12 @@ import { canTakeTasks, listNodes, requireManager, type SwarmConnection, type Swa
 import type { ClusterRegistry } from './cluster-registry.ts'
 import type { NodeAgents } from './node-agents.ts'
 
+/** Certificates of nodes are valid from an hour before, and cached responses by seconds. */
+const maxClockSkew_ms = 2_000
+const connectTimeout_ms = 2_000
+
 /** Checks of the swarm and its registry; none where there is no swarm. */
-export async function checkSwarm(engine: DockerEngine, registry: ClusterRegistry, agents: Pick<NodeAgents, 'connect'>): Promise<DoctorCheck[]> {
+export async function checkSwarm(engine: DockerEngine, registry: ClusterRegistry, agents: Pick<NodeAgents, 'measureClock'>): Promise<DoctorCheck[]> {
   const manager = await requireManager(engine).catch(() => undefined)
   if (!manager) return []
   const nodes = await listNodes(manager.docker, manager.swarm).catch(() => undefined)
@@ -21,9 +26,19 @@ export async function checkSwarm(engine: DockerEngine, registry: ClusterRegistry
     ]
   return [
     checkNodes(nodes),
-    ...(nodes.length > 1 ? [await checkRegistry(registry), await checkAgents(nodes, agents, engine.createName('agent'))] : []),
+    ...(nodes.length > 1 ? await checkCluster(nodes) : []),
     ...checkPortAddress(await findPortAddress(manager), manager.swarm.node_address),
   ]
+
+  async function checkCluster(all: SwarmNode[]): Promise<DoctorCheck[]> {
+    const others = all.filter(({ id, is_ready }) => is_ready && id !== manager?.swarm.node_id)
+    const [registryCheck, ports, programs] = await Promise.all([
+      checkRegistry(registry),
+      checkNodePorts(others),
+      checkAgents(others.filter(canTakeTasks), agents, engine.createName('agent')),
+    ])
+    return [registryCheck, ports, ...programs]
+  }
 }
 
 /** The ports of apps on a node are bound to the address with which the bridge of the swarm was created there. */
@@ -84,24 +99,69 @@ async function checkRegistry(registry: ClusterRegistry): Promise<DoctorCheck> {
   }
 }
 
-async function checkAgents(nodes: SwarmNode[], agents: Pick<NodeAgents, 'connect'>, service: string): Promise<DoctorCheck> {
+async function checkAgents(nodes: SwarmNode[], agents: Pick<NodeAgents, 'measureClock'>, service: string): Promise<DoctorCheck[]> {
   const name = 'swarm agents'
-  const ready = nodes.filter(canTakeTasks)
-  const answers = await Promise.all(
-    ready.map(async ({ id }) => {
-      const docker = await agents.connect(id).catch(() => undefined)
-      return docker?.ping().then(
-        () => true,
-        () => false,
-      )
-    }),
+  const measured = await Promise.all(
+    nodes.map(async (node) => ({ node: node.name, ahead_ms: await agents.measureClock(node.id).catch(() => undefined) })),
   )
-  const silent = ready.filter((_, index) => answers[index] !== true).map((node) => node.name)
-  if (silent.length === 0) return { name, status: 'ok', message: 'The agents of all nodes answer.', hint: null }
+  const silent = measured.filter(({ ahead_ms }) => ahead_ms === undefined).map(({ node }) => node)
+  const clocks = checkClocks(measured.flatMap(({ node, ahead_ms }) => (ahead_ms === undefined ? [] : [{ node, ahead_ms }])))
+  if (silent.length === 0) return [{ name, status: 'ok', message: 'The agents of all nodes answer.', hint: null }, ...clocks]
+  return [
+    {
+      name,
+      status: 'warning',
+      message: `The agents of these nodes do not answer: ${silent.join(', ')}. Replicas there show no use, and are stopped instead of frozen when they sleep.`,
+      hint: `They start with the first deployment. Later, docker service ps --no-trunc ${service} shows why one does not run.`,
+    },
+    ...clocks,
+  ]
+}
+
+/** Logs, cached responses and certificates go by the clock of the node. */
+export function checkClocks(measured: { node: string; ahead_ms: number }[]): DoctorCheck[] {
+  const name = 'swarm clocks'
+  if (measured.length === 0) return []
+  const wrong = measured.filter(({ ahead_ms }) => Math.abs(ahead_ms) > maxClockSkew_ms)
+  if (wrong.length === 0) return [{ name, status: 'ok', message: 'The clocks of all nodes agree.', hint: null }]
+  const list = wrong.map(({ node, ahead_ms }) => `${node} (${Math.abs(ahead_ms / 1_000).toFixed(1)} s ${ahead_ms > 0 ? 'ahead' : 'behind'})`)
+  return [
+    {
+      name,
+      status: 'warning',
+      message: `The clocks of these nodes differ from that of this machine: ${list.join(', ')}. The order of log lines and the age of cached responses are wrong there.`,
+      hint: 'Synchronize the clocks of all nodes, for example with systemd-timesyncd or chrony.',
+    },
+  ]
+}
+
+/** Whether this machine reaches what the nodes of a swarm use among each other. */
+export async function checkNodePorts(
+  nodes: Pick<SwarmNode, 'name' | 'address' | 'role'>[],
+  ports = { gossip: 7946, manager: 2377 },
+): Promise<DoctorCheck> {
+  const name = 'swarm connections'
+  const wanted = nodes.flatMap((node) => [ports.gossip, ...(node.role === 'manager' ? [ports.manager] : [])].map((port) => ({ node, port })))
+  const found = await Promise.all(wanted.map(async (one) => ({ ...one, isOpen: await canConnect(one.node.address, one.port) })))
+  const closed = found.filter(({ isOpen }) => !isOpen)
+  if (closed.length === 0) return { name, status: 'ok', message: 'This machine reaches the other nodes.', hint: null }
   return {
     name,
     status: 'warning',
-    message: `The agents of these nodes do not answer: ${silent.join(', ')}. Replicas there show no use, and are stopped instead of frozen when they sleep.`,
-    hint: `They start with the first deployment. Later, docker service ps --no-trunc ${service} shows why one does not run.`,
+    message: `This machine cannot connect to ${closed.map(({ node, port }) => `port ${port} of ${node.name} (${node.address})`).join(', ')}.`,
+    hint: 'Open the ports 2377 and 7946 (TCP), 7946 and 4789 (UDP) between the nodes (homeport help cluster).',
   }
+}
+
+function canConnect(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: connectTimeout_ms })
+    const end = (isOpen: boolean) => {
+      socket.destroy()
+      resolve(isOpen)
+    }
+    socket.on('connect', () => end(true))
+    socket.on('timeout', () => end(false))
+    socket.on('error', () => end(false))
+  })
 }
