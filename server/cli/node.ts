@@ -9,7 +9,7 @@ const pollInterval_ms = 1_000
 /** The first token may pull and start the registry of the cluster. */
 const tokenTimeout_ms = 150_000
 const availabilities = { drain: 'drained', cordon: 'cordoned', activate: 'active' } as const
-const actions = ['list', 'drain', 'cordon', 'activate', 'remove', 'token', 'init', 'join', 'trust', 'balance']
+const actions = ['list', 'drain', 'cordon', 'activate', 'label', 'remove', 'token', 'init', 'join', 'trust', 'balance']
 
 export const node: CliCommand = {
   summary: 'Lists, adds, drains and removes the machines of a cluster.',
@@ -18,6 +18,7 @@ export const node: CliCommand = {
     'node drain NAME [--no-wait]',
     'node cordon NAME',
     'node activate NAME',
+    'node label NAME KEY=VALUE… KEY-…',
     'node remove NAME',
     'node balance',
     'node token [--manager]',
@@ -32,7 +33,7 @@ export const node: CliCommand = {
     registry: '=REGISTRY join: the registry of Homeport and the fingerprint of its authority',
   },
   details:
-    'init makes this machine, with its address in the network of the nodes, the first node of a new cluster. drain moves the replicas of a node to others, each before the old one stops. cordon only keeps new ones away. balance spreads replicas again, for example over a new node. token prints what to run on a machine that joins; without --token, join asks for it. join works with the Docker engine of the machine on which it runs; with --registry it needs root. trust lets that engine pull from the registry of Homeport, on a machine that joined without it. See homeport help cluster.',
+    'init makes this machine, with its address in the network of the nodes, the first node of a new cluster. drain moves the replicas of a node to others, each before the old one stops. cordon only keeps new ones away. label sets labels, which the setting node_labels of a project asks for; KEY- removes one. balance spreads replicas again, for example over a new node. token prints what to run on a machine that joins; without --token, join asks for it. join works with the Docker engine of the machine on which it runs; with --registry it needs root. trust lets that engine pull from the registry of Homeport, on a machine that joined without it. See homeport help cluster.',
   async run(context) {
     const [action = 'list', name = ''] = context.positionals
     switch (action) {
@@ -54,6 +55,8 @@ export const node: CliCommand = {
       case 'trust':
         requirePositionals(context, 'trust', 'REGISTRY')
         return trust(context, name)
+      case 'label':
+        return label(context, name)
       case 'remove':
         requirePositionals(context, 'remove', 'NAME')
         return remove(context, name)
@@ -84,8 +87,9 @@ async function list(context: CommandContext): Promise<number> {
       `${one.cpus}`,
       `${(one.memory_mb / 1024).toFixed(1)} GB`,
       one.engine_version ?? '-',
+      formatLabels(one) || '-',
     ])
-    for (const line of formatTable(terminal, ['NODE', 'ADDRESS', 'ROLE', 'STATE', 'EDGE', 'REPLICAS', 'CPUS', 'MEMORY', 'DOCKER'], rows))
+    for (const line of formatTable(terminal, ['NODE', 'ADDRESS', 'ROLE', 'STATE', 'EDGE', 'REPLICAS', 'CPUS', 'MEMORY', 'DOCKER', 'LABELS'], rows))
       terminal.out(line)
   }
   return exitCodes.success
@@ -95,6 +99,30 @@ const describeRole = ({ role, is_leader, is_control_plane }: ClusterNode): strin
   [is_leader ? 'Leader' : nodeRoleLabels[role], ...(is_control_plane ? ['Homeport'] : [])].join(', ')
 
 const describeState = ({ is_ready, availability }: ClusterNode): string => (is_ready ? nodeAvailabilityLabels[availability] : 'Down')
+
+/** `KEY=VALUE` sets a label, and `KEY-` removes one. */
+async function label(context: CommandContext, name: string): Promise<number> {
+  const changes = context.positionals.slice(2)
+  if (name === '' || changes.length === 0) throw new UsageError('Write the name of a node and its labels, such as: node label NAME disk=ssd')
+  const labels = Object.fromEntries(
+    changes.map((change): [string, string | null] => {
+      const [, key, value] = /^([^=]+)=(.*)$/.exec(change) ?? []
+      if (key !== undefined && value !== undefined) return [key, value]
+      if (change.endsWith('-')) return [change.slice(0, -1), null]
+      throw new UsageError(`“${change}” is not a label. Write KEY=VALUE, or KEY- to remove one.`)
+    }),
+  )
+  const { node: changed } = await context.connect().call('updateNode', { params: { node: name }, body: { labels } })
+  if (context.is_json) context.terminal.out(JSON.stringify({ node: changed }))
+  else context.terminal.out(`${changed.name}: ${formatLabels(changed) || 'no labels'}`)
+  return exitCodes.success
+}
+
+const formatLabels = ({ labels }: ClusterNode): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .toSorted()
+    .join(', ')
 
 async function update(context: CommandContext, name: string, availability: 'active' | 'cordoned' | 'drained'): Promise<number> {
   const { terminal, clock, signal } = context

@@ -175,6 +175,7 @@ const formatMoreSettings = ({ settings, watching }: MoreSettings): [string, stri
   ['cpu', settings.cpu_limit === null ? 'default' : `${settings.cpu_limit} ${settings.cpu_limit === 1 ? 'core' : 'cores'}`],
   ['health check', `${settings.health_path}, up to ${settings.health_timeout_s} s`],
   ['replicas', `${settings.replicas}${settings.sticky_sessions ? ', sticky sessions' : ''}`],
+  ['node labels', settings.node_labels.length === 0 ? null : settings.node_labels.join(', ')],
   ['autoscaling', settings.autoscaling && describeAutoscaling(settings.autoscaling)],
   ['additional ports', settings.public_ports.length === 0 ? null : settings.public_ports.join(', ')],
   ['pushes', watching.deploys_pushes ? 'deployed' : 'not deployed'],

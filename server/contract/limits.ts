@@ -45,6 +45,8 @@ export const limits = {
   /** Apps of a source that are planned as services. */
   apps: 20,
   watch_paths: { count: 50, length: 200 },
+  /** Labels of a node, and of those that a project asks for. */
+  node_labels: 10,
   /** Additional ports of a service with an address. */
   public_ports: 10,
   /** Of one service. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { empty, okResponse } from './shared.ts'
 
@@ -8,6 +9,15 @@ export const nodeAvailabilities = ['active', 'cordoned', 'draining', 'drained'] 
 /** `not_connected`: it does not answer, and continues with what it knew. `not_listening`: it cannot use an address or a port. */
 export const nodeEdgeStates = ['serving', 'not_listening', 'not_connected'] as const
 export const nodeReplicaStates = ['starting', 'running', 'stopping'] as const
+
+/** Docker has its own rules for the key; these are narrower. */
+const labelKey = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$/, 'A key has up to 63 letters, digits, dots, hyphens and underscores.')
+const labelValue = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$/, 'A value has up to 63 letters, digits, dots, hyphens and underscores.')
+
+/** Labels that a node must have. */
+export const requiredNodeLabels = z
+  .array(z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}=[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$/, 'Write a label as key=value, such as disk=ssd.'))
+  .max(limits.node_labels)
 
 export const nodeReplica = z.object({
   project_slug: z.string(),
@@ -33,6 +43,7 @@ export const clusterNode = z.object({
   memory_mb: z.number().int(),
   reserved_mb: z.number().int().describe('Memory that the cluster holds for its replicas: half of their limits.'),
   engine_version: z.string().nullable(),
+  labels: z.record(z.string(), z.string()).describe('Which projects can ask for with `node_labels`.'),
   edge: z
     .enum(nodeEdgeStates)
     .nullable()
@@ -73,13 +84,21 @@ export const nodeOperations = {
     method: 'PATCH',
     path: '/instance/nodes/{node}',
     group: 'Instance',
-    summary: 'Cordon, drain or activate a node',
+    summary: 'Cordon, drain or activate a node, or change its labels',
     description:
-      '`cordoned`: it takes no new replicas, and those that run stay. `drained`: its replicas are replaced on other nodes one by one, each before the old one stops, and then the cluster moves the rest; until then it is `draining`. `active`: it takes replicas again; those on other nodes stay there until they are balanced.',
+      '`cordoned`: it takes no new replicas, and those that run stay. `drained`: its replicas are replaced on other nodes one by one, each before the old one stops, and then the cluster moves the rest; until then it is `draining`. `active`: it takes replicas again; those on other nodes stay there until they are balanced. A label whose value is null is removed; the others are set, and replicas that run stay where they are.',
     access: 'owner',
     params: nodeParams,
     query: empty,
-    body: z.strictObject({ availability: z.enum(['active', 'cordoned', 'drained']) }),
+    body: z
+      .strictObject({
+        availability: z.enum(['active', 'cordoned', 'drained']).optional(),
+        labels: z
+          .record(labelKey, labelValue.nullable())
+          .refine((labels) => Object.keys(labels).length <= limits.node_labels, `Change at most ${limits.node_labels} labels at once.`)
+          .optional(),
+      })
+      .refine(({ availability, labels }) => availability !== undefined || labels !== undefined, 'Write an availability or labels.'),
     success: { status: 200, json: z.object({ node: clusterNode }) },
     errors: ['invalid_input', 'node_not_found', 'node_in_use', 'runtime_unavailable'],
   }),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { autoscaling } from './autoscaling.ts'
 import { limits } from './limits.ts'
+import { requiredNodeLabels } from './nodes.ts'
 import { operation } from './operation.ts'
 import { projectOperations } from './projects.ts'
 import { empty, projectParams } from './shared.ts'
@@ -85,6 +86,9 @@ export const projectSettings = z.object({
   replicas,
   autoscaling: autoscaling.nullable().describe('Null: off, so that `replicas` run all the time (default). Applies at once.'),
   sticky_sessions: stickySessions,
+  node_labels: requiredNodeLabels.describe(
+    'Labels of nodes, such as disk=ssd. On a cluster, the app runs only on nodes that have all of them (default none).',
+  ),
 })
 export type ProjectSettings = z.output<typeof projectSettings>
 

@@ -95,3 +95,7 @@ export const howToRunImages = Object.values(runtimes).find(({ runs_images, is_cl
 
 /** The traits of a runtime that an instance names. Another version of Homeport may have other runtimes. */
 export const findRuntimeTraits = (name: string): RuntimeTraits | undefined => (isRuntimeName(name) ? runtimes[name] : undefined)
+
+/** Another version of Homeport may have a runtime that this one does not know. */
+export const isClusterRuntime = (name: string | undefined): boolean =>
+  Object.entries(runtimes).some(([known, { is_cluster }]) => is_cluster && known === name)

@@ -1,4 +1,5 @@
 import { limits } from '../contract/limits.ts'
+import { parseNodeLabels } from '../lib/node-labels.ts'
 import { parsePublicPorts } from '../lib/public-ports.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentRun } from './deployment-run.ts'
@@ -21,6 +22,7 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
   // The plan may have been downgraded since the project's limit was set.
   const memory_mb = Math.min(version.main?.config?.memory_mb ?? project.memory_limit_mb, plan.memory_mb)
   const cpus = Math.min(version.main?.config?.cpus ?? project.cpu_limit ?? limits.cpu.default, context.cpus)
+  const node_labels = parseNodeLabels(project.node_labels)
   const variables = createAppVariables(secrets.variables, { url: context.urlOf(context.routes.getHost(deployment)), deployment })
   const withTracing = (given: Record<string, string>, service: string) =>
     addTraceVariables(given, { exporter: secrets.trace_exporter, service, resource: describeResource(deployment) })
@@ -31,6 +33,7 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
     variables,
     memory_mb,
     cpus,
+    node_labels,
     health_timeout_s: project.health_timeout_s,
     max_replicas: plan.max_replicas,
     withTracing,
@@ -58,6 +61,7 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
       ? clampReplicas(decideReplicas(version.main?.config ?? singleApp, deployment.target, project, plan.max_replicas))
       : { replicas: 1, autoscaling: null }),
     sticky_sessions: project.sticky_sessions === 1,
+    node_labels,
     always_warm: project.always_warm === 1 && plan.always_warm && deployment.target === 'production',
     variables: withTracing({ ...variables, ...main?.variables }, version.main?.config?.name ?? project.slug),
     mask: secrets.mask,

@@ -3,6 +3,7 @@ import { limits } from '../contract/limits.ts'
 import { type Runtime, StartFailure } from '../runtime/runtime.ts'
 import { findProject } from '../store/projects.ts'
 import { type AppSpec, type Candidate, createSupervisedApp, getEnvironmentId, getSlotKey, type SupervisedApp } from './supervised-app.ts'
+import { describeStart } from './describe-start.ts'
 import { createRuntimeLogs, type OutputListener } from './runtime-logs.ts'
 import { requireIsolation } from './isolation.ts'
 import { findPublicListeners, waitUntilReady } from './readiness.ts'
@@ -72,15 +73,9 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     const { exited, observer } = observeOutput(spec, onOutput)
     recordState(spec, 'starting')
     const replica = await runtimeOf(spec).start({
-      project_id: spec.project_id,
-      deployment_id: spec.deployment_id,
+      ...describeStart(spec),
       artifact,
-      listen_port: spec.listen_port,
-      ports: spec.ports,
       variables: { ...spec.variables, ...services.getAddresses(spec) },
-      memory_mb: spec.memory_mb,
-      cpus: spec.cpus,
-      ...(spec.service && { service: spec.service }),
       signal,
       ...observer,
     })

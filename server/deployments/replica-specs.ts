@@ -36,6 +36,7 @@ export function listMainReplicas(app: AppSpec): ReplicaSpec[] {
     variables: app.variables,
     memory_mb: app.memory_mb,
     cpus: app.cpus,
+    ...(app.node_labels && { node_labels: app.node_labels }),
     health_timeout_s: app.health.timeout_ms / 1_000,
     ...(app.service && { request: app.service }),
     replica: at + 2,

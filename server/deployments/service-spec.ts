@@ -21,6 +21,8 @@ export interface ServiceSpec {
   variables: Record<string, string>
   memory_mb: number
   cpus: number
+  /** Labels that a node must have, as `key=value`. */
+  node_labels?: readonly string[]
   /** The time until it must be healthy, unless its own health check has one. */
   health_timeout_s: number
   replicas: number
@@ -46,6 +48,7 @@ export interface ServiceOptions {
   variables: Record<string, string>
   memory_mb: number
   cpus: number
+  node_labels: readonly string[]
   health_timeout_s: number
   /** Of each service, by the plan. */
   max_replicas: number
@@ -90,6 +93,7 @@ export function createServiceSpecs(version: Version, options: ServiceOptions): {
         variables: config.source.kind === 'image' ? own : options.withTracing({ ...options.variables, ...own }, config.name),
         memory_mb: Math.min(config.memory_mb ?? options.memory_mb, options.memory_mb),
         cpus: Math.min(config.cpus ?? options.cpus, options.cpus),
+        node_labels: options.node_labels,
         health_timeout_s: options.health_timeout_s,
         replicas: Math.min(countReplicas(config, options.target), options.max_replicas),
         request: createRequest(config, artifact),

@@ -53,6 +53,8 @@ export interface AppSpec {
   autoscaling: Autoscaling | null
   /** Whether a cookie keeps a browser at its replica. */
   sticky_sessions: boolean
+  /** Labels that a node must have, as `key=value`. */
+  node_labels?: readonly string[]
   variables: Record<string, string>
   mask: SecretMask
 }

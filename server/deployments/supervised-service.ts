@@ -107,6 +107,7 @@ export function createSupervisedService(context: ServiceContext, spec: ReplicaSp
       variables: { ...spec.variables, ...hooks.getAddresses() },
       memory_mb: spec.memory_mb,
       cpus: spec.cpus,
+      ...(spec.node_labels && { node_labels: spec.node_labels }),
       ...(spec.request && { service: spec.request }),
       ...(spec.replica > 1 && { replica: spec.replica }),
       signal,

@@ -1,4 +1,5 @@
 import { Problem } from '../contract/errors.ts'
+import { limits } from '../contract/limits.ts'
 import type { ClusterNode, nodeOperations } from '../contract/nodes.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import type { NodeEdgeStatus } from '../edge/nodes/node-link.ts'
@@ -104,13 +105,14 @@ export function createNodeHandlers(deps: FeatureDeps): Pick<OperationHandlers, k
       return { nodes: nodes ? present(await nodes.list()) : [] }
     },
 
-    async updateNode(_context, { params, body: { availability } }) {
+    async updateNode(_context, { params, body: { availability, labels } }) {
       const nodes = requireNodes()
       const { node, others } = await findNode(nodes, params.node)
-      if (availability !== 'active' && !others.some((other) => other.is_ready && other.availability === 'active'))
+      if (labels) await setLabels(nodes, node, labels)
+      if (availability && availability !== 'active' && !others.some((other) => other.is_ready && other.availability === 'active'))
         throw new Problem('node_in_use', `No other node takes apps. Add or activate one before ${node.name} stops taking them.`)
       if (availability === 'drained' && node.availability !== 'drained') await startDraining(nodes, node)
-      else {
+      else if (availability) {
         draining.delete(node.id)
         if (availability !== node.availability) await nodes.setAvailability(node.id, availability)
       }
@@ -145,3 +147,14 @@ const describeEdge = (status: NodeEdgeStatus | undefined): ClusterNode['edge'] =
   if (!status.is_connected) return 'not_connected'
   return status.problem === null ? 'serving' : 'not_listening'
 }
+
+/** Labels of Homeport's own are none of the user's. */
+async function setLabels(nodes: RuntimeNodes, node: RuntimeNode, changes: Readonly<Record<string, string | null>>): Promise<void> {
+  const reserved = Object.keys(changes).find((key) => key.startsWith('homeport.'))
+  if (reserved !== undefined) throw invalidLabels(`The label ${reserved} belongs to Homeport. Choose another key.`)
+  const labels = Object.entries({ ...node.labels, ...changes }).filter(([, value]) => value !== null)
+  if (labels.length > limits.node_labels) throw invalidLabels(`A node has at most ${limits.node_labels} labels.`)
+  await nodes.setLabels(node.id, changes)
+}
+
+const invalidLabels = (message: string): Problem => new Problem('invalid_input', message, { issues: [{ path: 'labels', message }] })

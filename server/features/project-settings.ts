@@ -2,6 +2,7 @@ import type { ProjectSettings } from '../contract/project-settings.ts'
 import { explainScaling } from '../contract/autoscaling.ts'
 import { isoTime } from '../lib/clock.ts'
 import { formatPublicPorts, parsePublicPorts } from '../lib/public-ports.ts'
+import { parseNodeLabels } from '../lib/node-labels.ts'
 import { parseApps } from '../lib/project-apps.ts'
 import { listScalingDecisions, parseAutoscaling, toAutoscalingColumn } from '../store/autoscaling.ts'
 import { formatWatchPaths, parseWatchPaths } from '../lib/watch-paths.ts'
@@ -22,7 +23,7 @@ export function createProjectSettingsHandlers(deps: FeatureDeps): ProjectSetting
     },
 
     async updateProjectSettings({ project }, { body }) {
-      const { cpu_limit, watch_paths, public_ports, apps, tracing, autoscaling, sticky_sessions, ...plain } = body
+      const { cpu_limit, watch_paths, public_ports, apps, tracing, autoscaling, sticky_sessions, node_labels, ...plain } = body
       return deps.store.db.write((tx) => {
         const plan = effectivePlanOfAccount(tx, project.account_id, deps.clock.now())
         requireReplicaCapacity(plan, Math.max(plain.replicas ?? 1, autoscaling?.max ?? 1))
@@ -33,6 +34,7 @@ export function createProjectSettingsHandlers(deps: FeatureDeps): ProjectSetting
           ...(tracing === undefined ? {} : { tracing: tracing ? (1 as const) : (0 as const) }),
           ...(sticky_sessions === undefined ? {} : { sticky_sessions: sticky_sessions ? (1 as const) : (0 as const) }),
           ...(autoscaling === undefined ? {} : { autoscaling: toAutoscalingColumn(autoscaling) }),
+          ...(node_labels && { node_labels: JSON.stringify([...new Set(node_labels)]) }),
           ...(apps && { apps: JSON.stringify([...new Set(apps)]) }),
           ...(cpu_limit === undefined ? {} : { cpu_limit: cpu_limit === null ? null : Math.min(cpu_limit, deps.cpus) }),
           updated_at: isoTime(deps.clock.now()),
@@ -61,6 +63,7 @@ const presentProjectSettings = ({
   replicas,
   autoscaling,
   sticky_sessions,
+  node_labels,
 }: ProjectRow): ProjectSettings => ({
   health_path,
   health_timeout_s,
@@ -73,4 +76,5 @@ const presentProjectSettings = ({
   replicas,
   autoscaling: parseAutoscaling(autoscaling),
   sticky_sessions: sticky_sessions === 1,
+  node_labels: parseNodeLabels(node_labels),
 })

@@ -13,6 +13,8 @@ export interface RuntimeNode extends Omit<ClusterNode, 'replicas' | 'edge'> {
 export interface PlacedReplica extends Pick<NodeReplica, 'deployment_id' | 'service' | 'replica' | 'state'> {
   /** Of the `Replica`. */
   id: string
+  /** Labels that its node must have, as `key=value`. */
+  node_labels: string[]
   project_id: string
 }
 
@@ -21,6 +23,8 @@ export interface RuntimeNodes {
   /** By name. */
   list(): Promise<RuntimeNode[]>
   setAvailability(nodeId: string, availability: RuntimeNode['availability']): Promise<void>
+  /** Sets labels, and removes those whose value is null. */
+  setLabels(nodeId: string, labels: Readonly<Record<string, string | null>>): Promise<void>
   /** Removes a node, also one that does not answer. A manager is made a worker first. */
   remove(nodeId: string): Promise<void>
   /** What a machine needs to join. */

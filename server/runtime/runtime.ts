@@ -195,12 +195,14 @@ export interface StartRequest extends ReplicaObserver {
   ports?: number[]
   /** Set when the deployment has several services. */
   service?: ServiceRequest
+  /** Labels that the node must have, as `key=value`, on a cluster. */
+  node_labels?: readonly string[]
   /** Distinguishes the replicas of a service, from 1. Absent: the first. `list` returns it. */
   replica?: number
   signal: AbortSignal
 }
 
-export interface AttachedRequest extends Omit<StartRequest, keyof ReplicaObserver | 'listen_port' | 'ports' | 'service' | 'replica'> {
+export interface AttachedRequest extends Omit<StartRequest, keyof ReplicaObserver | 'listen_port' | 'ports' | 'service' | 'replica' | 'node_labels'> {
   /** `entrypoint` and `command` are not used. */
   service: ServiceRequest
   /** The program and its arguments, which an image passes to its entrypoint; null: an interactive shell. */

@@ -291,6 +291,7 @@ interface ProjectDefaults {
   replicas: Generated<number>
   autoscaling: Generated<string | null>
   sticky_sessions: Generated<0 | 1>
+  node_labels: Generated<string>
 }
 
 type ProjectTable = Omit<ProjectRow, keyof ProjectDefaults> & ProjectDefaults
@@ -329,6 +330,8 @@ export interface ProjectRow {
   /** JSON; null: off. */
   autoscaling: string | null
   sticky_sessions: 0 | 1
+  /** JSON. */
+  node_labels: string
   port: number | null
   status: ProjectStatus
   always_warm: 0 | 1

@@ -30,4 +30,14 @@ describe('selectSurplus', () => {
     expect(moved(full, node('n2', [], { availability: 'cordoned' }), node('n3', [], { is_ready: false }))).toEqual([])
     expect(moved(full, node('n2', [], { availability: 'drained' }), node('n3', []))).toEqual(['web#2'])
   })
+
+  test('a service that asks for labels is spread over the nodes that have them', () => {
+    const ssd = { labels: { disk: 'ssd' } }
+    const wanted = (ids: string[]) => ids.map((id, at) => placedReplica(id, { replica: at + 1, node_labels: ['disk=ssd'] }))
+    expect(moved(runtimeNode('n1', wanted(['a', 'b', 'c']), ssd), runtimeNode('n2', []))).toEqual([])
+    expect(moved(runtimeNode('n1', wanted(['a', 'b', 'c']), ssd), runtimeNode('n2', [], ssd))).toEqual(['c'])
+    // The label was moved to another node.
+    expect(moved(runtimeNode('n1', wanted(['a'])), runtimeNode('n2', [], ssd))).toEqual(['a'])
+    expect(moved(runtimeNode('n1', wanted(['a', 'b'])), runtimeNode('n2', []))).toEqual([])
+  })
 })

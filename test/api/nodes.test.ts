@@ -34,6 +34,12 @@ function createCluster(...placed: [name: string, ...replicas: string[]][]) {
             find(id).availability = availability
             events.push(`${find(id).name} ${availability}`)
           },
+          async setLabels(id: string, labels: Record<string, string | null>) {
+            events.push(`${find(id).name} ${JSON.stringify(labels)}`)
+            find(id).labels = Object.fromEntries(
+              Object.entries({ ...find(id).labels, ...labels }).filter((entry): entry is [string, string] => entry[1] !== null),
+            )
+          },
           async remove(id: string) {
             events.push(`${find(id).name} removed`)
             nodes.splice(nodes.indexOf(find(id)), 1)
@@ -66,6 +72,10 @@ function createCluster(...placed: [name: string, ...replicas: string[]][]) {
     update: async (node: string, availability: 'active' | 'cordoned' | 'drained') =>
       (await handlers.updateNode({} as never, { params: { node }, query: {}, body: { availability } })) as {
         node: { availability: string }
+      },
+    label: async (node: string, labels: Record<string, string | null>) =>
+      (await handlers.updateNode({} as never, { params: { node }, query: {}, body: { labels } })) as {
+        node: { labels: object; availability: string }
       },
     remove: (node: string) => handlers.removeNode({} as never, { params: { node }, query: {} } as never),
     list: async () =>
@@ -159,4 +169,14 @@ test('a node shows its edge', async () => {
   setEdge('c', true, 'Port 80 is in use.')
   setEdge('d', false, null)
   expect((await cluster.list()).map(({ edge }) => edge)).toEqual([null, 'serving', 'not_listening', 'not_connected'])
+})
+
+test('labels are set and removed beside the availability, and those of Homeport are refused', async () => {
+  const cluster = createCluster(['a'], ['b'])
+  expect((await cluster.label('b', { disk: 'ssd', zone: 'a' })).node).toMatchObject({ labels: { disk: 'ssd', zone: 'a' }, availability: 'active' })
+  expect((await cluster.label('b', { disk: null })).node.labels).toEqual({ zone: 'a' })
+  expect(cluster.events).toEqual(['b {"disk":"ssd","zone":"a"}', 'b {"disk":null}'])
+  await expect(cluster.label('b', { 'homeport.draining': 'x' })).rejects.toMatchObject({ code: 'invalid_input' })
+  const many = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`key${at}`, 'x']))
+  await expect(cluster.label('b', many)).rejects.toMatchObject({ code: 'invalid_input' })
 })

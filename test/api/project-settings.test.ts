@@ -36,6 +36,7 @@ test('settings have defaults, and a change applies to its project only', async (
         replicas: 1,
         autoscaling: null,
         sticky_sessions: false,
+        node_labels: [],
       },
       cpus: expect.any(Number),
     },
@@ -53,6 +54,7 @@ test('settings have defaults, and a change applies to its project only', async (
     replicas: 3,
     autoscaling: { min: 2, max: 5, target_concurrency: 50 },
     sticky_sessions: true,
+    node_labels: ['disk=ssd', 'zone=a.1'],
   })
   expect(changed.body.settings).toEqual({
     health_path: '/healthz?full=1',
@@ -66,6 +68,7 @@ test('settings have defaults, and a change applies to its project only', async (
     replicas: 3,
     autoscaling: { min: 2, max: 5, target_concurrency: 50 },
     sticky_sessions: true,
+    node_labels: ['disk=ssd', 'zone=a.1'],
   })
   expect((await change({ cpu_limit: 256 })).body).toMatchObject({ settings: { cpu_limit: body.cpus } })
   expect(
@@ -82,6 +85,7 @@ test('settings have defaults, and a change applies to its project only', async (
         replicas: 1,
         autoscaling: null,
         sticky_sessions: false,
+        node_labels: [],
       })
     ).body,
   ).toEqual(body)

@@ -189,6 +189,28 @@ describe.skipIf(!requires('swarm').ok)('nodes of a cluster', () => {
     for (const { name } of others) await change(name, 'active')
   })
 
+  test('a project that asks for a label runs on the nodes that have it, and nowhere without one', async () => {
+    const labeled = (await listNodes()).find(({ is_control_plane }) => !is_control_plane)!
+    const runNode = (...args: string[]) => runCommand(platform.handle.instance, '.', ['node', ...args])
+    expect(await runNode('label', labeled.name, 'disk=ssd', 'zone=a')).toMatchObject({ code: 0, out: `${labeled.name}: disk=ssd, zone=a\n` })
+    const deployWith = async (node_labels: string[]) => {
+      expect(await platform.api('PATCH', '/instance/projects/three/settings', { node_labels })).toMatchObject({ status: 200 })
+      return platform.waitForEnd('three', (await platform.deploy('three')).id)
+    }
+    expect(await deployWith(['disk=ssd'])).toMatchObject({ status: 'ready' })
+    const counts = (await listNodes()).map(({ id }) => (id === labeled.id ? 3 : 0))
+    await waitForCounts('three', counts)
+    expect((await platform.api('POST', '/instance/nodes/balance')).body).toEqual({ moved: 0 })
+    expect(await deployWith(['disk=ssd', 'zone=b'])).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('no node of the swarm') as unknown,
+    })
+    await waitForCounts('three', counts)
+    expect(await runNode('label', labeled.name, 'disk-', 'zone-')).toMatchObject({ code: 0, out: `${labeled.name}: no labels\n` })
+    expect(await deployWith([])).toMatchObject({ status: 'ready' })
+    await waitForCounts('three', [1, 1, 1])
+  }, 240_000)
+
   test('a machine leaves, joins again by the command, and gets replicas', async () => {
     const leaving = (await listNodes()).find(({ address }) => address === swarm.address(3))!
     expect(await runCommand(platform.handle.instance, '.', ['node', 'drain', leaving.name])).toMatchObject({ code: 0 })

@@ -98,6 +98,7 @@ describe('the image services of an environment', () => {
       memory_mb: 256,
       cpus: 1,
       health_timeout_s: 60,
+      node_labels: [],
       max_replicas: 20,
       withTracing: (variables: Record<string, string>) => variables,
     }

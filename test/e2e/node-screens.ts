@@ -29,6 +29,7 @@ const node = (name: string, address: string, more: Partial<ClusterNode>): Cluste
   reserved_mb: 1_536,
   engine_version: '28.5.2',
   edge: null,
+  labels: {},
   replicas: [],
   ...more,
 })
@@ -50,6 +51,7 @@ const nodes: ClusterNode[] = [
   node('amsterdam-3', '10.0.0.3', {
     reserved_mb: 19_200,
     edge: 'not_listening',
+    labels: { disk: 'ssd', zone: 'eu-west-1a' },
     replicas: [
       ...replicas('harbour-shop', 'Harbour shop', [3]),
       ...replicas('harbour-shop', 'Harbour shop', [2], { state: 'starting' }),

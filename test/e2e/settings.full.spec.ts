@@ -31,6 +31,7 @@ test('settings of both operations are saved together, errors appear at their fie
     replicas: 1,
     autoscaling: null,
     sticky_sessions: false,
+    node_labels: [],
   })
   expect(await platform.getProject('tuned')).toMatchObject({ name: 'Finely tuned' })
 

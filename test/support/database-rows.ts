@@ -26,6 +26,7 @@ export const projectRow = (
   replicas: 1,
   autoscaling: null,
   sticky_sessions: 0,
+  node_labels: '[]',
   port: null,
   status: 'created',
   always_warm: 0,

@@ -14,6 +14,7 @@ export const runtimeNode = (name: string, replicas: PlacedReplica[], more: Parti
   memory_mb: 4096,
   reserved_mb: 0,
   engine_version: null,
+  labels: {},
   replicas,
   ...more,
 })
@@ -25,5 +26,6 @@ export const placedReplica = (id: string, more: Partial<PlacedReplica> = {}): Pl
   service: null,
   replica: 1,
   state: 'running',
+  node_labels: [],
   ...more,
 })

@@ -1,5 +1,5 @@
 import { Link, useLocation } from 'wouter'
-import { runtimes } from '../../../server/contract/runtimes.ts'
+import { isClusterRuntime } from '../../../server/contract/runtimes.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import { localInstanceId } from '../../lib/instance-path.ts'
 import { useScrollToCurrent } from '../../lib/use-scroll-to-current.ts'
@@ -21,8 +21,7 @@ export function InstanceHeader() {
   const [location] = useLocation()
   const links = useScrollToCurrent(`${location} ${session !== undefined}`)
   const isHome = useConnection((state) => state.current.id) === localInstanceId
-  // Another version of Homeport may have a runtime that this one does not know.
-  const isCluster = Object.entries(runtimes).some(([name, { is_cluster }]) => is_cluster && name === session?.instance.runtime.name)
+  const isCluster = isClusterRuntime(session?.instance.runtime.name)
   return (
     <header className="project-head">
       <div className="page-header">

@@ -29,7 +29,7 @@ const replicaBadges: Record<NodeReplica['state'], StatusBadgeData> = {
 
 /** A node: its state, what it has, and the replicas that run on it. */
 export function NodeCard({ node }: { node: ClusterNode }) {
-  const { name, address, role, is_leader, is_control_plane, is_ready, availability, edge, replicas } = node
+  const { name, address, role, is_leader, is_control_plane, is_ready, availability, edge, labels, replicas } = node
   const [isRemoving, setRemoving] = useState(false)
   const update = useUpdateNode()
   const change = (next: 'active' | 'cordoned' | 'drained') => update.mutate({ params: { node: node.id }, body: { availability: next } })
@@ -72,6 +72,17 @@ export function NodeCard({ node }: { node: ClusterNode }) {
           )}
         </Menu>
       </header>
+      {Object.keys(labels).length > 0 && (
+        <ul className={styles.labels} aria-label={`Labels of ${name}`}>
+          {Object.entries(labels)
+            .toSorted(([a], [b]) => a.localeCompare(b))
+            .map(([key, value]) => (
+              <li key={key} className="mono">
+                {key}={value}
+              </li>
+            ))}
+        </ul>
+      )}
       <MemoryMeter node={node} />
       {replicas.length === 0 ? (
         <p className={`text-muted ${styles.empty}`}>Nothing runs here.</p>

@@ -26,6 +26,7 @@ export const settingLabels: Record<SettingName, string> = {
   replicas: 'Replicas',
   autoscaling: 'Autoscaling',
   sticky_sessions: 'Sticky sessions',
+  node_labels: 'Node labels',
   deploys_pushes: 'Deploy pushes',
   previews: 'Previews of branches',
   preview_databases: 'Databases of previews',

@@ -1,10 +1,12 @@
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useForm } from '../../lib/use-form.ts'
+import { useInstanceSession } from '../../api/instance.ts'
 import { useLatestDeployment } from '../../api/deployments.ts'
 import { useProjectSettings, useUpdateProjectSettings } from '../../api/project-settings.ts'
 import { useClearBuildCache, useDeleteProject, useDeployProject, useProject, useUpdateProject } from '../../api/projects.ts'
 import { limits } from '../../../server/contract/limits.ts'
+import { isClusterRuntime } from '../../../server/contract/runtimes.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import type { ProjectSettings } from '../../../server/contract/project-settings.ts'
 import type { CallOutput } from '../../../server/client/operation-types.ts'
@@ -39,6 +41,7 @@ const detectable = ['node_version', 'install_command', 'build_command'] as const
 function ProjectSettingsForm({ project, more }: { project: Project; more: CallOutput<'getProjectSettings'> | null }) {
   const { data: latest } = useLatestDeployment(project.slug)
   const showToast = useUi((state) => state.showToast)
+  const isCluster = isClusterRuntime(useInstanceSession().data?.instance.runtime.name)
   const [saved, setSaved] = useState(false)
   const updateProject = useUpdateProject({ hidesErrorToast: true })
   const updateSettings = useUpdateProjectSettings({ hidesErrorToast: true })
@@ -56,6 +59,7 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
       replicas,
       autoscaling,
       sticky_sessions,
+      node_labels,
       ...body
     } = form.changes
     const watchPaths = watch_paths === undefined ? undefined : toLines(watch_paths)
@@ -68,6 +72,7 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
       replicas,
       autoscaling,
       sticky_sessions,
+      node_labels: node_labels === undefined ? undefined : toWords(node_labels),
       watch_paths: watchPaths,
       public_ports: public_ports === undefined ? undefined : toNumbers(public_ports),
       apps: apps === undefined ? undefined : toLines(apps),
@@ -174,6 +179,15 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
               sticky={form.toggle('sticky_sessions')}
             />
           )}
+          {more && isCluster && (
+            <TextField
+              label="Node labels"
+              mono
+              {...form.text('node_labels')}
+              placeholder="Any node"
+              hint="The app runs only on nodes with all of these labels, such as disk=ssd, zone=a."
+            />
+          )}
           {more && (
             <TextField
               label="Additional ports"
@@ -261,13 +275,15 @@ const noMoreSettings: ProjectSettings = {
   replicas: limits.replicas.default,
   autoscaling: null,
   sticky_sessions: false,
+  node_labels: [],
 }
 
-const editableMoreSettings = ({ watch_paths, public_ports, apps, ...plain }: ProjectSettings) => ({
+const editableMoreSettings = ({ watch_paths, public_ports, apps, node_labels, ...plain }: ProjectSettings) => ({
   ...plain,
   watch_paths: watch_paths.join('\n'),
   public_ports: public_ports.join(', '),
   apps: apps.join('\n'),
+  node_labels: node_labels.join(', '),
 })
 
 const toLines = (text: string): string[] =>
@@ -276,11 +292,9 @@ const toLines = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean)
 
-const toNumbers = (text: string): number[] =>
-  text
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .map(Number)
+const toWords = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
+
+const toNumbers = (text: string): number[] => toWords(text).map(Number)
 
 /** The fields that have a value. */
 const pickDefined = <Values extends object>(values: Values): Partial<Values> =>

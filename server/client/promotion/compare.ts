@@ -24,6 +24,7 @@ const settingNames = {
     'replicas',
     'autoscaling',
     'sticky_sessions',
+    'node_labels',
   ],
   updateWatching: ['deploys_pushes', 'previews', 'preview_databases', 'pull_requests', 'pull_request_secrets'],
 } as const
@@ -62,6 +63,7 @@ const defaults: Required<Omit<PromotedSettings, 'name'>> = {
   replicas: limits.replicas.default,
   autoscaling: null,
   sticky_sessions: false,
+  node_labels: [],
   deploys_pushes: true,
   previews: true,
   preview_databases: false,

@@ -36,6 +36,7 @@ export const projectSettingsTopics: HelpArticle[] = [
           '`replicas` is how many copies of the app run, 1 to 20. Requests are distributed over them. It applies at once ([[replicas]]).',
           '`autoscaling` changes that number with the load, between a minimum and a maximum ([[autoscaling]]).',
           '`sticky_sessions` keeps each browser at the same replica with a cookie. It is off by default ([[replicas]]).',
+          '`node_labels` lists labels of nodes, such as `disk=ssd,zone=a`. On a cluster, the app runs only on nodes that have all of them ([[cluster]]).',
           '`public_ports` lists additional ports for HTTP, such as `9090,9091`, each with its own address: `web-9090--my-app.localhost`. The app finds the port to listen on in `PORT_9090` ([[services]]).',
           '`always_warm` keeps an idle app awake. Otherwise it sleeps after some time and wakes with the next request ([[sleep]]).',
           '`caching_enabled` lets the edge cache responses that the app marks as public. When it is off, every request reaches the app ([[cache]]).',

@@ -97,3 +97,11 @@ export async function listNodes(docker: Docker, { node_id, node_address }: Swarm
 }
 
 export const canTakeTasks = ({ is_ready, availability }: SwarmNode): boolean => is_ready && availability === 'active'
+
+/** Labels as `key=value`. */
+export const hasLabels = ({ labels }: Pick<SwarmNode, 'labels'>, wanted: readonly string[]): boolean =>
+  wanted.every((label) => labels[label.slice(0, label.indexOf('='))] === label.slice(label.indexOf('=') + 1))
+
+export const formatLabelConstraint = (label: string): string => `node.labels.${label.replace('=', '==')}`
+/** The label of a constraint; undefined for one of another kind. */
+export const parseLabelConstraint = (constraint: string): string | undefined => /^node\.labels\.([^=]+)==(.*)$/.exec(constraint)?.slice(1).join('=')

@@ -8,7 +8,7 @@ import type { WithPlainFailures } from '../docker/translate-failures.ts'
 import { BuildFailure } from '../runtime.ts'
 import type { PlacedReplica, RuntimeNode, RuntimeNodes } from '../nodes.ts'
 import type { ClusterRegistry } from './cluster-registry.ts'
-import { listNodes, requireManager, type RawNode, type SwarmNode } from './cluster.ts'
+import { listNodes, parseLabelConstraint, requireManager, type RawNode, type SwarmNode } from './cluster.ts'
 import { hasEnded, isUnwanted, listTasks, type SwarmTask } from './tasks.ts'
 
 /** The port on which managers accept nodes, if the swarm reports none. */
@@ -17,6 +17,7 @@ const managerPort = 2377
 const swarmAvailability = { active: 'active', cordoned: 'pause', draining: 'pause', drained: 'drain' } as const
 /** Marks a node whose replicas are being moved, by the instance that moves them. */
 const drainingLabel = 'homeport.draining'
+const ownLabels = 'homeport.'
 
 type NodeSpec = NonNullable<RawNode['Spec']>
 
@@ -68,6 +69,7 @@ export function createSwarmNodes(
           const own = placed(node.id)
           return {
             ...node,
+            labels: Object.fromEntries(Object.entries(nodeLabels).filter(([key]) => !key.startsWith(ownLabels))),
             availability: readAvailability(node.availability, nodeLabels[drainingLabel] === engine.options.instance_id),
             is_control_plane: node.id === swarm.node_id,
             reserved_mb: own.reduce((sum, { service_id }) => sum + readReservation(byId.get(service_id)), 0),
@@ -84,6 +86,15 @@ export function createSwarmNodes(
           Availability: swarmAvailability[availability],
           Labels: availability === 'draining' ? { ...others, [drainingLabel]: engine.options.instance_id } : others,
         }))
+      }),
+
+    setLabels: (nodeId, labels) =>
+      guard(async () => {
+        const { docker } = await requireManager(engine)
+        await updateSpec(docker, nodeId, ({ Labels, ...spec }) => {
+          const changed = Object.entries({ ...Labels, ...labels }).filter((entry): entry is [string, string] => entry[1] !== null)
+          return { ...spec, Labels: Object.fromEntries(changed) }
+        })
       }),
 
     remove: (nodeId) =>
@@ -143,6 +154,12 @@ function describeReplica(task: SwarmTask, service: Docker.Service | undefined): 
     deployment_id: labels['homeport.deployment'] ?? '',
     service: labels['homeport.service'] || null,
     replica: Number(labels['homeport.replica'] ?? 1),
+    node_labels: readConstraints(service).flatMap((one) => parseLabelConstraint(one) ?? []),
     state: isUnwanted(task) ? 'stopping' : task.state === 'running' ? 'running' : 'starting',
   }
+}
+
+function readConstraints(service: Docker.Service | undefined): string[] {
+  const { Spec } = (service ?? {}) as { Spec?: { TaskTemplate?: { Placement?: { Constraints?: string[] } } } }
+  return Spec?.TaskTemplate?.Placement?.Constraints ?? []
 }

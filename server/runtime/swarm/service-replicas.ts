@@ -12,7 +12,7 @@ import { monitorService, removeService, type ServiceMonitor } from './service-mo
 import { createServiceSpec } from './service-spec.ts'
 import { createTaskPoller, hasEnded, isUnwanted, listTasks, readTaskExit, type SwarmTask } from './tasks.ts'
 import type { SharedImage, SharedImages } from './shared-images.ts'
-import { canTakeTasks, listNodes, requireManager } from './cluster.ts'
+import { canTakeTasks, formatLabelConstraint, hasLabels, listNodes, requireManager } from './cluster.ts'
 import { StartFailure, type ExistingReplica, type Replica, type ReplicaObserver, type Runtime, type StartRequest } from '../runtime.ts'
 
 /** For how long a network that was removed may still be found. */
@@ -111,17 +111,21 @@ export function createServiceReplicas(
         throw new StartFailure(
           'start_failed',
           `The app did not start, because no node of the swarm can take it: ${task.message}.`,
-          'Add a node or more memory, or lower the memory limit in the project settings.',
+          request.node_labels?.length
+            ? `Its node needs the labels ${request.node_labels.join(', ')} (homeport node list, homeport node label) and enough free memory.`
+            : 'Add a node or more memory, or lower the memory limit in the project settings.',
         )
       await sleep(systemClock, startPoll_ms, request.signal)
     }
   }
 
-  /** Nodes that have no other replica of the same app, as long as there is one. */
-  const avoidSiblings = async (docker: Docker, request: StartRequest): Promise<string[]> => {
+  /** Nodes with the wanted labels that have no other replica of the same app, as long as there is one. */
+  const choosePlacement = async (docker: Docker, request: StartRequest): Promise<string[]> => {
     const { swarm } = await requireManager(engine)
-    const nodes = (await listNodes(docker, swarm)).filter(canTakeTasks)
-    if (nodes.length < 2) return []
+    const wanted = request.node_labels ?? []
+    const labels = wanted.map(formatLabelConstraint)
+    const nodes = (await listNodes(docker, swarm)).filter((node) => canTakeTasks(node) && hasLabels(node, wanted))
+    if (nodes.length < 2) return labels
     const siblings = await listTasks(docker, filterOf({ 'homeport.deployment': request.deployment_id, 'homeport.role': 'replica' }))
     const own = new Set(
       (await docker.listServices({ filters: filterOf({ 'homeport.deployment': request.deployment_id, 'homeport.role': 'replica' }) }))
@@ -131,7 +135,7 @@ export function createServiceReplicas(
     const used = siblings.filter((task) => own.has(task.service_id) && !hasEnded(task) && !isUnwanted(task)).map(({ node_id }) => node_id)
     const count = (id: string) => used.filter((one) => one === id).length
     const fewest = Math.min(...nodes.map(({ id }) => count(id)))
-    return nodes.flatMap(({ id }) => (count(id) > fewest ? [`node.id!=${id}`] : []))
+    return [...labels, ...nodes.flatMap(({ id }) => (count(id) > fewest ? [`node.id!=${id}`] : []))]
   }
 
   /** Runs a placement after those of the same deployment that have no node yet. */
@@ -179,7 +183,7 @@ export function createServiceReplicas(
       const spec = createServiceSpec(engine, engine.createName(request.deployment_id, randomBytes(4).toString('hex')), request, {
         image: shared.image,
         networks: await createNetworks(docker, request),
-        constraints: await avoidSiblings(docker, request),
+        constraints: await choosePlacement(docker, request),
         limitCpus,
       })
       const { id } = shared.authconfig ? await docker.createService(shared.authconfig, spec) : await docker.createService(spec)

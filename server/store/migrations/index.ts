@@ -27,6 +27,7 @@ import { autoscalingSql } from './0032-autoscaling.ts'
 import { publicCertificatesSql } from './0033-public-certificates.ts'
 import { sourceIdentitySql } from './0034-source-identity.ts'
 import { clusterIdentitySql } from './0035-cluster-identity.ts'
+import { nodeLabelsSql } from './0036-node-labels.ts'
 import { requestCapturesSql } from './0026-request-captures.ts'
 import { dumpNamesSql } from './0028-dump-names.ts'
 import { activitySql } from './0025-activity.ts'
@@ -66,6 +67,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'public-certificates', sql: publicCertificatesSql },
   { name: 'source-identity', sql: sourceIdentitySql },
   { name: 'cluster-identity', sql: clusterIdentitySql },
+  { name: 'node-labels', sql: nodeLabelsSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
