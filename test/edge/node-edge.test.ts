@@ -197,7 +197,8 @@ test('shares cached responses, and a purge is complete when it has done it too',
 
 test('goes on without the platform, also after a restart, and catches up', async () => {
   const node = await startNode()
-  const first = await startPlatformEdge()
+  let wakes = 0
+  const first = await startPlatformEdge({ wake: () => void wakes++ })
   const app = await startCounter()
   await first.setRoute(host, upstreamRoute(app.port))
   await first.setRoute('site.localhost', { ...routeOwner, kind: 'static', directory: createSite({ 'index.html': 'site' }), spa_fallback: false })
@@ -207,7 +208,11 @@ test('goes on without the platform, also after a restart, and catches up', async
   await getHttps(node.listeners.https_port, '/', { ca: await authorityOfSites() })
   // What is acknowledged is on its disk.
   await first.setRoute('last.localhost', upstreamRoute(app.port))
+  const woken = getAt(node, '/', 'asleep.localhost')
+  await until(() => wakes > 0 || undefined, { what: 'the request to wake the app' })
   await first.close()
+  // It had asked the platform.
+  expect((await woken).status).toBe(503)
   const checkAlone = async () => {
     expect(await waitForAnswer(node, 'last.localhost')).toMatchObject({ status: 200 })
     expect(await getAt(node)).toMatchObject({ status: 200 })

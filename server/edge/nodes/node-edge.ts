@@ -40,6 +40,8 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
   /** Questions to the platform that it has not answered. */
   const askedCredentials = new Map<number, string>()
   const askedHosts = new Set<string>()
+  /** By project. */
+  const askedWakes = new Map<string, Extract<WorkerEvent, { type: 'wake' }>>()
   let missed: WorkerEvent[] = []
   let channel: Duplex | undefined
   let leaseUntil = -Infinity
@@ -63,6 +65,7 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
     send(event) {
       if (event.type === 'get_credentials') askedCredentials.set(event.id, nameOf(event.host))
       if (event.type === 'resolve_host') askedHosts.add(event.host)
+      if (event.type === 'wake') askedWakes.set(event.route.project_id, event)
       if (!channel) answerAlone(event)
       // What is done is also done after a restart.
       else if (event.type === 'result' && saving) void saving.then(() => send(event))
@@ -175,6 +178,8 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
       renewals.clear()
       for (const [id, host] of askedCredentials) answerCredentials(id, host)
       for (const host of askedHosts) answerHost(host)
+      for (const wake of askedWakes.values()) answerAlone(wake)
+      askedWakes.clear()
     })
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${upgradeProtocol}\r\n\r\n`)
     if (head.length > 0) socket.unshift(head)

@@ -49,7 +49,7 @@ export function createNodeAgents(
     const { docker, swarm } = await requireManager(engine)
     if ((await listNodes(docker, swarm)).length < 2) return false
     const name = engine.createName('agent')
-    const hasChanged = await applyNodeService(
+    const change = await applyNodeService(
       engine,
       { images, readIdentity },
       {
@@ -72,7 +72,7 @@ export function createNodeAgents(
         }),
       },
     )
-    if (hasChanged) log.info('node_agents_started')
+    if (change) log.info('node_agents_started')
     return true
   }
 

@@ -40,8 +40,12 @@ interface NodeProgramDeps {
   readIdentity: () => Promise<ClusterIdentity>
 }
 
-/** Starts a program as a service, or renews it. Returns whether it changed something. */
-export async function applyNodeService(engine: DockerEngine, { images, readIdentity }: NodeProgramDeps, program: NodeProgram): Promise<boolean> {
+/** Starts a program as a service, or renews it. Returns what it did; null: nothing was to be done. */
+export async function applyNodeService(
+  engine: DockerEngine,
+  { images, readIdentity }: NodeProgramDeps,
+  program: NodeProgram,
+): Promise<'created' | 'updated' | null> {
   const { docker } = await engine.connection()
   const { clock = systemClock } = engine.options
   const { role, name } = program
@@ -56,7 +60,7 @@ export async function applyNodeService(engine: DockerEngine, { images, readIdent
     .update([program.version, Id, fingerprintOf(identity.authority.certificate)].join('\n'))
     .digest('hex')
   const own = found?.Spec?.Labels ?? {}
-  if (own['homeport.config'] === config && Number(own['homeport.renewal']) > clock.now()) return false
+  if (own['homeport.config'] === config && Number(own['homeport.renewal']) > clock.now()) return null
   const { image, authconfig } = await images.share({
     artifact: { kind: 'image', image: base, id: Id, port: null, bytes: 0 },
     signal: new AbortController().signal,
@@ -98,7 +102,7 @@ export async function applyNodeService(engine: DockerEngine, { images, readIdent
   if (found) await docker.getService(found.ID).update({ ...spec, authconfig, version: found.Version?.Index })
   else if (authconfig) await docker.createService(authconfig, spec)
   else await docker.createService(spec)
-  return true
+  return found ? 'updated' : 'created'
 }
 
 async function findService(docker: Docker, name: string): Promise<Docker.Service | undefined> {

@@ -47,9 +47,9 @@ export function createSwarmEdges(engine: DockerEngine, deps: { images: SharedIma
     return { ConfigID: id, ConfigName }
   }
 
-  const apply = async (docker: Docker, program: EdgeProgram, node: SwarmNode): Promise<void> => {
+  const apply = async (docker: Docker, program: EdgeProgram, node: SwarmNode) => {
     const name = nameOf(node.id)
-    await applyNodeService(engine, deps, {
+    return applyNodeService(engine, deps, {
       role: 'edge',
       name,
       version: JSON.stringify([program, loader(''), node.address]),
@@ -108,7 +108,8 @@ export function createSwarmEdges(engine: DockerEngine, deps: { images: SharedIma
       for (const service of await docker.listServices({ filters: engine.createOwnFilters(labels) }))
         if (!names.has(service.Spec?.Name ?? '')) await docker.getService(service.ID).remove()
       if (!program) return []
-      for (const node of wanted) if (node.is_ready) await apply(docker, program, node)
+      // An update restarts an edge, so they are updated one after the other, one with each call.
+      for (const node of wanted) if (node.is_ready && (await apply(docker, program, node)) === 'updated') break
       const tls = wanted.length > 0 ? await getClient() : undefined
       return wanted.flatMap((node) => (tls ? [{ node_id: node.id, node: node.name, host: node.address, port, tls }] : []))
     },
