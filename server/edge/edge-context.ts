@@ -50,7 +50,12 @@ export interface EdgeContext {
 }
 
 interface ConnectionRequests {
+  /** In order. */
   requests: Set<{
+    /** Whether it changes nothing (RFC 9110 §9.2.1). */
+    readonly isSafe: boolean
+    /** Serves it. Called again, it does nothing. */
+    beginInTurn(): void
     readonly isComplete: boolean
     /** Rejects a request whose body is malformed: answers with this status unless a response has begun, then closes the connection. */
     refuse(status: number, message: string): void

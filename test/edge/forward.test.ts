@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { request, type Server } from 'node:http'
+import { request, type Server, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { collectResponse, get, edgePaths, sendRaw, startApp, startEdge, startRawApp, type ListeningServer, type TestEdge } from '../support/edge.ts'
+import { until } from '../support/until.ts'
 
 describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
   let edge: TestEdge
@@ -214,6 +215,31 @@ describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
     for (let i = 1; i <= count; i++) bytes += `GET /size?n=${i} HTTP/1.1\r\nHost: app.localhost\r\n${i === count ? 'Connection: close\r\n' : ''}\r\n`
     const { text } = await sendRaw(edge.port, bytes)
     expect([...text.matchAll(/content-length: (\d+)/gi)].map((match) => Number(match[1]))).toEqual(Array.from({ length: count }, (_, i) => i + 1))
+  })
+
+  test('pipelined requests that change something reach the app one after the other', async () => {
+    const seen: string[] = []
+    const held: ServerResponse[] = []
+    const own = await startApp((incoming, response) => {
+      incoming.resume()
+      seen.push(`${incoming.method} ${incoming.url}`)
+      if (incoming.method === 'PUT') held.push(response)
+      else response.end('done')
+    })
+    await edge.routeToPort(own.port, 'own.localhost')
+    const head = (method: string, path: string, more = '') => `${method} ${path} HTTP/1.1\r\nHost: own.localhost\r\n${more}\r\n`
+    const answer = sendRaw(
+      edge.port,
+      `${head('PUT', '/a', 'Content-Length: 3\r\nExpect: 100-continue\r\n')}abc${head('GET', '/b')}${head('DELETE', '/c', 'Connection: close\r\n')}`,
+    )
+    await until(() => held[0], { what: 'the first request' })
+    // A whole round trip later.
+    await get(edge.port, '/d', { host: 'own.localhost' })
+    expect(seen).toEqual(['PUT /a', 'GET /d'])
+    held[0]?.end('stored')
+    expect((await answer).text.match(/HTTP\/1\.1 200/g)).toHaveLength(3)
+    expect(seen).toEqual(['PUT /a', 'GET /d', 'GET /b', 'DELETE /c'])
+    await own.close()
   })
 
   test('a request sent byte by byte is understood', async () => {

@@ -59,6 +59,18 @@ const readTraceParent = ({ headers: { traceparent } }: EdgeRequest): string | un
 
 const rejectedConnections = new WeakSet<Transport>()
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
+const safeMethods = new Set([...repeatableMethods, 'TRACE'])
+
+/** Pipelined requests are served at the same time as long as all are safe, and otherwise one after the other (RFC 9112 §9.3.2). */
+function beginNext(requests: Iterable<{ isSafe: boolean; beginInTurn(): void }>): void {
+  let isFirst = true
+  for (const request of requests) {
+    if (!isFirst && !request.isSafe) return
+    isFirst = false
+    request.beginInTurn()
+    if (!request.isSafe) return
+  }
+}
 
 /** One request on the node path. */
 class NodePathRequest extends RequestLifecycle {
@@ -71,6 +83,7 @@ class NodePathRequest extends RequestLifecycle {
   /** Waiting for the app's response to `Expect: 100-continue`. */
   #awaitsContinue: boolean
   #isPiping = false
+  #hasBegun = false
 
   constructor(edge: EdgeContext, request: EdgeRequest, writer: ResponseWriter, awaitsContinue: boolean) {
     super(edge, request.socket)
@@ -105,16 +118,28 @@ class NodePathRequest extends RequestLifecycle {
     connectionRequests.requests.add(this)
     this.#writer.on('close', () => {
       connectionRequests.requests.delete(this)
+      beginNext(connectionRequests.requests)
       if (connectionRequests.requests.size === 0) connectionRequests.onAllAnswered?.()
     })
-    // Node reads pipelined requests before it has answered the previous ones, and each causes a concurrent request to the app.
+    // Node reads pipelined requests before it has answered the previous ones, and each may cause a concurrent request to the app.
     if (connectionRequests.requests.size > edgeLimits.pipelined_requests) return this.destroy()
     const rejection = validateRequest(this.#request)
     if (rejection) {
+      this.#hasBegun = true
       rejectedConnections.add(socket)
       return this.send(createErrorResponse(rejection.status, rejection.message, this), true)
     }
-    this.begin()
+    beginNext(connectionRequests.requests)
+  }
+
+  get isSafe(): boolean {
+    return safeMethods.has(this.method)
+  }
+
+  beginInTurn(): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    if (!this.#writer.destroyed) this.begin()
   }
 
   protected findCache(target: RouteTarget): HostCache | null {
