@@ -203,7 +203,7 @@ describe.skipIf(!requires('swarm').ok)('nodes of a cluster', () => {
     expect((await platform.api('POST', '/instance/nodes/balance')).body).toEqual({ moved: 0 })
     expect(await deployWith(['disk=ssd', 'zone=b'])).toMatchObject({
       status: 'failed',
-      error: expect.stringContaining('no node of the swarm') as unknown,
+      error: { hint: expect.stringContaining('the labels disk=ssd, zone=b') as unknown },
     })
     await waitForCounts('three', counts)
     expect(await runNode('label', labeled.name, 'disk-', 'zone-')).toMatchObject({ code: 0, out: `${labeled.name}: no labels\n` })
