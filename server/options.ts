@@ -298,7 +298,8 @@ function parsePort(flag: string, text: string | undefined, fallback: number): nu
   return port
 }
 
-const isLoopbackHost = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
+/** Whether an address to listen on is for this machine alone. */
+export const isLoopbackHost = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 /** `auto`: one, so that apps never take time from the API; on a server, which has visitors from other machines, one per core. */
 function parseEdgeWorkers(text: string | undefined, host: string): number {

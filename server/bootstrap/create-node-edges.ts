@@ -1,6 +1,6 @@
-import { isIP } from 'node:net'
 import { sleep } from '../lib/clock.ts'
 import type { NodeEdgeStatus } from '../edge/nodes/node-link.ts'
+import { isLoopbackHost } from '../options.ts'
 import type { NodeEdgeEndpoint } from '../runtime/nodes.ts'
 import type { PlatformContext } from './context.ts'
 import { readEdgeProgram } from './read-edge-program.ts'
@@ -19,14 +19,17 @@ export function createNodeEdges(context: PlatformContext, runtimes: PlatformRunt
   const { options, clock, log, onClose } = context
   const { nodes } = runtimes.runtimes[runtimes.runtime.name]
   const led = new Map<string, { endpoint: NodeEdgeEndpoint; release(): void; getStatus(): NodeEdgeStatus }>()
-  const isOpen = isIP(options.host) !== 0 && !/^(?:127\.|::1$)/.test(options.host)
   const closing = new AbortController()
   let isFailing = false
 
   const follow = (endpoints: NodeEdgeEndpoint[], leader: NonNullable<typeof workers>): void => {
     for (const [id, { endpoint, release }] of led) {
       const next = endpoints.find(({ node_id }) => node_id === id)
-      if (next && next.host === endpoint.host && next.tls.cert === endpoint.tls.cert) continue
+      if (next?.host === endpoint.host) {
+        // The next connection uses the new certificate.
+        endpoint.tls = next.tls
+        continue
+      }
       release()
       led.delete(id)
     }
@@ -38,7 +41,7 @@ export function createNodeEdges(context: PlatformContext, runtimes: PlatformRunt
   }
 
   const run = async (manager: NonNullable<typeof nodes>, leader: NonNullable<typeof workers>): Promise<void> => {
-    const program = isOpen ? await readEdgeProgram(options.edge_worker_path) : undefined
+    const program = isLoopbackHost(options.host) ? undefined : await readEdgeProgram(options.edge_worker_path)
     while (!closing.signal.aborted) {
       try {
         follow(await manager.applyEdges(program ?? null), leader)

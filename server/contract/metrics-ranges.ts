@@ -13,3 +13,17 @@ export const historyBuckets = {
   ...metricsBuckets,
 } as const
 export type HistoryRange = keyof typeof historyBuckets
+
+/** The counters that are summed when buckets are merged. */
+export const metricsCounters = [
+  'requests',
+  'status_2xx',
+  'status_3xx',
+  'status_4xx',
+  'status_5xx',
+  'bytes_out',
+  'cold_starts',
+  'cache_hits',
+  'cache_misses',
+  'cache_bypass',
+] as const

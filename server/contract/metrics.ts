@@ -7,20 +7,6 @@ export type MetricsRange = z.output<typeof metricsRange>
 
 export const sparklineLimits = { hours: 24, projects: 200 } as const
 
-/** The counters that are summed when buckets are merged. */
-export const metricsCounters = [
-  'requests',
-  'status_2xx',
-  'status_3xx',
-  'status_4xx',
-  'status_5xx',
-  'bytes_out',
-  'cold_starts',
-  'cache_hits',
-  'cache_misses',
-  'cache_bypass',
-] as const
-
 const latency = z.number().nullable().describe('Null without requests; accurate to 2 % (our reading).')
 
 const metricsBucket = z.object({

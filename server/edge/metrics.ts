@@ -1,5 +1,4 @@
-import { metricsCounters } from '../contract/metrics.ts'
-import { historyBuckets, metricsBuckets } from '../contract/metrics-ranges.ts'
+import { historyBuckets, metricsBuckets, metricsCounters } from '../contract/metrics-ranges.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createHistogram, type Histogram } from '../lib/histogram.ts'
 

@@ -1,4 +1,4 @@
-import { metricsCounters } from '../contract/metrics.ts'
+import { metricsCounters } from '../contract/metrics-ranges.ts'
 import type { DeploymentStatus } from '../contract/deployments.ts'
 import type { MetricsBucket } from '../edge/metrics.ts'
 import type { EventBus } from '../lib/event-bus.ts'

@@ -1,4 +1,5 @@
-import { metricsCounters, sparklineLimits, type Metrics, type MetricsRange } from '../contract/metrics.ts'
+import { metricsCounters } from '../contract/metrics-ranges.ts'
+import { sparklineLimits, type Metrics, type MetricsRange } from '../contract/metrics.ts'
 import { metricsBuckets } from '../contract/metrics-ranges.ts'
 import { isoTime } from '../lib/clock.ts'
 import { createHistogram, type Histogram } from '../lib/histogram.ts'

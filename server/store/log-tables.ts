@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import type { metricsCounters } from '../contract/metrics.ts'
+import type { metricsCounters } from '../contract/metrics-ranges.ts'
 import type { DrainPositionRow, DrainStateRow } from './log-drain-tables.ts'
 
 /** The second file: log chunks, separate from the main database because they are many and may be lost in a power failure. */

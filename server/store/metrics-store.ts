@@ -1,4 +1,4 @@
-import { metricsCounters } from '../contract/metrics.ts'
+import { metricsCounters } from '../contract/metrics-ranges.ts'
 import { historyBuckets } from '../contract/metrics-ranges.ts'
 import { createHistogram, type Histogram } from '../lib/histogram.ts'
 import { all, first, metricsTables, run } from './query.ts'

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { Problem } from '../contract/errors.ts'
+import { decryptText, encryptText } from '../lib/aes-gcm.ts'
 
 /**
  * Encrypts secret columns with AES-256-GCM. Table, column and row are authenticated with the value, so that a ciphertext moved elsewhere cannot be
@@ -26,21 +27,13 @@ export function createSealer(masterKey: Uint8Array): Sealer {
 
   return {
     seal(context, text) {
-      const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', masterKey, nonce)
-      cipher.setAAD(associatedDataOf(context))
-      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-      return Buffer.concat([Buffer.from([formatVersion]), keyId, nonce, cipher.getAuthTag(), body])
+      return Buffer.concat([Buffer.from([formatVersion]), keyId, encryptText(masterKey, text, associatedDataOf(context))])
     },
     unseal(context, sealed) {
       try {
         const bytes = Buffer.from(sealed)
         if (bytes[0] !== formatVersion || !bytes.subarray(1, 5).equals(keyId)) throw new Error('Encrypted with another format or key.')
-        // Without a length, Node also accepts a tag of 4 bytes.
-        const decipher = createDecipheriv('aes-256-gcm', masterKey, bytes.subarray(5, 17), { authTagLength: 16 })
-        decipher.setAAD(associatedDataOf(context))
-        decipher.setAuthTag(bytes.subarray(17, 33))
-        return Buffer.concat([decipher.update(bytes.subarray(33)), decipher.final()]).toString('utf8')
+        return decryptText(masterKey, bytes.subarray(5), associatedDataOf(context))
       } catch (cause) {
         throw new Problem(
           'decryption_failed',

@@ -4,7 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request, type RequestOptions } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
+import { readEdgeProgram } from '../../server/bootstrap/read-edge-program.ts'
+import { buildChanged, root } from '../../server/cli/prepare.mjs'
 import type { NodeEndpoint } from '../../server/edge/nodes/node-link.ts'
 import type { NodeSettings } from '../../server/edge/nodes/protocol.ts'
 import type { RequestRecord } from '../../server/edge/request-log.ts'
@@ -46,7 +49,7 @@ interface TestNode {
 }
 
 /** The program of a node. */
-async function startNode(): Promise<TestNode> {
+async function startNode(program?: string): Promise<TestNode> {
   const folder = createFolder()
   const now = Date.now()
   const { certificate, key } = createLeafCertificate(authority, { host: 'homeport-edge', now })
@@ -62,7 +65,7 @@ async function startNode(): Promise<TestNode> {
     state_key: Buffer.alloc(32, 7).toString('base64'),
   }
   writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings))
-  const script = await buildProgram('node-edge')
+  const script = program ?? (await buildProgram('node-edge'))
   const spawn = () => fork(script, [join(folder, 'settings.json')], { env: {}, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   let child = spawn()
   const end = async (signal: NodeJS.Signals): Promise<void> => {
@@ -236,6 +239,18 @@ test('goes on without the platform, also after a restart, and catches up', async
   })
   expect(await getAt(node)).toMatchObject({ status: 404 })
   expect(await getAt(node, '/', 'site.localhost')).toMatchObject({ status: 404 })
+})
+
+test('the program of the package starts from its own files', async () => {
+  await buildChanged()
+  const program = await readEdgeProgram(join(root, 'out/main/edge-worker.js'))
+  const folder = createFolder()
+  for (const [name, text] of Object.entries({ 'package.json': '{"type":"module"}', ...program?.files })) writeFileSync(join(folder, name), text)
+  // Docker takes configs of 500 kB, and nothing of the API belongs here.
+  expect(gzipSync(JSON.stringify(program?.files)).length).toBeLessThan(150_000)
+  const node = await startNode(join(folder, program?.entry ?? ''))
+  await follow(await startPlatformEdge(), node)
+  expect(await waitForAnswer(node)).toMatchObject({ status: 404 })
 })
 
 test('obeys the platform alone, and writes only into the folders of sites', async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { metricsCounters } from '../../server/contract/metrics.ts'
+import { metricsCounters } from '../../server/contract/metrics-ranges.ts'
 import { historyBuckets, metricsBuckets } from '../../server/contract/metrics-ranges.ts'
 import { createMetricsCollector } from '../../server/edge/metrics.ts'
 import { createMetricsRecorder } from '../../server/features/metrics-recorder.ts'

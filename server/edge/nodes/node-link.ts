@@ -17,7 +17,7 @@ export interface NodeEndpoint {
   node: string
   host: string
   port: number
-  /** PEM. `servername` is the name in the certificate of the edge. */
+  /** PEM; each connection uses the current ones. `servername` is the name in the certificate of the edge. */
   tls: { ca: string; cert: string; key: string; servername: string }
 }
 
@@ -57,8 +57,8 @@ export function createNodeLink(options: {
   onDisconnected(): void
 }): NodeLink {
   const { endpoint, log, clock } = options
-  const { node, host, port, tls } = endpoint
-  const address: RequestOptions = { host, port, ...tls, minVersion: 'TLSv1.3' }
+  const { node, host, port } = endpoint
+  const getAddress = (): RequestOptions => ({ host, port, ...endpoint.tls, minVersion: 'TLSv1.3' })
   const agent = new Agent({ keepAlive: true, maxSockets: 1, timeout: 10 * connectTimeout_ms })
   const closing = new AbortController()
   const calls = new Map<number, PromiseWithResolvers<unknown>>()
@@ -99,14 +99,15 @@ export function createNodeLink(options: {
     routes: state.routes.map(([name, route]) => [name, adapt(route)]),
   })
   const sendSite = async (route: Route): Promise<void> => {
-    if (route.kind === 'static') await uploadSite(agent, address, nameSite(route), route.directory)
+    if (route.kind === 'static') await uploadSite(agent, getAddress(), nameSite(route), route.directory)
   }
 
-  /** In the order of the calls, files included. */
+  /** Routes in the order of the calls, files included. Nothing else waits for files. */
   const enqueue = (command: WorkerCommand): void => {
     const isStatic = command.type === 'set_route' && command.route.kind === 'static'
     const adapted: WorkerCommand = command.type === 'set_route' ? { ...command, route: adapt(command.route) } : command
-    if (!queue && !isStatic) return write(adapted)
+    const isRoute = command.type === 'set_route' || command.type === 'remove_route'
+    if (!isRoute || (!queue && !isStatic)) return write(adapted)
     const own = socket
     const done: Promise<void> = (queue ?? Promise.resolve())
       .then(async () => {
@@ -177,7 +178,12 @@ export function createNodeLink(options: {
 
   const open = (): Promise<Duplex> =>
     new Promise((resolve, reject) => {
-      const outgoing = request({ ...address, agent: false, timeout: connectTimeout_ms, headers: { connection: 'upgrade', upgrade: upgradeProtocol } })
+      const outgoing = request({
+        ...getAddress(),
+        agent: false,
+        timeout: connectTimeout_ms,
+        headers: { connection: 'upgrade', upgrade: upgradeProtocol },
+      })
       outgoing.on('upgrade', (_response, opened, head) => {
         opened.setTimeout(0).setKeepAlive(true, 1_000).setNoDelay(true)
         if (head.length > 0) opened.unshift(head)

@@ -1,11 +1,12 @@
 import { createWriteStream } from 'node:fs'
-import { access, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname, join, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
-/** Sites that nothing has asked for in this time, and that no route has, are removed. */
+/** Sites that nothing has asked for in this time, and that no route has, are removed; so are incomplete ones, which may take long to arrive. */
 const unused_ms = 600_000
+const incomplete_ms = 86_400_000
 const partial = '.partial'
 
 /** The files of static sites that the platform has sent. A site is complete as soon as it has its name. */
@@ -31,18 +32,21 @@ export function createReceivedSites(directory: string): ReceivedSites {
     await mkdir(directoryOf(`${site}${partial}`), { recursive: true })
     await rm(directoryOf(site), { recursive: true, force: true })
     await rename(directoryOf(`${site}${partial}`), directoryOf(site))
-    return 204
+    return touch(site)
   }
+  /** A route will follow. */
+  const touch = (site: string): Promise<number> =>
+    utimes(directoryOf(site), new Date(), new Date()).then(
+      () => 204,
+      () => 404,
+    )
   const respond = async (incoming: IncomingMessage): Promise<number> => {
     const [, site = '', path] = sitePattern.exec(incoming.url ?? '') ?? []
     if (incoming.method === 'PUT' && path !== undefined) return storeFile(site, decodeURIComponent(path), incoming)
     if (path !== undefined) return 405
     if (incoming.method === 'POST') return complete(site)
     if (incoming.method !== 'HEAD') return 405
-    return access(directoryOf(site)).then(
-      () => 204,
-      () => 404,
-    )
+    return touch(site)
   }
 
   return {
@@ -62,7 +66,8 @@ export function createReceivedSites(directory: string): ReceivedSites {
         if (!used.has(name)) {
           const path = join(directory, name)
           const found = await stat(path).catch(() => undefined)
-          if (found && Date.now() - found.mtimeMs > unused_ms) await rm(path, { recursive: true, force: true }).catch(() => {})
+          const limit_ms = name.endsWith(partial) ? incomplete_ms : unused_ms
+          if (found && Date.now() - found.mtimeMs > limit_ms) await rm(path, { recursive: true, force: true }).catch(() => {})
         }
     },
   }
