@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { request, type RequestOptions } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -71,7 +72,7 @@ async function startNode(program?: string): Promise<TestNode> {
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const ended = once(child, 'exit')
     child.kill('SIGCONT')
-    if (child.kill(signal)) await ended
+    if (child.exitCode === null && child.kill(signal)) await ended
   }
   cleanups.push(() => end('SIGKILL'))
   return {
@@ -239,6 +240,43 @@ test('goes on without the platform, also after a restart, and catches up', async
   })
   expect(await getAt(node)).toMatchObject({ status: 404 })
   expect(await getAt(node, '/', 'site.localhost')).toMatchObject({ status: 404 })
+})
+
+test('another apps domain restarts it, and a request in progress ends before it stops', async () => {
+  const node = await startNode()
+  const first = await startPlatformEdge()
+  const held: ServerResponse[] = []
+  const app = await startApp((incoming, response) => void (incoming.url === '/held' ? held.push(response) : response.end('now')))
+  cleanups.push(() => app.close())
+  await first.setRoute(host, upstreamRoute(app.port))
+  await follow(first, node)
+  await waitForAnswer(node)
+  await first.close()
+
+  const second = await startPlatformEdge({ apps_domain: 'apps.example.com' })
+  await second.setRoute(host, upstreamRoute(app.port))
+  const ended = once(node.process(), 'exit')
+  second.addNode(node.endpoint, node.listeners)
+  await ended
+  await node.restart()
+  expect(await waitForAnswer(node, 'app.apps.example.com')).toMatchObject({ status: 200, text: 'now' })
+
+  const stopped = once(node.process(), 'exit')
+  const answer = getAt(node, '/held')
+  await until(() => held[0], { what: 'the request' })
+  node.process().kill('SIGTERM')
+  // It accepts nothing more.
+  await until(
+    () =>
+      getAt(node).then(
+        () => undefined,
+        () => true,
+      ),
+    { what: 'the end of the listener' },
+  )
+  held[0]?.end('late')
+  expect(await answer).toMatchObject({ status: 200, text: 'late' })
+  expect(await stopped).toEqual([0, null])
 })
 
 test('the program of the package starts from its own files', async () => {

@@ -30,9 +30,9 @@ const awayPage: StatusPage = { kind: 'page', page: 'control_plane_away', project
 
 /**
  * The edge on a node of a cluster that is not that of the platform. It follows the platform as a worker does, and continues without it: with the routes, sites
- * and certificates that it has on its disk, and without cached responses, because it would miss a purge.
+ * and certificates that it has on its disk, and without cached responses, because it would miss a purge. `onOutdated` is called when it has to be started again.
  */
-export async function startNodeEdge({ host: ownHost, port: ownPort, directory, cert, key, ca, state_key }: NodeSettings) {
+export async function startNodeEdge({ host: ownHost, port: ownPort, directory, cert, key, ca, state_key }: NodeSettings, onOutdated: () => void) {
   await mkdir(join(directory, 'sites'), { recursive: true })
   const sites = createReceivedSites(join(directory, 'sites'))
   const file = createStateFile(join(directory, 'state'), Buffer.from(state_key, 'base64'))
@@ -111,11 +111,14 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
     },
   })
 
+  const write = (state: WorkerState | undefined): Promise<void> => {
+    const kept: KeptState = { listeners: listeners.get(), state, credentials: [...credentials].slice(-maxKeptCredentials) }
+    return file.write(JSON.stringify(kept)).catch((error: unknown) => log('edge.state_not_saved', error))
+  }
   const save = async (): Promise<void> => {
     while (isUnsaved) {
       isUnsaved = false
-      const kept: KeptState = { listeners: listeners.get(), state: worker.getState(), credentials: [...credentials].slice(-maxKeptCredentials) }
-      await file.write(JSON.stringify(kept)).catch((error: unknown) => log('edge.state_not_saved', error))
+      await write(worker.getState())
     }
     saving = undefined
   }
@@ -136,6 +139,7 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
         return
       }
       case 'start':
+        if (isOutdated(worker.getState(), command.state)) return void restartWith(command.state)
         worker.handle({ ...command, state: localizeState(command.state) })
         for (const event of missed.splice(0)) send(event)
         renew()
@@ -168,19 +172,29 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
     }
   }
 
+  async function restartWith(state: WorkerState): Promise<void> {
+    await saving
+    await write(state)
+    onOutdated()
+  }
+
+  /** What the platform was asked on this connection is answered without it. */
+  function disconnect(socket: Duplex): void {
+    if (channel !== socket) return
+    channel = undefined
+    socket.destroy()
+    renewals.clear()
+    for (const [id, host] of askedCredentials) answerCredentials(id, host)
+    for (const host of askedHosts) answerHost(host)
+    for (const wake of askedWakes.values()) answerAlone(wake)
+    askedWakes.clear()
+  }
+
   function connect(socket: Duplex, head: Buffer): void {
-    channel?.destroy()
+    if (channel) disconnect(channel)
     channel = socket
     socket.on('error', () => {})
-    socket.on('close', () => {
-      if (channel !== socket) return
-      channel = undefined
-      renewals.clear()
-      for (const [id, host] of askedCredentials) answerCredentials(id, host)
-      for (const host of askedHosts) answerHost(host)
-      for (const wake of askedWakes.values()) answerAlone(wake)
-      askedWakes.clear()
-    })
+    socket.on('close', () => disconnect(socket))
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${upgradeProtocol}\r\n\r\n`)
     if (head.length > 0) socket.unshift(head)
     readMessages(socket, (message) => channel === socket && handle(message as NodeCommand))
@@ -220,10 +234,11 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
       await saving
       channel?.destroy()
       server.close()
-      await listeners.close()
+      const stopped = listeners.close()
       if (worker.getState()) worker.handle({ type: 'close', grace_ms })
       else closed.resolve()
       await closed.promise
+      await stopped
     },
   }
 }
@@ -236,6 +251,10 @@ const savedCommands: ReadonlySet<NodeCommand['type']> = new Set([
   'set_caching',
   'set_challenges',
 ])
+
+/** Whether an edge that runs cannot follow: these are settings of its server. */
+const isOutdated = (known: WorkerState | undefined, { apps_domain, has_https }: WorkerState): boolean =>
+  known !== undefined && (known.apps_domain !== apps_domain || known.has_https !== has_https)
 
 const log = (event: string, cause: unknown): void => console.log(JSON.stringify({ event, cause: cause instanceof Error ? cause.message : cause }))
 

@@ -8,7 +8,7 @@ export interface StateFile {
   write(text: string): Promise<void>
 }
 
-const purpose = Buffer.from('homeport edge state')
+const purpose = Buffer.from('edge-state')
 
 export function createStateFile(path: string, key: Uint8Array): StateFile {
   return {
