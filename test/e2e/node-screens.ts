@@ -90,6 +90,7 @@ async function answerNodes(page: Page): Promise<void> {
 
 export const nodeScreens: Screen[] = [
   { name: 'nodes', path: 'instance/nodes', before: answerNodes, alters_page: true },
+  { name: 'settings-cluster', path: 'projects/harbour-shop/settings', before: answerNodes, alters_page: true },
   {
     name: 'node-add',
     path: 'instance/nodes',

@@ -30,7 +30,7 @@ const represented: Record<string, string[]> = {
   'tables-row-sql': ['tables-row'],
   sql: ['sql-error'],
   'settings-registry-add': ['settings-registry-remove'],
-  'settings-autoscaling': ['settings-runtime'],
+  'settings-autoscaling': ['settings-runtime', 'settings-cluster'],
   'services-ports': ['services-none'],
   'services-managed': ['services-managed-remove'],
   'services-dump-import': ['services-dump-create', 'services-dump-restore'],
