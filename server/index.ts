@@ -34,6 +34,7 @@ import { trustHostCertificates } from './source/certificates.ts'
 import { createSourceFetcher } from './source/index.ts'
 
 export type { DesktopFeed, DesktopUpdate, DesktopDeploymentResult, DesktopProject } from './features/desktop-feed.ts'
+export { runStandby } from './bootstrap/run-standby.ts'
 export { DataFolderInUseError, type Platform, type PlatformHost } from './platform.ts'
 
 /** Starts a whole platform on a data folder and resolves once the platform is ready. With bootstrap/, the only code that chooses drivers and knows ports. */
@@ -52,16 +53,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const logDrains = createPlatformLogDrains(context)
     const mailCatcher = createPlatformMailCatcher(context, runtimes)
     const traces = await createPlatformTraceReceiver(context, runtimes)
-    const { deployments, watcher, sourcePlanner } = createDeployments(context, {
-      runtimes,
-      edge,
-      databases,
-      mailCatcher,
-      traces,
-      source,
-      screenshots,
-      purge,
-    })
+    const deploymentParts = { runtimes, edge, databases, mailCatcher, traces, source, screenshots, purge }
+    const { deployments, watcher, sourcePlanner } = createDeployments(context, deploymentParts)
     const usage = createPlatformUsage(context, deployments)
     const maintenance = await createPlatformMaintenance(context, { runtimes, databases, deployments })
     const billing = await startBilling(context, maintenance.jobs)
@@ -92,7 +85,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       traces,
     }
     const features = await createFeatureDeps(context, { ...parts, purge, runtimes, screenshots, source, sourcePlanner, usage, watcher })
-    const api = await startApi(context, { features, authenticator, idempotencyStore, lan, runtime: runtimes.runtime })
+    const api = await startApi(context, { features, authenticator, idempotencyStore, lan, ...runtimes })
 
     startNotifications(context, { edge, mail: features.mail, jobs: maintenance.jobs })
     await maintenance.restoreDatabases()
@@ -135,6 +128,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       dashboard_url: urls.dashboard,
       version: instance.version,
       notices: [...getStartNotices(context, lan), ...restoreNotices, ...edge.notices],
+      lost: runtimes.lost,
       signInUrl,
       desktopFeed,
       resync() {

@@ -47,6 +47,8 @@ export interface Platform {
   version: string
   /** Messages for the user who started the platform, such as a notice about a port in use. */
   notices: string[]
+  /** Resolves with a sentence when another instance leads the cluster: this one changes nothing there any more and should be stopped. */
+  lost: Promise<string>
   /** Creates a link that signs a browser in as the owner. Each link works once. */
   signInUrl(): Promise<string>
   /** The owner's projects for a host in the same process: the data and actions of its tray. */

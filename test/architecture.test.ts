@@ -136,7 +136,7 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
   'server/mcp': { folders: [...shared, 'server/client'], packages: ['@modelcontextprotocol/sdk', 'zod'] },
   'server/help': { folders: ['server/contract'], packages: [], has_node: false },
   'server/cli': {
-    folders: [...shared, 'server/client', 'server/builder', 'server/options.ts', 'server/help', 'server/mcp', ...joining],
+    folders: [...shared, 'server/client', 'server/builder', 'server/options.ts', 'server/help', 'server/mcp', 'type:server/maintenance', ...joining],
     packages: ['uqr', 'tar-stream', 'ws', '@modelcontextprotocol/sdk'],
   },
   renderer: {

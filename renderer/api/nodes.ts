@@ -19,6 +19,13 @@ export const useNodes = () =>
       state.data?.some(isChanging) ? fastPollInterval_ms : pollInterval_ms,
   })
 
+/** The machines that keep a copy of this instance. Owner only. */
+export const useStandbys = () =>
+  useApiQuery(async (client, signal) => (await client.call('listStandbys', { signal })).standbys, {
+    queryKey: queryKeys.standbys,
+    refetchInterval: pollInterval_ms,
+  })
+
 const refetchNodes = (cache: QueryClient) => invalidate(cache, queryKeys.nodes)
 export const useUpdateNode = createMutationHook('updateNode', refetchNodes)
 export const useRemoveNode = createMutationHook('removeNode', refetchNodes)

@@ -55,6 +55,7 @@ export const queryKeys = {
   allDumps: ['every-dump'],
   disk: ['disk'],
   nodes: ['nodes'],
+  standbys: ['standbys'],
   backups: ['backups'],
   previews: (slug: string) => ['previews', slug],
   forks: (slug: string) => ['forks', slug],

@@ -21,6 +21,7 @@ export interface AppOptions extends MiddlewareOptions, OperationHandlerOptions {
   publicRoutes: readonly PublicRoute[]
   /** Records changes in the activity log. */
   beginChange?: BeginChange | undefined
+  assertWritable?: (() => void) | undefined
 }
 
 /** The API as an h3 app. Its middleware follows the contract's order of checks; the handlers add resource, input, 503, 402 and 409. */
@@ -50,10 +51,10 @@ export function createApp(options: AppOptions): (req: IncomingMessage, res: Serv
 }
 
 /** Every operation at its path, /v1 operations also at their alias without /v1 and on other instances, and the public routes. */
-function listRoutes({ handlers, streams, publicRoutes, proxyToRemote, beginChange }: AppOptions): ApiRoute[] {
+function listRoutes({ handlers, streams, publicRoutes, proxyToRemote, beginChange, assertWritable }: AppOptions): ApiRoute[] {
   const operations = (Object.keys(allOperations) as OperationId[]).flatMap((id): ApiRoute[] => {
     const { method, path } = allOperations[id]
-    const run = bindOperation(id, handlers, streams, beginChange)
+    const run = bindOperation(id, handlers, streams, { beginChange, assertWritable })
     const alias: ApiRoute[] = path.startsWith('/v1/')
       ? [{ method, path: path.slice('/v1'.length), target: { kind: 'operation', id, is_alias: true, run } }]
       : []

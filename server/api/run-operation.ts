@@ -36,12 +36,13 @@ export function bindOperation<Id extends OperationId>(
   id: Id,
   handlers: OperationHandlers,
   streams: Streams,
-  beginChange?: BeginChange,
+  { beginChange, assertWritable }: { beginChange?: BeginChange | undefined; assertWritable?: (() => void) | undefined } = {},
 ): OperationRunner {
   const spec: OperationSpec = allOperations[id]
   const handler = handlers[id]
   const { success } = spec
   return async (context, request) => {
+    if (spec.method !== 'GET') assertWritable?.()
     const params = parseParams(spec.params, request.params)
     const query = parseQuery(spec.query, request.query)
     // A reconnecting browser sends the header, which is newer than the query parameter in its URL.

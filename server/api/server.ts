@@ -46,6 +46,8 @@ export interface ApiServerOptions extends PublicRouteOptions {
   claimCommand?: (ticket: string) => ClaimedCommand | undefined
   /** Stores responses to requests with an idempotency key; without it the header is ignored. */
   idempotencyStore?: IdempotencyStore
+  /** Throws while nothing may be changed. */
+  assertWritable?: () => void
   /** Records changes in the activity log. */
   beginChange?: BeginChange
   /** Requests per minute; read on every request, so that a changed setting applies at once. */
@@ -100,6 +102,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const app = createApp({
     handlers: options.handlers,
     beginChange: options.beginChange,
+    assertWritable: options.assertWritable,
     streams,
     publicRoutes: createPublicRoutes(options),
     hostRule,

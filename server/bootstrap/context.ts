@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../lib/clock.ts'
 import type { EventBus } from '../lib/event-bus.ts'
 import { isProcessAlive, readInstanceFile } from '../lib/instance-file.ts'
 import { type Log, silentLog } from '../lib/log.ts'
+import { assertNoStandby } from '../maintenance/standby/follow-primary.ts'
 import { assertRestoreComplete } from '../maintenance/restore/finish-restore.ts'
 import type { PlatformOptions } from '../options.ts'
 import { DataFolderInUseError, type PlatformHost } from '../platform.ts'
@@ -54,6 +55,7 @@ export async function openPlatformContext(options: PlatformOptions, host: Platfo
 
   try {
     assertRestoreComplete(data_dir)
+    await assertNoStandby(data_dir)
     const masterKey =
       host.masterKey ?? createFileMasterKey(options.master_key_file ?? join(data_dir, 'master.key'), { is_ours: options.master_key_file === null })
     const sealer = createSealer(await masterKey.read())

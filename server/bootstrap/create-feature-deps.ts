@@ -7,6 +7,7 @@ import { createCommandTickets } from '../features/command-tickets.ts'
 import type { DoctorOptions } from '../features/doctor.ts'
 import { runDoctor } from '../features/doctor.ts'
 import type { FeatureDeps } from '../features/index.ts'
+import { checkStandbys } from '../features/standby-checks.ts'
 import { createDiskManager, usesDocker } from '../maintenance/disk-usage.ts'
 import type { MaintenanceScheduler } from '../maintenance/scheduler.ts'
 import { createDockerDisk } from '../runtime/docker/disk-usage.ts'
@@ -89,6 +90,8 @@ export async function createFeatureDeps(
     archives: await createArchiveQuarantine(join(data_dir, 'quarantine')),
     screenshots,
     backups: maintenance.backups,
+    replication: maintenance.replication,
+    findSuccessor: () => runtimeParts.lease?.standby() ?? null,
     ...createPlatformRemotes(context, { lan, authenticator, jobs: maintenance.jobs }),
     mail,
     disk: createDiskManager({
@@ -132,6 +135,7 @@ export async function createFeatureDeps(
         publicNames: edgeParts.publicNames.checks,
         backups: maintenance.backups.checks,
         nodeEdges: () => [...parts.nodeEdges.listStatuses().values()],
+        standbys: () => checkStandbys(runtimeParts.lease, maintenance.replication),
         databases: parts.databases.checks,
         domainSales: parts.domainSales.checks,
         screenshots: screenshots.check,

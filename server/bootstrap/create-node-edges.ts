@@ -18,7 +18,7 @@ export type NodeEdges = ReturnType<typeof createNodeEdges>
 export function createNodeEdges(context: PlatformContext, runtimes: PlatformRuntimes, { plain, secure, workers }: PlatformEdge) {
   const { options, clock, log, onClose } = context
   const { nodes } = runtimes.runtimes[runtimes.runtime.name]
-  const led = new Map<string, { endpoint: NodeEdgeEndpoint; release(): void; getStatus(): NodeEdgeStatus }>()
+  const led = new Map<string, { endpoint: NodeEdgeEndpoint & { epoch: number }; release(): void; getStatus(): NodeEdgeStatus }>()
   const closing = new AbortController()
   let isFailing = false
 
@@ -33,8 +33,9 @@ export function createNodeEdges(context: PlatformContext, runtimes: PlatformRunt
       release()
       led.delete(id)
     }
-    for (const endpoint of endpoints) {
-      if (led.has(endpoint.node_id)) continue
+    for (const found of endpoints) {
+      if (led.has(found.node_id)) continue
+      const endpoint = { ...found, epoch: runtimes.lease?.epoch() ?? 0 }
       const address = isAny(options.host) ? options.host : endpoint.host
       led.set(endpoint.node_id, { endpoint, ...leader.addNode(endpoint, { address, port: plain.port, https_port: secure.port }) })
     }

@@ -12,6 +12,8 @@ import type { IdempotencyStore } from '../features/idempotency-store.ts'
 import { createPurgeTokenLookup } from '../features/cache-purge.ts'
 import { createRemoteForwarder } from '../features/remotes.ts'
 import { createPasswordSignIn } from '../features/password-sign-in.ts'
+import { Problem } from '../contract/errors.ts'
+import type { Lease } from '../maintenance/standby/lease.ts'
 import { createApiServer, type ApiServerOptions } from '../api/server.ts'
 import { describeListenError } from '../lib/listen-error.ts'
 import { verifyPassword } from '../lib/password.ts'
@@ -26,10 +28,11 @@ interface ApiParts {
   idempotencyStore: IdempotencyStore
   lan: PlatformLan
   runtime: RuntimeStatus
+  lease: Lease | undefined
 }
 
 /** Starts the API server with all its handlers, on the wanted port or, where it may change, on the next free one. */
-export async function startApi(context: PlatformContext, { features, authenticator, idempotencyStore, lan, runtime }: ApiParts) {
+export async function startApi(context: PlatformContext, { features, authenticator, idempotencyStore, lan, runtime, lease }: ApiParts) {
   const { options, host, store, settings, identity, urls, clock, log, onClose } = context
   const startedAt_ms = clock.monotonic()
   const eventLoopDelay = monitorEventLoopDelay({ resolution: 10 })
@@ -41,6 +44,14 @@ export async function startApi(context: PlatformContext, { features, authenticat
   })
   const apiOptions: ApiServerOptions = {
     handlers: createHandlers(features),
+    assertWritable() {
+      if (lease && !lease.isHeld())
+        throw new Problem(
+          'runtime_unavailable',
+          'This instance does not lead the cluster at the moment, so nothing can be changed here. Apps are not affected. homeport doctor shows which managers of the cluster answer.',
+          { retry_after_s: 5 },
+        )
+    },
     beginChange: createActivityRecorder({ db: store.db, clock, log }),
     resolveResource: createResourceResolver(store.db),
     callRemote: createRemoteForwarder(features),

@@ -1,18 +1,26 @@
 import { type Environment, pickVariables, variableOf } from '../lib/environment.ts'
+import type { Lease } from '../maintenance/standby/lease.ts'
 import { chooseRuntime } from '../runtime/choose-runtime.ts'
 import { createDockerEngine } from '../runtime/docker/engine.ts'
 import { createRuntimes } from '../runtime/index.ts'
+import type { PlatformOptions } from '../options.ts'
+import type { PlatformHost } from '../platform.ts'
+import type { DockerOptions } from '../runtime/runtime-options.ts'
 import { createNpmRunner } from '../runtime/process/toolchains.ts'
 import type { ListEdgeHosts, RuntimeOptions } from '../runtime/runtime.ts'
 import { createClusterIdentityStore } from '../store/cluster-identity.ts'
 import type { PlatformContext } from './context.ts'
+import { assertLeading, startLease } from './start-lease.ts'
 
 export type PlatformRuntimes = Awaited<ReturnType<typeof startRuntimes>>
 
 /** Creates the client of the Docker engine and the runtimes by name, and chooses the runtime of new deployments. */
-export async function startRuntimes({ options, host, identity, log, clock, store, sealer }: PlatformContext) {
+export async function startRuntimes(context: PlatformContext) {
+  const { options, host, identity, log, clock, store, sealer } = context
   /** Set once the edge exists. */
   let listEdgeHosts: ListEdgeHosts = async () => []
+  /** Set if apps run on a swarm. */
+  let lease: Lease | undefined
   const runtimeOptions: RuntimeOptions = {
     instance_id: identity.instance_id,
     log,
@@ -27,28 +35,39 @@ export async function startRuntimes({ options, host, identity, log, clock, store
     hidden_paths: [options.data_dir, options.home, options.master_key_file, options.npmrc_file].filter((path) => path !== null),
     home: options.home,
     docker: {
-      home: options.home,
+      ...createDockerOptions(options, host),
       listEdgeHosts: (projectId, address) => listEdgeHosts(projectId, address),
-      environment: pickVariables(options.environment, helperVariables),
-      ...configFolder(options.environment),
+      assertLeading: () => assertLeading(lease),
       cluster_secrets: createClusterIdentityStore(store.db, sealer),
-      ...(options.registry === null ? {} : { registry: options.registry }),
-      ...(options.docker_host === null ? {} : { host: options.docker_host }),
-      ...(host.docker_candidates === undefined ? {} : { candidates: host.docker_candidates }),
-      ...(host.node_socket === undefined ? {} : { node_socket: host.node_socket }),
     },
   }
   const docker = createDockerEngine(runtimeOptions)
   const runtimes = createRuntimes(runtimeOptions, docker)
   const edgeHosts = { connect: (list: ListEdgeHosts) => void (listEdgeHosts = list) }
+  const runtime = await chooseRuntime(runtimes, options.runtime, options.registry !== null)
+  if (runtime.name === 'swarm') lease = await startLease(context, docker)
   return {
     docker,
     runtimes,
+    lease,
+    /** Without a lease there is nothing to lose. */
+    lost: lease?.lost ?? new Promise<string>(() => {}),
     edgeHosts,
     runNpm: createNpmRunner(runtimeOptions),
-    runtime: await chooseRuntime(runtimes, options.runtime, options.registry !== null),
+    runtime,
   }
 }
+
+/** How the Docker engine is found and used. */
+export const createDockerOptions = (options: PlatformOptions, host: Pick<PlatformHost, 'docker_candidates' | 'node_socket'>): DockerOptions => ({
+  home: options.home,
+  environment: pickVariables(options.environment, helperVariables),
+  ...configFolder(options.environment),
+  ...(options.registry === null ? {} : { registry: options.registry }),
+  ...(options.docker_host === null ? {} : { host: options.docker_host }),
+  ...(host.docker_candidates === undefined ? {} : { candidates: host.docker_candidates }),
+  ...(host.node_socket === undefined ? {} : { node_socket: host.node_socket }),
+})
 
 /** What Docker's credential helpers need to find keychains, desktop sessions and cloud accounts. */
 const helperVariables = [

@@ -114,8 +114,12 @@ export type CommandEnvironment = Omit<CommandContext, 'positionals' | 'flags' | 
 }
 
 /** Runs one command and returns its exit code. Errors are printed on standard error. */
-export async function runCommandLine(args: string[], environment: CommandEnvironment, serve: CliCommand): Promise<number> {
-  const commands: Record<string, CliCommand> = { serve, ...clientCommands }
+export async function runCommandLine(
+  args: string[],
+  environment: CommandEnvironment,
+  hostCommands: Record<'serve' | 'standby', CliCommand>,
+): Promise<number> {
+  const commands: Record<string, CliCommand> = { serve: hostCommands.serve, ...clientCommands, standby: hostCommands.standby }
   commands.help = createHelpCommand(commands, () => formatOverview(commands))
   const { terminal } = environment
   const [name, ...rest] = args
@@ -146,7 +150,7 @@ export async function runCommandLine(args: string[], environment: CommandEnviron
       flags,
       program,
       is_json: json,
-      connect: () => environment.connect(flags),
+      connect: (url) => environment.connect(url === undefined ? flags : { ...flags, url }),
       openUrl: (url, options) => environment.openUrl(flags, url, options),
     })
   } catch (error) {

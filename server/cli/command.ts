@@ -23,8 +23,8 @@ export interface CommandContext {
   /** Relative paths are resolved against this folder. */
   cwd: string
   clock: Clock
-  /** Finds the instance by flag, environment or instance.json. Throws an ApiError `unreachable`. */
-  connect(): ApiClient
+  /** Finds the instance by flag, environment or instance.json, unless a URL is given. Throws an ApiError `unreachable`. */
+  connect(url?: string): ApiClient
   /** Opens a URL in the user's browser; returns false without one. `is_secret`: the URL signs in. */
   openUrl(url: string, options: { is_secret: boolean }): Promise<boolean>
   /** Asks on the terminal; undefined without input. `is_secret` turns off the echo; `has_lines`: input that is no terminal is read to its end. */

@@ -12,6 +12,7 @@ import { createLineWriter } from './line-writer.ts'
 import { openProcessIo } from './process-io.ts'
 import { startProgram } from './run-program.ts'
 import { serve } from './serve.ts'
+import { standby } from './standby.ts'
 
 /** The command `homeport`: binds the command line to this process. `homeport.mjs` runs its bundle. */
 const isTerminal = process.stdout.isTTY
@@ -19,7 +20,8 @@ const { has_colour, has_display } = detectTerminal(isTerminal)
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
 // `homeport logs app | head` closes the output early, which is not a failure. `serve` keeps running without a reader.
-if (process.argv[2] !== 'serve') process.stdout.on('error', () => process.exit(0))
+const isServer = process.argv[2] === 'serve' || process.argv[2] === 'standby'
+if (!isServer) process.stdout.on('error', () => process.exit(0))
 
 async function promptUser(question: string, isSecret: boolean): Promise<string | undefined> {
   const isTyped = isSecret && process.stdin.isTTY
@@ -79,8 +81,8 @@ process.exitCode = await runCommandLine(
     openIo: openProcessIo,
     signal: stop.signal,
   },
-  serve,
+  { serve, standby },
 )
 
 // Handles of an aborted command or a platform that did not stop in time would keep the process alive.
-if (stop.signal.aborted || process.argv[2] === 'serve') process.exit()
+if (stop.signal.aborted || isServer) process.exit()

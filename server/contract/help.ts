@@ -192,6 +192,7 @@ const checkHelpTopics: Record<string, HelpTopic> = {
   unknown: 'backups',
   sandbox: 'engine',
   swarm: 'cluster',
+  standby: 'cluster',
   toolchains: 'languages',
   disk: 'disk',
   database: 'trouble',

@@ -37,6 +37,7 @@ import { requestCaptureOperations } from './request-captures.ts'
 import { requestOperations } from './requests.ts'
 import { rollbackPlanOperations } from './rollbacks.ts'
 import { nodeOperations } from './nodes.ts'
+import { standbyOperations } from './standbys.ts'
 import { registryOperations } from './registries.ts'
 import { remoteOperations } from './remotes.ts'
 import { scopedTokenOperations, tokenOperations } from './tokens.ts'
@@ -91,6 +92,7 @@ export const allOperations = {
   ...serviceOperations,
   ...managedServiceOperations,
   ...nodeOperations,
+  ...standbyOperations,
   ...registryOperations,
   ...mailOperations,
   ...requestOperations,

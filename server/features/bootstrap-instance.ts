@@ -10,6 +10,16 @@ import { readSetting, writeSetting } from '../store/settings.ts'
 
 const keyCheckContext = { table: 'settings', column: 'value', row: 'key_check' }
 
+/** Whether a master key is the one of the `key_check` of a database. */
+export function isKeyOf(sealer: Sealer, key_check: string): boolean {
+  try {
+    sealer.unseal(keyCheckContext, Buffer.from(key_check, 'base64'))
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The identity of an instance: its owner, a token for this run, and the cookie name of this installation. */
 export interface InstanceIdentity {
   owner: UserRow

@@ -22,6 +22,7 @@ import type { Sealer } from '../store/sealer.ts'
 import type { LocalHttps } from '../tls/local-https.ts'
 import type { Store } from '../store/store.ts'
 import type { Backups } from '../maintenance/backup/backups.ts'
+import type { ReplicationSource } from '../maintenance/standby/replication-source.ts'
 import type { DiskManager } from '../maintenance/disk-usage.ts'
 import type { TraceReceiver } from '../tracing/trace-receiver.ts'
 import type { DomainVerifier } from './domain-verifier.ts'
@@ -90,6 +91,10 @@ export interface FeatureDeps {
   runtimes: Record<RuntimeName, Pick<Runtime, 'probe' | 'clearBuildCache' | 'nodes'>>
   /** The edges of other nodes of the cluster, by the id of the node. */
   nodeEdges: { listStatuses(): ReadonlyMap<string, NodeEdgeStatus> }
+  /** What standbys copy. */
+  replication: ReplicationSource
+  /** The data folder of the standby that takes over; null for none. */
+  findSuccessor(): string | null
   /** Cores of this machine. */
   cpus: number
   /** Receives uploads. */

@@ -28,6 +28,8 @@ export interface DoctorOptions {
   listUnknownApps(): Promise<{ project: string; deployment_id: string }[]>
   /** The edges of other nodes of the cluster. */
   nodeEdges(): NodeEdgeStatus[]
+  /** The lease of the cluster and its standbys. */
+  standbys(): DoctorCheck[]
   /** The database servers of projects. */
   databases(): Promise<DoctorCheck[]>
   /** Bought domains, and the own DNS server. */
@@ -54,6 +56,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorCheckWith
         ...options.publicNames(),
         ...(await checkRuntimeDetails(options)),
         ...checkNodeEdges(options.nodeEdges()),
+        ...options.standbys(),
         checkAppPorts(await options.listAppPorts()),
         ...checkUnknownApps(await options.listUnknownApps()),
         await checkDiskSpace(options.data_dir),
@@ -65,6 +68,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorCheckWith
         ...(await Promise.all(options.runtimes.map((runtime) => checkRuntime(runtime, options.default_runtime)))).flat(),
         ...(await checkRuntimeDetails(options)),
         ...checkNodeEdges(options.nodeEdges()),
+        ...options.standbys(),
         await checkGit(options),
         ...options.addresses.map(checkPort),
         ...(await options.localHttps()),

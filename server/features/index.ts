@@ -31,6 +31,7 @@ import { createMailHandlers } from './mail.ts'
 import { createManagedServiceHandlers } from './managed-services.ts'
 import { createMetricsHandlers } from './metrics.ts'
 import { createNodeHandlers } from './nodes.ts'
+import { createStandbyHandlers } from './standbys.ts'
 import { createNotificationHandlers } from './notifications.ts'
 import { createProjectMetricsHandlers } from './project-metrics.ts'
 import { createUnsavedFilesHandlers } from './unsaved-files.ts'
@@ -90,6 +91,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createVerificationHandlers(deps),
     ...createHttpsHandlers(deps),
     ...createNodeHandlers(deps),
+    ...createStandbyHandlers(deps),
     ...createRegistryHandlers(deps),
     ...createRemoteHandlers(deps),
     ...createRequestHandlers(deps),

@@ -5,11 +5,14 @@ import type { BackupOptions } from './backup/write-backup.ts'
 import { type Backups, createBackups } from './backup/backups.ts'
 import { createRestoreFinisher, type FinishRestoreOptions, type RebuildDeployment } from './restore/finish-restore.ts'
 import { createPeriodicJobs, type PeriodicJobs } from './periodic-jobs.ts'
+import { createReplicationSource, type ReplicationSource } from './standby/replication-source.ts'
 
 /** Maintenance of an instance: backups, hourly jobs, and the remaining steps of a restore. */
 export interface MaintenanceScheduler {
   backups: Backups
   jobs: PeriodicJobs
+  /** What standbys copy. */
+  replication: ReplicationSource
   /** Restores databases and volumes in a restored folder, before the apps start. */
   restoreDatabases(): Promise<void>
   /** Starts the hourly jobs after the deployment service has started. Returns notices for the user. */
@@ -26,11 +29,13 @@ export async function createMaintenanceScheduler(
   const backups = await createBackups(options)
   const jobs = createPeriodicJobs(options)
   const restoreFinisher = await createRestoreFinisher(options)
+  const replication = createReplicationSource(options)
   jobs.add('safe_copy', () => backups.createHourlyCopy())
   jobs.add('restored_databases', restoreFinisher.restoreDatabases)
   return {
     backups,
     jobs,
+    replication,
     restoreDatabases: () => restoreFinisher.restoreDatabases(timeoutSignal(options.clock, restoreTimeout_ms)),
     async start(rebuild) {
       jobs.start()
@@ -38,6 +43,7 @@ export async function createMaintenanceScheduler(
     },
     async close() {
       await jobs.close()
+      await replication.close()
       await backups.close()
     },
   }

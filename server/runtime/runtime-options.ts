@@ -51,6 +51,8 @@ export interface DockerOptions {
   listEdgeHosts?: ListEdgeHosts
   /** The registry from which the nodes of a swarm pull images, with an optional path. */
   registry?: string
+  /** Throws while this instance may not change the swarm. */
+  assertLeading?: () => void
   /** Keeps the secrets of a swarm, encrypted. */
   cluster_secrets?: SecretText
   /** Where the engine of each node of a swarm listens, as a template of the swarm for mounts; default `/var/run/docker.sock`. */

@@ -64,6 +64,10 @@ export function readDatabaseCopy<R>(path: string, read: (copy: DatabaseCopyReade
   }
 }
 
+/** A value of the settings in a copy, as JSON. */
+export const readCopiedSetting = (path: string, key: string): string | undefined =>
+  readDatabaseCopy(path, ({ all }) => all<{ value: string }>('SELECT value FROM settings WHERE key = ?', key)[0]?.value)
+
 /** The content of a database, as a backup describes it. */
 export function summarizeDatabaseCopy(path: string) {
   return readDatabaseCopy(path, ({ schemaVersion: schema_version, all }) => {
@@ -74,5 +78,26 @@ export function summarizeDatabaseCopy(path: string) {
     )
     const counts = { projects: projects.length, deployments: count('deployments'), env_vars: count('env_vars'), databases: count('databases') }
     return { schema_version, counts, projects, deployments }
+  })
+}
+
+/** A copy on another machine, with the write-ahead log of the instance next to it. */
+const withReplica = <R>(path: string, work: (raw: Sqlite.Database) => R): R => {
+  const raw = new Sqlite(path, { fileMustExist: true })
+  try {
+    return work(raw)
+  } finally {
+    raw.close()
+  }
+}
+
+/** Makes a copied file one whose log SQLite reads. */
+export const prepareReplica = (path: string): void => void withReplica(path, (raw) => raw.pragma('journal_mode = WAL'))
+
+/** Moves the log into the file. It is durable then. */
+export function checkpointReplica(path: string): void {
+  withReplica(path, (raw) => {
+    raw.pragma('synchronous = FULL')
+    raw.pragma('wal_checkpoint(TRUNCATE)')
   })
 }

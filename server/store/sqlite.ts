@@ -23,6 +23,10 @@ export interface SqliteDatabase {
   /** Incremented by every committed change. A value read at one count is valid while the count is unchanged, because there is no other writer. */
   dataVersion(): number
   readonly raw: Sqlite.Database
+  /** Moves the write-ahead log into the file, if no reader needs it. */
+  checkpoint(): void
+  /** See `WalManager`. A database in memory has no log. */
+  takeOverCheckpoints(checkpoint: () => void): Promise<() => void>
   /** After closing, all commits are in the database file itself. */
   close(): Promise<void>
 }
@@ -157,6 +161,8 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
       return result
     },
     readSync: (work) => work(tx),
+    checkpoint: () => void raw.pragma('wal_checkpoint(TRUNCATE)'),
+    takeOverCheckpoints: async (checkpoint) => (await walManager?.takeOverCheckpoints(checkpoint)) ?? (() => {}),
     async close() {
       await walManager?.close()
       statements.clear()

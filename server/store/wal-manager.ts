@@ -11,12 +11,16 @@ import type { Clock } from '../lib/clock.ts'
 export interface WalManager {
   /** Resolves once everything committed so far would survive a power failure. */
   sync(): Promise<void>
+  /** Runs `checkpoint` in the main thread instead, when one is due, until the returned function is called. */
+  takeOverCheckpoints(checkpoint: () => void): Promise<() => void>
   close(): Promise<void>
 }
 
 const checkpointInterval_ms = 2_000
 /** A write-ahead log of this size is checkpointed and starts again at its beginning. */
 const checkpointThreshold_bytes = 4 * 1024 * 1024
+/** In the main thread a checkpoint should be short. */
+const ownedCheckpointThreshold_bytes = 1024 * 1024
 
 export function createWalManager(path: string, clock: Clock): WalManager {
   const walPath = `${path}-wal`
@@ -24,6 +28,7 @@ export function createWalManager(path: string, clock: Clock): WalManager {
   let running: Promise<void> | undefined
   let next: Promise<void> | undefined
   let checkpoint: Promise<void> | undefined
+  let ownCheckpoint: (() => void) | undefined
   let isClosed = false
 
   const flush = async (): Promise<void> => {
@@ -49,7 +54,10 @@ export function createWalManager(path: string, clock: Clock): WalManager {
   const checkpointTimer = clock.setInterval(() => {
     if (checkpoint || isClosed) return
     checkpoint = stat(walPath)
-      .then(({ size }) => (size > checkpointThreshold_bytes && !isClosed ? runCheckpoint(path) : undefined))
+      .then(({ size }) => {
+        if (isClosed || size <= (ownCheckpoint ? ownedCheckpointThreshold_bytes : checkpointThreshold_bytes)) return undefined
+        return ownCheckpoint ? ownCheckpoint() : runCheckpoint(path)
+      })
       .catch(() => {})
       .finally(() => (checkpoint = undefined))
   }, checkpointInterval_ms)
@@ -57,6 +65,13 @@ export function createWalManager(path: string, clock: Clock): WalManager {
 
   return {
     sync,
+    async takeOverCheckpoints(run) {
+      ownCheckpoint = run
+      await checkpoint
+      return () => {
+        if (ownCheckpoint === run) ownCheckpoint = undefined
+      }
+    },
     async close() {
       isClosed = true
       checkpointTimer.cancel()

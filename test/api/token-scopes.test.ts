@@ -47,6 +47,7 @@ const expectedScopes: Record<TokenScope, string[]> = {
     createDeployHook deleteDeployHook
     listLogDrains createLogDrain updateLogDrain deleteLogDrain testLogDrain
     listNodes updateNode removeNode createJoinToken balanceNodes
+    listStandbys readChanges copyDatabase listReplicatedParts copyPart
   `),
 }
 /** Without a project in their path, and yet open to a token that is limited to one. */

@@ -7,6 +7,7 @@ import { clientCommands } from '../../server/cli/command-line.ts'
 import { type CliCommand, parseArguments } from '../../server/cli/command.ts'
 import { createHelpCommand } from '../../server/cli/help.ts'
 import { serve } from '../../server/cli/serve.ts'
+import { standby } from '../../server/cli/standby.ts'
 import { type CommandLine, commandLine, runCommand } from '../support/command.ts'
 import { createTempFolder, root } from '../support/instance-process.ts'
 import { makeRepository } from '../support/repository.ts'
@@ -140,7 +141,7 @@ const noAdvice = /^(--help|COMMAND|\$.*|begin|end|status|promotion|update)$/
 const prose = /^(again|and|frees|has|lists|says|sets|shows|signs|tells)$/
 
 test('every command in a message, help page or the README exists, options included', () => {
-  const commands: Record<string, CliCommand> = { serve, ...clientCommands, help: createHelpCommand({}, () => '') }
+  const commands: Record<string, CliCommand> = { serve, standby, ...clientCommands, help: createHelpCommand({}, () => '') }
   const files = ['server', 'main', 'renderer', 'resources/package'].flatMap((under) =>
     readdirSync(join(root, under), { recursive: true, encoding: 'utf8' }).map((name) => `${under}/${name}`),
   )

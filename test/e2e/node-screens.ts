@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test'
 import type { ClusterNode, NodeReplica } from '../../server/contract/nodes.ts'
+import type { Standby } from '../../server/contract/standbys.ts'
 import { waitForDialog } from './screen-actions.ts'
 import type { Screen } from './screen.ts'
 
@@ -82,6 +83,8 @@ async function answerNodes(page: Page): Promise<void> {
     ({ pathname }) => pathname === '/instance/nodes',
     (route) => route.fulfill({ json: { nodes } }),
   )
+  const standbys: Standby[] = [{ name: 'amsterdam-2', is_synced: true, behind_bytes: 0, seen_at: new Date().toISOString(), takes_over: true }]
+  await page.route('**/instance/standbys', (route) => route.fulfill({ json: { standbys } }))
   const registry = `10.0.0.1:5000@sha256:${'51f7c2a9'.repeat(8)}`
   await page.route('**/instance/nodes/join-token', (route) =>
     route.fulfill({ json: { address: '10.0.0.1:2377', token: 'SWMTKN-1-51f7k2w9x', registry } }),

@@ -78,6 +78,7 @@ async function startNode(program?: string): Promise<TestNode> {
   return {
     endpoint: {
       node: 'two',
+      epoch: 1,
       host: '127.0.0.1',
       port,
       tls: { ca: authority.certificate, cert: client.certificate, key: client.key, servername: 'homeport-edge' },
@@ -277,6 +278,28 @@ test('another apps domain restarts it, and a request in progress ends before it 
   held[0]?.end('late')
   expect(await answer).toMatchObject({ status: 200, text: 'late' })
   expect(await stopped).toEqual([0, null])
+})
+
+test('follows the platform that leads, and no earlier one, also after a restart', async () => {
+  const node = await startNode()
+  const refusals: string[] = []
+  const log = { ...silentLog, warn: (_event: string, fields?: Record<string, unknown>) => void refusals.push(String(fields?.error)) }
+  const waitForRefusal = (count: number) =>
+    until(() => refusals.filter((error) => error.includes('another instance that leads')).length === count || undefined, { what: 'a refusal' })
+  const app = await startCounter()
+  const later = await startPlatformEdge()
+  await later.setRoute(host, upstreamRoute(app.port))
+  const earlier = await startPlatformEdge({ log })
+  const first = await follow(earlier, node)
+  const second = await follow(later, { ...node, endpoint: { ...node.endpoint, epoch: 2 } })
+  await waitForRefusal(1)
+  second.release()
+  first.release()
+  await node.restart()
+  expect((await waitForAnswer(node)).status).toBe(200)
+  const third = earlier.addNode(node.endpoint, node.listeners)
+  await waitForRefusal(2)
+  expect(third.getStatus().is_connected).toBe(false)
 })
 
 test('the program of the package starts from its own files', async () => {

@@ -2,7 +2,7 @@
 # A real Swarm of N nodes on one Linux machine, apart from the machine's own Docker engine.
 #
 #   cluster.sh up [NODES=3] [MANAGERS=NODES]   idempotent; prints the sockets. 0 managers: engines without a swarm. cluster.sh down | status | reset
-#   cluster.sh node-kill N | node-disconnect N | node-reconnect N | node-start N | load IMAGE (of the machine's engine, onto node 1)
+#   cluster.sh node-kill N | node-disconnect N | node-reconnect N | node-start N | load IMAGE [N] (of the machine's engine, onto node N or 1)
 #
 # How: one network namespace for the "switch" (bridge + registry + test clients), one per node (eth0 = veth on that bridge).
 # Per node a containerd and a dockerd of its own: own data root, exec root, pid file, unix socket, cgroup parent.
@@ -163,7 +163,7 @@ case ${1:-} in
   node-start) ip netns exec $P-lan ip link set v$2 up; node_start $2; wait_for "d $2 version"; node_shut $2; say "node $2 answers" ;;
   node-disconnect) ip netns exec $P-lan ip link set v$2 down ;;
   node-reconnect) ip netns exec $P-lan ip link set v$2 up ;;
-  load) docker save "$2" | d 1 load >/dev/null; say "$2 is on node 1" ;;
+  load) docker save "$2" | d "${3:-1}" load >/dev/null; say "$2 is on node ${3:-1}" ;;
   status) d 1 node ls ;;
   *) sed -n 2,6p "$0"; exit 2 ;;
 esac

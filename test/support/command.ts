@@ -4,6 +4,7 @@ import { createApiClient } from '../../server/cli/client.ts'
 import { runCommandLine } from '../../server/cli/command-line.ts'
 import { startProgram } from '../../server/cli/run-program.ts'
 import { serve } from '../../server/cli/serve.ts'
+import { standby } from '../../server/cli/standby.ts'
 import { type Clock, systemClock } from '../../server/lib/clock.ts'
 import type { ProcessResult } from './instance-process.ts'
 
@@ -81,7 +82,7 @@ export async function runCommand(
         },
       signal,
     },
-    serve,
+    { serve, standby },
   )
   return { code, out, err, prompts }
 }

@@ -32,10 +32,15 @@ export interface RunningCommand {
   ended: Promise<ProcessResult>
 }
 
-/** Starts the command line in its own process. */
-export async function startHomeport(args: string[], cwd: string): Promise<RunningCommand> {
+/** Starts the command line in its own process, by another program if one is given. */
+export async function startHomeport(
+  args: string[],
+  cwd: string,
+  more: { env?: Record<string, string>; by?: string[] } = {},
+): Promise<RunningCommand> {
   const cli = await buildProgram('homeport')
-  const child = spawn(process.execPath, [cli, ...args], { cwd, env: cleanEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] })
+  const [program = '', ...words] = [...(more.by ?? []), process.execPath, cli, ...args]
+  const child = spawn(program, words, { cwd, env: cleanEnvironment(more.env), stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
   return { output: () => output, kill: (signal) => void child.kill(signal), ended: collectResult(child) }

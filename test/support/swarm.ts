@@ -14,10 +14,16 @@ export interface TestSwarm {
   node_socket: string
   /** The address of a node in the network between them. */
   address(node: number): string
+  /** The address of this machine in that network. */
+  machine_address: string
   /** A registry without TLS and credentials, as `host:port`. */
   registry: string
   /** The environment of docker commands for a node. */
   docker(node: number, args: string[]): Promise<string>
+  /** Loads an image of this machine onto a node. */
+  load(node: number, image: string): Promise<void>
+  /** What runs a program in the network of a node. */
+  inNetworkOf(node: number): string[]
   /** Runs a program in the network of a node. */
   runOn(node: number, args: string[]): Promise<string>
   run(command: 'node-kill' | 'node-start' | 'node-disconnect' | 'node-reconnect', node: number): Promise<void>
@@ -64,9 +70,15 @@ export async function startSwarm(nodes: number, managers = nodes, images = ['nod
     socket: (node) => join(base, `n${node}/docker.sock`),
     node_socket: join(base, '{{.Node.Hostname}}/docker.sock'),
     address: (node) => `10.97.${number}.10${node}`,
+    machine_address: `10.97.${number}.254`,
     registry: `10.97.${number}.1:5000`,
     docker: (node, args) => runProgram('docker', ['-H', `unix://${swarm.socket(node)}`, ...args]),
-    runOn: (node, args) => runProgram('nsenter', [`--net=/run/netns/${environment.SWARM_TEST_PREFIX}-n${node}`, ...args]),
+    load: async (node, image) => void (await runProgram('bash', [script, 'load', image, String(node)], environment)),
+    inNetworkOf: (node) => ['nsenter', `--net=/run/netns/${environment.SWARM_TEST_PREFIX}-n${node}`],
+    runOn(node, args) {
+      const [program = '', ...words] = swarm.inNetworkOf(node)
+      return runProgram(program, [...words, ...args])
+    },
     run: async (command, node) => void (await runProgram('bash', [script, command, String(node)], environment)),
     async remove() {
       await runProgram('bash', [script, 'down'], environment)
@@ -74,6 +86,6 @@ export async function startSwarm(nodes: number, managers = nodes, images = ['nod
     },
   }
   await runProgram('bash', [script, 'up', String(nodes), String(managers)], environment)
-  for (const image of images) await runProgram('bash', [script, 'load', image], environment)
+  for (const image of images) await swarm.load(1, image)
   return swarm
 }

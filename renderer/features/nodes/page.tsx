@@ -1,10 +1,12 @@
 import { Plus, Scale, Server } from 'lucide-react'
 import { useState } from 'react'
 import type { ClusterNode } from '../../../server/contract/nodes.ts'
-import { useBalanceNodes, useNodes } from '../../api/nodes.ts'
+import type { Standby } from '../../../server/contract/standbys.ts'
+import { useBalanceNodes, useNodes, useStandbys } from '../../api/nodes.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
+import { formatBytes } from '../../lib/format.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { OwnerPage } from '../instance/index.ts'
@@ -42,7 +44,10 @@ function Nodes() {
       {nodes && (
         <>
           <div className={styles.summary}>
-            <p className="text-muted">{summarize(nodes)}</p>
+            <div>
+              <p className="text-muted">{summarize(nodes)}</p>
+              <StandbyStates />
+            </div>
             <div className="row">
               <Button icon={Scale} busy={balance.isPending} onClick={() => balance.mutate({})}>
                 Balance
@@ -62,6 +67,20 @@ function Nodes() {
       {isAdding && <AddNodeDialog onClose={() => setAdding(false)} />}
     </>
   )
+}
+
+function StandbyStates() {
+  const { data: standbys = [] } = useStandbys()
+  return standbys.map((one) => (
+    <p key={one.name} className="text-muted">
+      {describeStandby(one)}
+    </p>
+  ))
+}
+
+function describeStandby({ name, is_synced, behind_bytes, takes_over }: Standby): string {
+  if (!is_synced) return `The standby on ${name} is ${formatBytes(behind_bytes)} behind.`
+  return `The standby on ${name} is in step${takes_over ? ', and leads if this instance stops responding' : ''}.`
 }
 
 function summarize(nodes: readonly ClusterNode[]): string {

@@ -8,11 +8,22 @@ import type { WorkerEvent, WorkerState } from '../workers/protocol.ts'
 import { createWorkerEdge } from '../workers/worker-edge.ts'
 import { readMessages, writeMessage } from './messages.ts'
 import { createNodeListeners } from './node-listeners.ts'
-import { lease_ms, renewalInterval_ms, upgradeProtocol, type NodeCommand, type NodeEvent, type NodeListeners, type NodeSettings } from './protocol.ts'
+import {
+  epochHeader,
+  lease_ms,
+  renewalInterval_ms,
+  upgradeProtocol,
+  type NodeCommand,
+  type NodeEvent,
+  type NodeListeners,
+  type NodeSettings,
+} from './protocol.ts'
 import { createReceivedSites } from './received-sites.ts'
 import { createStateFile } from './state-file.ts'
 
 interface KeptState {
+  /** Of the latest platform. */
+  epoch?: number
   listeners: NodeListeners | undefined
   state: WorkerState | undefined
   credentials: [host: string, credentials: { certificate: string; key: string }][]
@@ -44,6 +55,7 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
   const askedWakes = new Map<string, Extract<WorkerEvent, { type: 'wake' }>>()
   let missed: WorkerEvent[] = []
   let channel: Duplex | undefined
+  let epoch = 0
   let leaseUntil = -Infinity
   const renewals = new Map<number, number>()
   let renewalCount = 0
@@ -112,7 +124,7 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
   })
 
   const write = (state: WorkerState | undefined): Promise<void> => {
-    const kept: KeptState = { listeners: listeners.get(), state, credentials: [...credentials].slice(-maxKeptCredentials) }
+    const kept: KeptState = { epoch, listeners: listeners.get(), state, credentials: [...credentials].slice(-maxKeptCredentials) }
     return file.write(JSON.stringify(kept)).catch((error: unknown) => log('edge.state_not_saved', error))
   }
   const save = async (): Promise<void> => {
@@ -190,7 +202,9 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
     askedWakes.clear()
   }
 
-  function connect(socket: Duplex, head: Buffer): void {
+  function connect(socket: Duplex, head: Buffer, itsEpoch: number): void {
+    if (itsEpoch < epoch) return void socket.end('HTTP/1.1 409 Conflict\r\nconnection: close\r\n\r\n')
+    epoch = itsEpoch
     if (channel) disconnect(channel)
     channel = socket
     socket.on('error', () => {})
@@ -203,7 +217,8 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
 
   const kept = await file.read()
   if (kept !== undefined) {
-    const { listeners: wanted, state, credentials: known } = JSON.parse(kept) as KeptState
+    const { epoch: keptEpoch = 0, listeners: wanted, state, credentials: known } = JSON.parse(kept) as KeptState
+    epoch = keptEpoch
     for (const [host, one] of known) credentials.set(host, one)
     if (state) worker.handle({ type: 'start', state: localizeState(state) })
     if (wanted && state) listeners.set(wanted)
@@ -213,7 +228,7 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
     if (!sites.serve(incoming, outgoing)) outgoing.writeHead(404).end()
   })
   server.on('upgrade', (incoming, socket, head) => {
-    if (incoming.headers.upgrade === upgradeProtocol) connect(socket, head)
+    if (incoming.headers.upgrade === upgradeProtocol) connect(socket, head, Number(incoming.headers[epochHeader] ?? 0))
     else socket.destroy()
   })
   await new Promise<void>((resolve, reject) => {

@@ -8,7 +8,7 @@ import { isLoopback } from '../upstream/request-headers.ts'
 import type { WorkerCall, WorkerCommand, WorkerEvent, WorkerState } from '../workers/protocol.ts'
 import type { WorkerProcess } from '../workers/worker-process.ts'
 import { readMessages, writeMessage } from './messages.ts'
-import { lease_ms, upgradeProtocol, type NodeCommand, type NodeEvent, type NodeListeners } from './protocol.ts'
+import { epochHeader, lease_ms, upgradeProtocol, type NodeCommand, type NodeEvent, type NodeListeners } from './protocol.ts'
 import { nameSite, uploadSite } from './site-upload.ts'
 
 /** Where the edge of a node waits for the platform, and the certificates for it. */
@@ -17,6 +17,8 @@ export interface NodeEndpoint {
   node: string
   host: string
   port: number
+  /** Of the lease under which the platform leads. */
+  epoch: number
   /** PEM; each connection uses the current ones. `servername` is the name in the certificate of the edge. */
   tls: { ca: string; cert: string; key: string; servername: string }
 }
@@ -182,14 +184,18 @@ export function createNodeLink(options: {
         ...getAddress(),
         agent: false,
         timeout: connectTimeout_ms,
-        headers: { connection: 'upgrade', upgrade: upgradeProtocol },
+        headers: { connection: 'upgrade', upgrade: upgradeProtocol, [epochHeader]: String(endpoint.epoch) },
       })
       outgoing.on('upgrade', (_response, opened, head) => {
         opened.setTimeout(0).setKeepAlive(true, 1_000).setNoDelay(true)
         if (head.length > 0) opened.unshift(head)
         resolve(opened)
       })
-      outgoing.on('response', () => outgoing.destroy(new Error('It is not the edge of a node.')))
+      outgoing.on('response', (response) =>
+        outgoing.destroy(
+          new Error(response.statusCode === 409 ? 'It follows another instance that leads the cluster.' : 'It is not the edge of a node.'),
+        ),
+      )
       outgoing.on('timeout', () => outgoing.destroy(new Error('It did not answer in time.')))
       outgoing.on('error', reject)
       closing.signal.addEventListener('abort', () => outgoing.destroy(), { once: true })

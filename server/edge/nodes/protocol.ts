@@ -50,6 +50,8 @@ export const renewalInterval_ms = 1_000
 
 /** The name of the protocol in the request that opens the connection. */
 export const upgradeProtocol = 'homeport-edge'
+/** The header of that request with the epoch of the lease under which the platform leads; an edge follows no earlier one than it has seen. */
+export const epochHeader = 'x-homeport-epoch'
 /** A message with the routes of 10,000 projects has about 5 MB. */
 export const maxMessage_bytes = 64 * 2 ** 20
 

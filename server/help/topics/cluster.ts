@@ -43,6 +43,25 @@ export const clusterTopics: HelpArticle[] = [
       'It must be reached by all nodes, with TLS and a password. Sign in to it on the first node, as the user who runs Homeport; the nodes get these credentials with each service. Homeport removes nothing from it.',
       { run: 'docker login registry.example.com' },
       { run: 'HOMEPORT_REGISTRY=registry.example.com/apps npx homeport serve' },
+      { h: 'A standby of Homeport' },
+      'A second manager of the cluster can keep a copy of the instance, and lead when the first machine is gone. It needs the master key once, and a token of the owner. Start it with the options that `homeport serve` has on the first machine. It connects only to the API of the first machine and to the Docker engine of the second.',
+      {
+        steps: [
+          'On the first node, create a token: `npx homeport tokens create standby`. Copy `master.key` from its data folder to the second machine.',
+          'On the second machine, start the standby. The token is read from the environment.',
+        ],
+      },
+      { run: 'HOMEPORT_TOKEN=svc_TOKEN npx homeport standby --of http://10.0.0.1:4600 --key ./master.key --host 0.0.0.0 --runtime swarm' },
+      {
+        list: [
+          '*What is copied*: everything in the database of the instance, within a second, and uploads, sources and static sites of finished deployments, within ten. If the first machine is lost, changes of the last second can be lost with it. Not copied are logs, metrics, requests, traces, screenshots, backups, databases and volumes.',
+          '*When it leads*: if the first machine has not renewed its lease in the cluster for 16 seconds, and the copy is not older than a minute. `homeport standby promote` on the second machine makes it lead now; an instance that responds stops first.',
+          '*One leads at a time*: the lease is a record in the swarm itself. An instance that cannot renew it changes nothing after 12 seconds, and the edges of the nodes follow no earlier leader.',
+          '*Afterwards*, the first machine becomes the standby: `homeport standby --of URL --data NEW`, with a new folder. Let DNS or your load balancer name the second machine for the dashboard.',
+          'Use a registry of your own (below). That of Homeport is lost with its machine: apps continue, but a replica that moves to a node without its image needs a deployment first.',
+        ],
+      },
+      { run: 'npx homeport standby list', note: 'on the first machine: who follows, and how closely' },
       { h: 'What stays on one machine' },
       {
         list: [

@@ -1,6 +1,8 @@
+import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, open, readdir, readFile, readlink } from 'node:fs/promises'
 import { dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
+import { digestLine, trailerName } from './backup-format.ts'
 import type { TarEntry } from './tar-writer.ts'
 
 /** A file up to this size is read at once, so that its content is consistent. */
@@ -86,4 +88,39 @@ export async function syncToDisk(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const folder = await open(dirname(path), 'r')
   await folder.sync().finally(() => folder.close())
+}
+
+/** The entries, and after them a document with their count and digest. */
+export async function* digestEntries(
+  entries: AsyncIterable<TarEntry>,
+  createTrailer: (result: { entries: number; digest: string }) => object,
+  signal?: AbortSignal,
+): AsyncGenerator<TarEntry> {
+  const digest = createHash('sha256')
+  let count = 0
+  for await (const entry of entries) {
+    signal?.throwIfAborted()
+    count++
+    if (entry.kind !== 'file') {
+      digest.update(digestLine(entry.kind, entry.name, entry.kind === 'link' ? JSON.stringify(entry.target) : ''))
+      yield entry
+      continue
+    }
+    const checksum = createHash('sha256')
+    yield { ...entry, chunks: hashChunks(entry.chunks, checksum) }
+    digest.update(digestLine(entry.is_executable ? 'program' : 'file', entry.name, `${entry.size} ${checksum.digest('hex')}`))
+  }
+  yield createJsonEntry(trailerName, createTrailer({ entries: count, digest: digest.digest('hex') }))
+}
+
+async function* hashChunks(chunks: Extract<TarEntry, { kind: 'file' }>['chunks'], checksum: Hash): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    checksum.update(chunk)
+    yield chunk
+  }
+}
+
+export function createJsonEntry(name: string, value: object): TarEntry {
+  const bytes = Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
+  return { name, kind: 'file', is_executable: false, size: bytes.length, chunks: [bytes] }
 }

@@ -14,8 +14,6 @@ import {
   backupFormat,
   type BackupManifest,
   databasesFolder,
-  digestLine,
-  trailerName,
   manifestName,
   keyCheckColumn,
   keyCheckText,
@@ -25,7 +23,7 @@ import {
   storeFiles,
   volumesFolder,
 } from './backup-format.ts'
-import { fileEntry, folderEntries, listNames, syncToDisk } from './backup-entries.ts'
+import { createJsonEntry, digestEntries, fileEntry, folderEntries, listNames, syncToDisk } from './backup-entries.ts'
 import { type TarEntry, writeTar } from './tar-writer.ts'
 
 /** The source of dumps of live databases; `sql` throws when it is read and the database is unavailable. */
@@ -101,8 +99,6 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
     ['volume-snapshots'],
   ]
 
-  const digest = createHash('sha256')
-  let entries = 0
   async function* listEntries(): AsyncGenerator<TarEntry> {
     yield createJsonEntry(manifestName, manifest)
     for (const { name } of parts) yield await fileEntry(join(staging, name), name, note)
@@ -112,30 +108,12 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
       else for (const name of await listNames(join(data_dir, ...folder))) if (name !== 'tmp') yield* bundleEntries(data_dir, folder, name, note)
     }
   }
-  async function* digestEntries(): AsyncGenerator<TarEntry> {
-    for await (const entry of listEntries()) {
-      signal.throwIfAborted()
-      entries++
-      if (entry.kind !== 'file') {
-        digest.update(digestLine(entry.kind, entry.name, entry.kind === 'link' ? JSON.stringify(entry.target) : ''))
-        yield entry
-        continue
-      }
-      const checksum = createHash('sha256')
-      yield { ...entry, chunks: hashChunks(entry.chunks, checksum) }
-      digest.update(digestLine(entry.is_executable ? 'program' : 'file', entry.name, `${entry.size} ${checksum.digest('hex')}`))
-    }
+  const createTrailer = ({ entries, digest }: { entries: number; digest: string }): BackupTrailer => {
     if (changedFiles.length > maxListedChanges) left_out.push(`${changedFiles.length - maxListedChanges} more files of running apps.`)
-    const value = digest.digest('hex')
-    yield createJsonEntry(trailerName, {
-      entries,
-      digest: value,
-      seal: toBase64(sealer.seal(sealColumn(created_at), value)),
-      left_out,
-    } satisfies BackupTrailer)
+    return { entries, digest, seal: toBase64(sealer.seal(sealColumn(created_at), digest)), left_out }
   }
   await pipeline(
-    writeTar(digestEntries(), clock.now()),
+    writeTar(digestEntries(listEntries(), createTrailer, signal), clock.now()),
     createGzip({ level: 1, chunkSize: 64 * 1024 }),
     createWriteStream(file, { flags: 'wx', mode: 0o600 }),
     { signal },
@@ -185,21 +163,6 @@ async function describePart(path: string, name: string): Promise<BackupManifest[
     bytes += chunk.length
   }
   return { name, bytes, sha256: checksum.digest('hex') }
-}
-
-async function* hashChunks(
-  chunks: Extract<TarEntry, { kind: 'file' }>['chunks'],
-  checksum: ReturnType<typeof createHash>,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    checksum.update(chunk)
-    yield chunk
-  }
-}
-
-function createJsonEntry(name: string, value: object): TarEntry {
-  const bytes = Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
-  return { name, kind: 'file', is_executable: false, size: bytes.length, chunks: [bytes] }
 }
 
 const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')

@@ -51,7 +51,19 @@ export interface DockerEngine {
   options: RuntimeOptions
 }
 
-export type DockerRole = 'agent' | 'edge' | 'registry' | 'app' | 'build' | 'image' | 'dependencies' | 'cache' | 'network' | 'volume' | 'database'
+export type DockerRole =
+  | 'agent'
+  | 'edge'
+  | 'lease'
+  | 'registry'
+  | 'app'
+  | 'build'
+  | 'image'
+  | 'dependencies'
+  | 'cache'
+  | 'network'
+  | 'volume'
+  | 'database'
 
 export function createDockerEngine(options: RuntimeOptions): DockerEngine {
   const shortId =

@@ -39,6 +39,7 @@ export function createClusterEngine(engine: DockerEngine): DockerEngine {
     getDatabaseNetworkName: (projectId) => cluster.createName('databases', projectId),
     connectToDatabase: (container, projectId) => connectToDatabase(cluster, container, projectId),
     async connection() {
+      engine.options.docker?.assertLeading?.()
       const { swarm, ...found } = await requireManager(engine)
       return { ...found, swarm, hasDirectNetwork: false, publish_host: swarm.node_address }
     },

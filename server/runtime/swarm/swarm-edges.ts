@@ -29,7 +29,7 @@ export function createSwarmEdges(engine: DockerEngine, deps: { images: SharedIma
   const labels = { 'homeport.role': 'edge' }
   let client: { tls: NodeEdgeEndpoint['tls']; until: number } | undefined
 
-  const nameOf = (nodeId: string): string => engine.createName('edge', nodeId.slice(0, 12))
+  const nameOf = (nodeId: string): string => createEdgeName(engine, nodeId)
 
   const ensureConfig = async (docker: Docker, program: EdgeProgram): Promise<{ ConfigID: string; ConfigName: string }> => {
     const data = gzipSync(JSON.stringify(program.files)).toString('base64')
@@ -115,6 +115,16 @@ export function createSwarmEdges(engine: DockerEngine, deps: { images: SharedIma
     },
   }
 }
+
+/** Stops the edge of this node, whose ports Homeport is about to use itself. */
+export async function removeOwnEdge(engine: DockerEngine): Promise<void> {
+  const { docker, swarm } = await requireManager(engine)
+  const name = createEdgeName(engine, swarm.node_id)
+  const services = await docker.listServices({ filters: JSON.stringify({ name: [name] }) })
+  for (const { ID, Spec } of services) if (Spec?.Name === name) await docker.getService(ID).remove()
+}
+
+const createEdgeName = (engine: DockerEngine, nodeId: string): string => engine.createName('edge', nodeId.slice(0, 12))
 
 /** The same after a renewal, so that an edge can read what it has kept. */
 const createStateKey = (authorityKey: string, nodeId: string): string =>

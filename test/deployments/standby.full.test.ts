@@ -1,0 +1,195 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ClusterNode } from '../../server/contract/nodes.ts'
+import type { Standby } from '../../server/contract/standbys.ts'
+import { type InstanceFile, readInstanceFile } from '../../server/lib/instance-file.ts'
+import { type RunningCommand, startHomeport } from '../support/instance-process.ts'
+import { type Client, createClient, startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { makeRepository } from '../support/repository.ts'
+import { requires } from '../support/requirements.ts'
+import { startSwarm, type TestSwarm } from '../support/swarm.ts'
+import { until } from '../support/until.ts'
+
+/* A standby on the second manager of three takes the place of the platform, which manages the first. Visitors come to the edge of the third. */
+
+describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
+  let swarm: TestSwarm
+  let platform: TestPlatform
+  let standby: RunningCommand
+  const folders: string[] = []
+  const app = makeRepository({
+    'package.json': JSON.stringify({ private: true, scripts: { start: 'node server.js' } }),
+    'server.js': `require('node:http').createServer((request, response) => response.end(require('node:os').hostname())).listen(process.env.PORT, process.env.HOST)`,
+  })
+  const site = makeRepository({ 'index.html': 'a static site' })
+
+  const newFolder = () => {
+    const folder = mkdtempSync(join(tmpdir(), 'homeport-standby-'))
+    folders.push(folder)
+    return folder
+  }
+  const portOf = (url: string) => Number(new URL(url).port)
+
+  beforeAll(async () => {
+    swarm = await startSwarm(3)
+    // That of a build.
+    await swarm.load(2, 'node:24-bookworm-slim')
+    platform = await startTestPlatform({
+      runtime: 'swarm',
+      host: '0.0.0.0',
+      edge_workers: 1,
+      docker_candidates: [`unix://${swarm.socket(1)}`],
+      node_socket: swarm.node_socket,
+      registry: swarm.registry,
+    })
+    for (const [slug, url] of [
+      ['three', app.url],
+      ['site', site.url],
+    ] as const) {
+      await platform.createProject({ slug, repo_url: url })
+      await platform.api('PATCH', `/instance/projects/${slug}/settings`, { replicas: slug === 'site' ? 1 : 3 })
+      expect(await platform.waitForEnd(slug, (await platform.deploy(slug)).id)).toMatchObject({ status: 'ready' })
+    }
+  }, 300_000)
+  afterAll(async () => {
+    standby?.kill('SIGKILL')
+    process.kill(platform.pid, 'SIGCONT')
+    await platform.kill()
+    await swarm.remove()
+    app.remove()
+    site.remove()
+    for (const folder of [platform.data_dir, ...folders]) rmSync(folder, { recursive: true, force: true })
+  }, 120_000)
+
+  /** `homeport standby` in the network of a node, at the ports of the platform. */
+  const startStandby = async (node: number, data_dir: string, of: { url: string; token: string; data_dir: string }) => {
+    copyFileSync(join(of.data_dir, 'master.key'), join(data_dir, 'copied.key'))
+    const { edge_url, edge_https_url } = platform.handle.instance
+    const ports = ['--port', '4600', '--edge-port', String(portOf(edge_url)), '--edge-https-port', String(portOf(edge_https_url ?? ''))]
+    return startHomeport(
+      [
+        'standby',
+        '--of',
+        of.url,
+        '--key',
+        join(data_dir, 'copied.key'),
+        '--data',
+        data_dir,
+        '--host',
+        '0.0.0.0',
+        ...ports,
+        '--edge-workers',
+        '1',
+        '--runtime',
+        'swarm',
+        '--no-open',
+      ],
+      data_dir,
+      {
+        by: swarm.inNetworkOf(node),
+        env: { DOCKER_HOST: `unix://${swarm.socket(node)}`, HOMEPORT_REGISTRY: swarm.registry, HOMEPORT_TOKEN: of.token },
+      },
+    )
+  }
+  const waitForStandby = (client: Client) =>
+    until(
+      async () => {
+        const { standbys } = (await client.api<{ standbys: Standby[] }>('GET', '/instance/standbys')).body
+        expect(standbys, standby.output()).toEqual([expect.objectContaining({ is_synced: true, takes_over: true })])
+        return true
+      },
+      { what: 'a standby that can take over' },
+    )
+  /** The platform that a standby has become, seen from outside of its node. */
+  const waitForLeader = async (node: number, data_dir: string) => {
+    const readInstance = () => {
+      const found = readInstanceFile(data_dir)
+      if (found) return found
+      throw new Error(standby.output())
+    }
+    const instance = await until(readInstance, { what: 'a standby that leads' })
+    const outside = (url: string) => url.replace(/127\.0\.0\.1|localhost/, swarm.address(node))
+    return { instance: { ...instance, api_url: outside(instance.api_url), edge_url: outside(instance.edge_url) } satisfies InstanceFile }
+  }
+  const getAt = (node: number, slug: string) =>
+    new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const port = portOf(platform.handle.instance.edge_url)
+      const outgoing = request({ host: swarm.address(node), port, agent: false, headers: { host: `${slug}.localhost` } }, (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (part: string) => (text += part))
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+        response.on('error', reject)
+      })
+      outgoing.on('error', reject)
+      outgoing.end()
+    })
+  /** What fails of the GETs at the edge of the third node during the work. */
+  const failuresDuring = async (work: () => Promise<void>) => {
+    const failures: string[] = []
+    let isDone = false
+    let sent = 0
+    let slowest_ms = 0
+    const clients = ['three', 'site', 'three', 'site'].map(async (slug) => {
+      while (!isDone) {
+        const began = performance.now()
+        const { status, text } = await getAt(3, slug).catch((error: unknown) => ({ status: 0, text: String(error) }))
+        sent++
+        slowest_ms = Math.max(slowest_ms, performance.now() - began)
+        if (status !== 200) failures.push(`${slug} ${status} ${text.slice(0, 100)}`)
+      }
+    })
+    await work().finally(() => (isDone = true))
+    await Promise.all(clients)
+    console.log(`${sent} requests through the edge of a node, slowest ${Math.round(slowest_ms)} ms`)
+    return failures
+  }
+  const waitForEdge = async (client: Client, node: number) =>
+    until(
+      async () => {
+        const { nodes } = (await client.api<{ nodes: ClusterNode[] }>('GET', '/instance/nodes')).body
+        return nodes[node - 1]?.edge === 'serving' || undefined
+      },
+      { what: `an edge on node ${node} that follows` },
+    )
+  const listServices = async () =>
+    (await swarm.docker(3, ['service', 'ls', '--filter', 'label=homeport.role=app', '--format', '{{.Name}} {{.Replicas}}'])).trim().split('\n').sort()
+
+  test('takes over from a platform that is suspended, which changes nothing when it goes on', async () => {
+    await waitForEdge(platform, 3)
+    const data_dir = newFolder()
+    standby = await startStandby(2, data_dir, {
+      url: `http://${swarm.machine_address}:${portOf(platform.handle.api_url)}`,
+      token: platform.handle.instance.token,
+      data_dir: platform.data_dir,
+    })
+    await waitForStandby(platform)
+    const before = await listServices()
+
+    let leader: Client | undefined
+    const failures = await failuresDuring(async () => {
+      process.kill(platform.pid, 'SIGSTOP')
+      const suspended_at = Date.now()
+      const { instance } = await waitForLeader(2, data_dir)
+      console.log(`the standby leads after ${((Date.now() - suspended_at) / 1000).toFixed(1)} s`)
+      leader = createClient(instance)
+      const deployed = await leader.waitForEnd('three', (await leader.deploy('three')).id)
+      expect(deployed.status, deployed.build_log).toBe('ready')
+      await waitForEdge(leader, 3)
+    })
+    expect(failures).toEqual([])
+
+    const services = await listServices()
+    expect(services).toHaveLength(before.length)
+    process.kill(platform.pid, 'SIGCONT')
+    // Before any of its timers has run.
+    expect((await platform.api('POST', '/v1/projects/three/deploy')).status).toBe(503)
+    await until(() => platform.log.some((line) => line.includes('"lease_lost"')) || undefined, { what: 'the lease that was lost' })
+    expect((await platform.api('POST', '/v1/projects', { name: 'late' })).status).toBe(503)
+    expect((await platform.api('GET', '/v1/projects')).status).toBe(200)
+    expect(await listServices()).toEqual(services)
+    await waitForEdge(leader!, 3)
+  })
+})
