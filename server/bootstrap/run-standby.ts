@@ -8,8 +8,15 @@ import { probePort } from '../lib/free-port.ts'
 import { isProcessAlive, readInstanceFile } from '../lib/instance-file.ts'
 import type { Log } from '../lib/log.ts'
 import { promotionFile } from '../lib/standby-files.ts'
-import { awaitLease } from '../maintenance/standby/lease.ts'
-import { followPrimary, openStandbyState, type Primary, removeStandbyState, StandbyError } from '../maintenance/standby/follow-primary.ts'
+import { awaitLease, resignAsStandby } from '../maintenance/standby/lease.ts'
+import {
+  followPrimary,
+  hasInstance,
+  openStandbyState,
+  type Primary,
+  removeStandbyState,
+  StandbyError,
+} from '../maintenance/standby/follow-primary.ts'
 import { promoteReplica } from '../maintenance/standby/promote-replica.ts'
 import type { PlatformOptions } from '../options.ts'
 import { DataFolderInUseError, type PlatformHost } from '../platform.ts'
@@ -20,7 +27,7 @@ import { readCopiedSetting } from '../store/database-copy.ts'
 import { createSealer } from '../store/sealer.ts'
 import { lockDataFolder } from '../store/data-folder-lock.ts'
 import { createDataFolder } from '../store/private-file.ts'
-import { createLeaseStore, openLeaseMemory } from './start-lease.ts'
+import { createLeaseStore, hasLeaseMemory, openLeaseMemory } from './start-lease.ts'
 import { createDockerOptions } from './start-runtimes.ts'
 
 /** A copy that is older is not that of the instance that stopped responding, and leads only if a person wants it to. */
@@ -51,6 +58,8 @@ export async function runStandby(options: PlatformOptions, host: Pick<PlatformHo
   const ending = new AbortController()
   const either = AbortSignal.any([signal, ending.signal])
   try {
+    // A service that starts this command again after it has led: the lease says whether it still does.
+    if ((await hasInstance(data_dir)) && hasLeaseMemory(data_dir)) return
     const state = await openStandbyState(data_dir, run.url)
     const { holder } = await openLeaseMemory(data_dir)
     const isFirstSync = Promise.withResolvers<void>()
@@ -82,8 +91,14 @@ export async function runStandby(options: PlatformOptions, host: Pick<PlatformHo
     })
     const isAsked = () => existsSync(join(data_dir, promotionFile))
     const isReady = () => isAsked() || (state.synced_at !== null && clock.now() - Date.parse(state.synced_at) < maxAge_ms)
-    const leading = awaitLease({ store: createLeaseStore(engine), holder, name: hostname(), clock, log, signal: either, isReady, isAsked })
-    const taken = await Promise.race([leading, following.then(() => leading)])
+    const store = createLeaseStore(engine)
+    const leading = awaitLease({ store, holder, name: hostname(), clock, log, signal: either, isReady, isAsked })
+    const taken = await Promise.race([leading, following.then(() => leading)]).catch(async (error: unknown) => {
+      ending.abort()
+      await leading.catch(() => {})
+      await resignAsStandby(store, holder).catch((cause: unknown) => log.warn('standby_not_resigned', { error: cause }))
+      throw error
+    })
     log.warn('standby_leads', { epoch: taken.epoch, of: run.url, synced_at: state.synced_at })
     ending.abort()
     await following

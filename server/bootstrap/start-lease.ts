@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -31,6 +32,9 @@ export async function openLeaseMemory(data_dir: string): Promise<LeaseMemory & {
       : (JSON.parse(text) as LeaseFile)
   return { holder, had_standby, remember: async (hasStandby) => void (await write({ holder, had_standby: hasStandby })) }
 }
+
+/** Whether a data folder has led a swarm, or followed one that does. */
+export const hasLeaseMemory = (data_dir: string): boolean => existsSync(join(data_dir, fileName))
 
 /** The record of who leads a swarm. */
 export const createLeaseStore = (docker: DockerEngine) => createSwarmRecord<LeaseRecord>(docker)

@@ -67,7 +67,7 @@ async function follow(context: CommandContext, url: string): Promise<number> {
     terminal.err(error.message)
     return exitCodes.usage
   }
-  terminal.err(`This machine leads now, and ${url} no longer does.`)
+  terminal.err('This machine leads.')
   return runPlatform(context, options, log)
 }
 

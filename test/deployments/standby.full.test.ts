@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { DoctorCheck } from '../../server/contract/instance.ts'
 import type { ClusterNode } from '../../server/contract/nodes.ts'
 import type { Standby } from '../../server/contract/standbys.ts'
 import { type InstanceFile, readInstanceFile } from '../../server/lib/instance-file.ts'
@@ -18,7 +19,9 @@ import { until } from '../support/until.ts'
 describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
   let swarm: TestSwarm
   let platform: TestPlatform
+  /** The latest standby, which may lead by now. */
   let standby: RunningCommand
+  let leader: Client & { instance: InstanceFile; data_dir: string }
   const folders: string[] = []
   const app = makeRepository({
     'package.json': JSON.stringify({ private: true, scripts: { start: 'node server.js' } }),
@@ -36,7 +39,7 @@ describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
   beforeAll(async () => {
     swarm = await startSwarm(3)
     // That of a build.
-    await swarm.load(2, 'node:24-bookworm-slim')
+    for (const node of [2, 3]) await swarm.load(node, 'node:24-bookworm-slim')
     platform = await startTestPlatform({
       runtime: 'swarm',
       host: '0.0.0.0',
@@ -155,7 +158,10 @@ describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
       { what: `an edge on node ${node} that follows` },
     )
   const listServices = async () =>
-    (await swarm.docker(3, ['service', 'ls', '--filter', 'label=homeport.role=app', '--format', '{{.Name}} {{.Replicas}}'])).trim().split('\n').sort()
+    (await swarm.docker(3, ['service', 'ls', '--filter', 'label=homeport.role=replica', '--format', '{{.Name}} {{.Replicas}}']))
+      .trim()
+      .split('\n')
+      .sort()
 
   test('takes over from a platform that is suspended, which changes nothing when it goes on', async () => {
     await waitForEdge(platform, 3)
@@ -166,23 +172,23 @@ describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
       data_dir: platform.data_dir,
     })
     await waitForStandby(platform)
-    const before = await listServices()
+    expect(await listServices()).toHaveLength(3)
 
-    let leader: Client | undefined
     const failures = await failuresDuring(async () => {
       process.kill(platform.pid, 'SIGSTOP')
       const suspended_at = Date.now()
       const { instance } = await waitForLeader(2, data_dir)
       console.log(`the standby leads after ${((Date.now() - suspended_at) / 1000).toFixed(1)} s`)
-      leader = createClient(instance)
+      leader = { ...createClient(instance), instance, data_dir }
       const deployed = await leader.waitForEnd('three', (await leader.deploy('three')).id)
       expect(deployed.status, deployed.build_log).toBe('ready')
       await waitForEdge(leader, 3)
     })
     expect(failures).toEqual([])
 
-    const services = await listServices()
-    expect(services).toHaveLength(before.length)
+    const services = await until(async () => ((await listServices()).length === 3 ? listServices() : undefined), {
+      what: 'the replicas of one deployment',
+    })
     process.kill(platform.pid, 'SIGCONT')
     // Before any of its timers has run.
     expect((await platform.api('POST', '/v1/projects/three/deploy')).status).toBe(503)
@@ -190,6 +196,29 @@ describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
     expect((await platform.api('POST', '/v1/projects', { name: 'late' })).status).toBe(503)
     expect((await platform.api('GET', '/v1/projects')).status).toBe(200)
     expect(await listServices()).toEqual(services)
-    await waitForEdge(leader!, 3)
+    await waitForEdge(leader, 3)
+  })
+
+  test('with an older copy, stops nothing that it does not know', async () => {
+    const previous = standby
+    const data_dir = newFolder()
+    standby = await startStandby(3, data_dir, { url: leader.instance.api_url, token: leader.instance.token, data_dir: leader.data_dir })
+    await waitForStandby(leader)
+    standby.kill('SIGSTOP')
+    await leader.createProject({ slug: 'newer', repo_url: app.url })
+    const { id, status, build_log } = await leader.waitForEnd('newer', (await leader.deploy('newer')).id)
+    expect(status, build_log).toBe('ready')
+    const services = await listServices()
+    previous.kill('SIGKILL')
+    await previous.ended
+    standby.kill('SIGCONT')
+
+    const { instance } = await waitForLeader(3, data_dir)
+    const next = createClient(instance)
+    const deployed = await next.waitForEnd('site', (await next.deploy('site')).id)
+    expect(deployed.status, deployed.build_log).toBe('ready')
+    const { checks } = (await next.api<{ checks: DoctorCheck[] }>('GET', '/instance/doctor')).body
+    expect(checks).toContainEqual(expect.objectContaining({ name: 'unknown apps', message: expect.stringContaining(id) as unknown }))
+    expect(await listServices()).toEqual(services)
   })
 })

@@ -6,6 +6,7 @@ import {
   type Lease,
   type LeaseRecord,
   type LeaseStore,
+  resignAsStandby,
   LeaseTakenError,
   takeover_ms,
   trust_ms,
@@ -146,6 +147,10 @@ describe('the lease of a cluster', () => {
     expect(standby.taken).toBeUndefined()
     await two.clock.advance(2_000)
     expect(standby.taken).toMatchObject({ holder: 'two', epoch: 2 })
+    // One that crashed before it led goes on.
+    const again = createMachine(cluster, 'two').follow()
+    await settle()
+    expect(again.taken).toMatchObject({ holder: 'two', epoch: 2 })
     // The first was suspended: it notices before its timers run.
     await one.clock.jump(takeover_ms + 5_000)
     expect(lease.isHeld()).toBe(false)
@@ -165,6 +170,24 @@ describe('the lease of a cluster', () => {
     const second = unseen.follow()
     await unseen.clock.advance(5 * takeover_ms)
     expect([first.taken, second.taken]).toEqual([undefined, undefined])
+    expect(lease.isHeld()).toBe(true)
+    await lease.close()
+  })
+
+  test('a standby that stops resigns, and then the leader leads without a quorum again', async () => {
+    const cluster = createCluster()
+    const one = createMachine(cluster, 'one')
+    const two = createMachine(cluster, 'two')
+    const lease = one.lead()
+    await lease.start()
+    const standby = two.follow()
+    await settle()
+    await one.clock.advance(3_000)
+    standby.stop()
+    await resignAsStandby(two.store, 'two')
+    await one.clock.advance(3_000)
+    one.store.isCut = true
+    await one.clock.advance(2 * trust_ms)
     expect(lease.isHeld()).toBe(true)
     await lease.close()
   })

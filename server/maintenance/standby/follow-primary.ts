@@ -45,10 +45,14 @@ async function readStandbyState(data_dir: string): Promise<StandbyState | undefi
 /** The state of a folder that follows an instance. Throws for the folder of an instance. */
 export async function openStandbyState(data_dir: string, url: string): Promise<StandbyState> {
   const state = await readStandbyState(data_dir)
-  if (!state && existsSync(join(data_dir, mainDatabaseFile)))
+  if (await hasInstance(data_dir))
     throw new StandbyError(`${data_dir} has the data of an instance, which a standby would replace. Choose an empty folder with --data.`)
   return { of: url, instance_id: state?.instance_id ?? null, synced_at: state?.synced_at ?? null, parts: state?.parts ?? {} }
 }
+
+/** Whether a folder has an instance, which a standby would replace. */
+export const hasInstance = async (data_dir: string): Promise<boolean> =>
+  existsSync(join(data_dir, mainDatabaseFile)) && !(await readStandbyState(data_dir))
 
 /** Throws if a folder belongs to a standby, because its data are those of the instance that it follows. */
 export async function assertNoStandby(data_dir: string): Promise<void> {

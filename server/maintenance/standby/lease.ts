@@ -177,6 +177,8 @@ export async function awaitLease(options: LeaseOptions & { signal: AbortSignal; 
     const found = await store.read()
     if (!found) return undefined
     const { record, version } = found
+    // It ended after it had taken the lease.
+    if (record.holder === holder) return record
     const key = [record.holder, record.epoch, record.renewal].join(' ')
     if (seen?.key !== key) seen = { key, since: readTimes(clock) }
     if (!isReady()) return undefined
@@ -210,6 +212,15 @@ export async function awaitLease(options: LeaseOptions & { signal: AbortSignal; 
       isFailing = true
     }
     await sleep(clock, watchInterval_ms, signal)
+  }
+}
+
+/** A standby that stops says so, because a leader with a standby stops when it cannot renew. */
+export async function resignAsStandby(store: LeaseStore, holder: string): Promise<void> {
+  for (;;) {
+    const found = await store.read()
+    if (found?.record.standby !== holder) return
+    if (await store.replace(found.version, { ...found.record, standby: null, is_standby_known: false, is_handover: false })) return
   }
 }
 
