@@ -11,45 +11,55 @@ export function createNodeListeners(options: {
   onChange(problem: string | null): void
 }) {
   let current: NodeListeners | undefined
-  let servers: Server[] = []
+  /** By address, port and protocol. */
+  const servers = new Map<string, Server>()
+  let applying: Promise<void> = Promise.resolve()
   let retry: NodeJS.Timeout | undefined
 
-  const listen = async (address: string, port: number, is_secure: boolean): Promise<string | null> => {
+  /** Why it does not listen; null if it does. */
+  const listen = async (key: string, address: string, port: number, is_secure: boolean): Promise<string | null> => {
+    if (servers.has(key)) return null
     const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }, (socket) =>
       options.accept(socket, { listener: 0, is_secure, network: null }),
     )
     const found = await tryListen(server, address, port).catch((error: Error) => error)
     if (typeof found !== 'number') return found?.message ?? `Port ${port} is in use.`
     server.on('error', () => {})
-    servers.push(server)
+    servers.set(key, server)
     return null
   }
-  const closeAll = async (): Promise<void> => {
+  /** Closes what is not wanted any more and opens what is missing. The rest is left as it is, with the connections that wait there. */
+  const apply = async (): Promise<void> => {
     clearTimeout(retry)
-    const closing = servers
-    servers = []
-    await Promise.all(closing.map((server) => new Promise((resolve) => server.close(resolve))))
-  }
-  const open = async (wanted: NodeListeners): Promise<void> => {
-    for (const server of servers) server.close()
-    servers = []
-    const problems = [await listen(wanted.address, wanted.port, false), await listen(wanted.address, wanted.https_port, true)]
+    const wanted = current && listPorts(current)
+    const closing = [...servers].filter(([key]) => !wanted?.some((one) => one.key === key))
+    for (const [key] of closing) servers.delete(key)
+    const closed = Promise.all(closing.map(([, server]) => new Promise((resolve) => server.close(resolve))))
+    if (!wanted) return void (await closed)
+    const problems: (string | null)[] = []
+    for (const { key, address, port, is_secure } of wanted) problems.push(await listen(key, address, port, is_secure))
     const problem = problems.find((one) => one !== null) ?? null
     options.onChange(problem)
-    if (problem !== null && current === wanted) retry = setTimeout(() => void open(wanted), retry_ms)
+    if (problem !== null) retry = setTimeout(schedule, retry_ms)
   }
+  const schedule = (): Promise<void> => (applying = applying.then(apply))
 
   return {
     get: (): NodeListeners | undefined => current,
     set(wanted: NodeListeners): void {
       if (JSON.stringify(wanted) === JSON.stringify(current)) return
       current = wanted
-      clearTimeout(retry)
-      void open(wanted)
+      void schedule()
     },
     close(): Promise<void> {
       current = undefined
-      return closeAll()
+      return schedule()
     },
   }
 }
+
+const listPorts = ({ address, port, https_port }: NodeListeners) =>
+  [
+    { address, port, is_secure: false },
+    { address, port: https_port, is_secure: true },
+  ].map((one) => ({ ...one, key: JSON.stringify(one) }))
