@@ -12,12 +12,12 @@ import type { IdempotencyStore } from '../features/idempotency-store.ts'
 import { createPurgeTokenLookup } from '../features/cache-purge.ts'
 import { createRemoteForwarder } from '../features/remotes.ts'
 import { createPasswordSignIn } from '../features/password-sign-in.ts'
-import { Problem } from '../contract/errors.ts'
 import type { Lease } from '../maintenance/standby/lease.ts'
 import { createApiServer, type ApiServerOptions } from '../api/server.ts'
 import { describeListenError } from '../lib/listen-error.ts'
 import { verifyPassword } from '../lib/password.ts'
 import { formatHostForUrl } from '../platform.ts'
+import { assertWritable } from './start-lease.ts'
 import type { PlatformContext } from './context.ts'
 import type { PlatformLan } from './create-lan.ts'
 import { canRead } from '../store/store.ts'
@@ -42,16 +42,18 @@ export async function startApi(context: PlatformContext, { features, authenticat
     clock,
     compare: (password, stored, from) => verifyPassword(password, stored, from, host.password_cost),
   })
+  const deployByHook = createDeployHookRunner(features)
+  const runDeployHook: typeof deployByHook = async (token) => {
+    assertWritable(lease)
+    return deployByHook(token)
+  }
+  const purgeByWebhook: ApiServerOptions['purgeWebhook']['purge'] = async (projectId, what) => {
+    assertWritable(lease)
+    return features.purge(projectId, what, 'webhook')
+  }
   const apiOptions: ApiServerOptions = {
     handlers: createHandlers(features),
-    assertWritable() {
-      if (lease && !lease.isHeld())
-        throw new Problem(
-          'runtime_unavailable',
-          'This instance does not lead the cluster at the moment, so nothing can be changed here. Apps are not affected. homeport doctor shows which managers of the cluster answer.',
-          { retry_after_s: 5 },
-        )
-    },
+    assertWritable: () => assertWritable(lease),
     beginChange: createActivityRecorder({ db: store.db, clock, log }),
     resolveResource: createResourceResolver(store.db),
     callRemote: createRemoteForwarder(features),
@@ -68,8 +70,8 @@ export async function startApi(context: PlatformContext, { features, authenticat
     dashboard_dir: options.dashboard_dir,
     has_card_form: options.stripe !== null,
     billingWebhook: createBillingWebhook(features.billing),
-    purgeWebhook: { findProject: createPurgeTokenLookup(store.db), purge: (projectId, what) => features.purge(projectId, what, 'webhook') },
-    runDeployHook: createDeployHookRunner(features),
+    purgeWebhook: { findProject: createPurgeTokenLookup(store.db), purge: purgeByWebhook },
+    runDeployHook,
     scrapeMetrics: createPrometheusExporter(features),
     // Loaded with the first message, because few instances have an agent.
     answerMcp: async (message) => (await import('../mcp/http-endpoint.ts')).answerMcpRequest(urls.api, message),

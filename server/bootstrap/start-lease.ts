@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { Problem } from '../contract/errors.ts'
 import { createLease, type Lease, type LeaseMemory, type LeaseRecord } from '../maintenance/standby/lease.ts'
 import type { DockerEngine } from '../runtime/docker/engine.ts'
 import { BuildFailure } from '../runtime/runtime.ts'
@@ -46,6 +47,16 @@ export async function startLease({ data_dir, clock, log, onClose }: PlatformCont
   await lease.start()
   onClose(() => lease.close())
   return lease
+}
+
+/** For what would change the instance by its API. */
+export function assertWritable(lease: Lease | undefined): void {
+  if (lease && !lease.isHeld())
+    throw new Problem(
+      'runtime_unavailable',
+      'This instance does not lead the cluster at the moment, so nothing can be changed here. Apps are not affected. homeport doctor shows which managers of the cluster answer.',
+      { retry_after_s: 5 },
+    )
 }
 
 /** For what would change the swarm. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { copyFile, chmod, writeFile, mkdir } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Standby } from '../contract/standbys.ts'
 import { sleep } from '../lib/clock.ts'
@@ -135,6 +135,8 @@ async function promote(context: CommandContext): Promise<number> {
     }
     await sleep(clock, pollInterval_ms, signal)
   }
+  // A standby that starts later does not lead at once.
+  await rm(join(data_dir, promotionFile), { force: true })
   terminal.err('This machine does not lead yet. Is the standby running here (homeport standby --of URL)? Its log says what it waits for.')
   return exitCodes.failure
 }

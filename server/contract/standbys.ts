@@ -20,17 +20,15 @@ export type Standby = z.output<typeof standby>
 /** Folders of the data folder whose parts a standby copies. */
 export const replicatedFolders = ['archives', 'sources', 'bundles'] as const
 
-const replicatedPart = z.object({
-  folder: z.enum(replicatedFolders),
-  part: z.string(),
-  version: z.string().describe('Changes with its content.'),
-})
-export type ReplicatedPart = z.output<typeof replicatedPart>
-
-const partParams = z.object({
+const partName = z.object({
   folder: z.enum(replicatedFolders),
   part: z.string().regex(/^[a-z]{3}_[0-9a-z]+$/, 'The id of a project or deployment.'),
 })
+
+export const replicatedPart = partName.extend({
+  version: z.string().describe('Changes with its content.'),
+})
+export type ReplicatedPart = z.output<typeof replicatedPart>
 
 /** Instance-only operations: another machine keeps a copy of the instance and can take its place. */
 export const standbyOperations = {
@@ -104,7 +102,7 @@ export const standbyOperations = {
     summary: 'Download a part of the data folder',
     description: 'As a `.tar.gz` of the format of backups.',
     access: 'owner',
-    params: partParams,
+    params: partName,
     query: empty,
     success: { status: 200, content_type: 'application/gzip', is_stream: true },
     errors: ['invalid_input', 'source_not_found'],

@@ -29,7 +29,7 @@ export async function createMaintenanceScheduler(
   const backups = await createBackups(options)
   const jobs = createPeriodicJobs(options)
   const restoreFinisher = await createRestoreFinisher(options)
-  const replication = createReplicationSource(options)
+  const replication = await createReplicationSource(options)
   jobs.add('safe_copy', () => backups.createHourlyCopy())
   jobs.add('restored_databases', restoreFinisher.restoreDatabases)
   return {

@@ -1,11 +1,11 @@
 import { mkdtempSync } from 'node:fs'
-import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DoctorCheck } from '../../server/contract/instance.ts'
 import type { ClusterNode } from '../../server/contract/nodes.ts'
 import { runCommand } from '../support/command.ts'
+import { findFailuresDuring, getAtEdge } from '../support/edge-requests.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
@@ -51,17 +51,7 @@ describe.skipIf(!requires('swarm').ok)('the edges of other nodes', () => {
       },
       { what: `the edges ${expected.join(', ')}` },
     )
-  const getAt = (node: number, slug: string) =>
-    new Promise<{ status: number; text: string }>((resolve, reject) => {
-      const outgoing = request({ host: swarm.address(node), port: edge_port, agent: false, headers: { host: `${slug}.localhost` } }, (response) => {
-        let text = ''
-        response.setEncoding('utf8').on('data', (part: string) => (text += part))
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
-        response.on('error', reject)
-      })
-      outgoing.on('error', reject)
-      outgoing.end()
-    })
+  const getAt = (node: number, slug: string) => getAtEdge(swarm.address(node), edge_port, slug)
 
   beforeAll(async () => {
     swarm = await startSwarm(3)
@@ -101,27 +91,8 @@ describe.skipIf(!requires('swarm').ok)('the edges of other nodes', () => {
     expect(await swarm.runOn(2, ['ss', '-Hltn', 'sport = :7444'])).toContain(`${swarm.address(2)}:7444`)
   })
 
-  /** GETs to both projects at node 2, one after the other from each of four clients, until the work is done; those that failed. */
-  const failuresDuring = async (work: () => Promise<void>) => {
-    const failures: string[] = []
-    let isDone = false
-    let sent = 0
-    let slowest_ms = 0
-    const clients = ['three', 'site', 'three', 'site'].map(async (slug) => {
-      while (!isDone) {
-        const began = performance.now()
-        const { status, text } = await getAt(2, slug).catch((error: unknown) => ({ status: 0, text: String(error) }))
-        sent++
-        slowest_ms = Math.max(slowest_ms, performance.now() - began)
-        if (status !== 200) failures.push(`${slug} ${status} ${text.slice(0, 100)}`)
-      }
-    })
-    await work().finally(() => (isDone = true))
-    await Promise.all(clients)
-    console.log(`${sent} requests through the edge of a node, slowest ${Math.round(slowest_ms)} ms`)
-    expect(sent).toBeGreaterThan(100)
-    return failures
-  }
+  /** Of GETs to both projects at node 2. */
+  const failuresDuring = (work: () => Promise<void>) => findFailuresDuring(work, ['three', 'site'], (slug) => getAt(2, slug))
 
   test('a deployment replaces the replicas without a failed request', async () => {
     const failures = await failuresDuring(async () => {

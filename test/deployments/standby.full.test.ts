@@ -1,5 +1,4 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,7 +6,8 @@ import type { DoctorCheck } from '../../server/contract/instance.ts'
 import type { ClusterNode } from '../../server/contract/nodes.ts'
 import type { Standby } from '../../server/contract/standbys.ts'
 import { type InstanceFile, readInstanceFile } from '../../server/lib/instance-file.ts'
-import { type RunningCommand, startHomeport } from '../support/instance-process.ts'
+import { findFailuresDuring, getAtEdge } from '../support/edge-requests.ts'
+import { type RunningCommand, runHomeport, startHomeport } from '../support/instance-process.ts'
 import { type Client, createClient, startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
@@ -117,38 +117,9 @@ describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
     const outside = (url: string) => url.replace(/127\.0\.0\.1|localhost/, swarm.address(node))
     return { instance: { ...instance, api_url: outside(instance.api_url), edge_url: outside(instance.edge_url) } satisfies InstanceFile }
   }
-  const getAt = (node: number, slug: string) =>
-    new Promise<{ status: number; text: string }>((resolve, reject) => {
-      const port = portOf(platform.handle.instance.edge_url)
-      const outgoing = request({ host: swarm.address(node), port, agent: false, headers: { host: `${slug}.localhost` } }, (response) => {
-        let text = ''
-        response.setEncoding('utf8').on('data', (part: string) => (text += part))
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
-        response.on('error', reject)
-      })
-      outgoing.on('error', reject)
-      outgoing.end()
-    })
-  /** What fails of the GETs at the edge of the third node during the work. */
-  const failuresDuring = async (work: () => Promise<void>) => {
-    const failures: string[] = []
-    let isDone = false
-    let sent = 0
-    let slowest_ms = 0
-    const clients = ['three', 'site', 'three', 'site'].map(async (slug) => {
-      while (!isDone) {
-        const began = performance.now()
-        const { status, text } = await getAt(3, slug).catch((error: unknown) => ({ status: 0, text: String(error) }))
-        sent++
-        slowest_ms = Math.max(slowest_ms, performance.now() - began)
-        if (status !== 200) failures.push(`${slug} ${status} ${text.slice(0, 100)}`)
-      }
-    })
-    await work().finally(() => (isDone = true))
-    await Promise.all(clients)
-    console.log(`${sent} requests through the edge of a node, slowest ${Math.round(slowest_ms)} ms`)
-    return failures
-  }
+  /** Of GETs at the edge of the third node. */
+  const failuresDuring = (work: () => Promise<void>) =>
+    findFailuresDuring(work, ['three', 'site'], (slug) => getAtEdge(swarm.address(3), portOf(platform.handle.instance.edge_url), slug))
   const waitForEdge = async (client: Client, node: number) =>
     until(
       async () => {
@@ -173,6 +144,7 @@ describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
     })
     await waitForStandby(platform)
     expect(await listServices()).toHaveLength(3)
+    const { body: hook } = await platform.api<{ token: string }>('POST', '/instance/projects/three/deploy-hooks', { name: 'CI' })
 
     const failures = await failuresDuring(async () => {
       process.kill(platform.pid, 'SIGSTOP')
@@ -192,6 +164,7 @@ describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
     process.kill(platform.pid, 'SIGCONT')
     // Before any of its timers has run.
     expect((await platform.api('POST', '/v1/projects/three/deploy')).status).toBe(503)
+    expect((await fetch(`${platform.handle.api_url}/hooks/deploy/${hook.token}`, { method: 'POST' })).status).toBe(503)
     await until(() => platform.log.some((line) => line.includes('"lease_lost"')) || undefined, { what: 'the lease that was lost' })
     expect((await platform.api('POST', '/v1/projects', { name: 'late' })).status).toBe(503)
     expect((await platform.api('GET', '/v1/projects')).status).toBe(200)
@@ -199,7 +172,7 @@ describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
     await waitForEdge(leader, 3)
   })
 
-  test('with an older copy, stops nothing that it does not know', async () => {
+  test('leads with an older copy if a person wants it to, and stops nothing that it does not know', async () => {
     const previous = standby
     const data_dir = newFolder()
     standby = await startStandby(3, data_dir, { url: leader.instance.api_url, token: leader.instance.token, data_dir: leader.data_dir })
@@ -213,6 +186,8 @@ describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
     await previous.ended
     standby.kill('SIGCONT')
 
+    const promoted = await runHomeport(['standby', 'promote', '--data', data_dir])
+    expect(promoted.out + promoted.err).toMatch(/This machine leads: http/)
     const { instance } = await waitForLeader(3, data_dir)
     const next = createClient(instance)
     const deployed = await next.waitForEnd('site', (await next.deploy('site')).id)

@@ -70,6 +70,15 @@ function createMachine(cluster: ReturnType<typeof createCluster>, name: string, 
   }
 }
 
+/** Two machines, of which the first leads. */
+async function createPair() {
+  const cluster = createCluster()
+  const one = createMachine(cluster, 'one')
+  const lease = one.lead()
+  await lease.start()
+  return { cluster, one, two: createMachine(cluster, 'two'), lease }
+}
+
 const settle = async () => {
   for (let i = 0; i < 20; i++) await Promise.resolve()
 }
@@ -95,11 +104,7 @@ describe('the lease of a cluster', () => {
   })
 
   test('a leader with a standby stops when it cannot renew, and goes on when it can', async () => {
-    const cluster = createCluster()
-    const one = createMachine(cluster, 'one')
-    const two = createMachine(cluster, 'two')
-    const lease = one.lead()
-    await lease.start()
+    const { cluster, one, two, lease } = await createPair()
     two.follow()
     await settle()
     await one.clock.advance(3_000)
@@ -135,11 +140,7 @@ describe('the lease of a cluster', () => {
   })
 
   test('a standby takes the lease of a leader that is gone, which does not come back as the leader', async () => {
-    const cluster = createCluster()
-    const one = createMachine(cluster, 'one')
-    const two = createMachine(cluster, 'two')
-    const lease = one.lead()
-    await lease.start()
+    const { cluster, one, two, lease } = await createPair()
     const standby = two.follow()
     await settle()
     await one.clock.advance(3_000)
@@ -175,11 +176,7 @@ describe('the lease of a cluster', () => {
   })
 
   test('a standby that stops resigns, and then the leader leads without a quorum again', async () => {
-    const cluster = createCluster()
-    const one = createMachine(cluster, 'one')
-    const two = createMachine(cluster, 'two')
-    const lease = one.lead()
-    await lease.start()
+    const { one, two, lease } = await createPair()
     const standby = two.follow()
     await settle()
     await one.clock.advance(3_000)
@@ -193,11 +190,7 @@ describe('the lease of a cluster', () => {
   })
 
   test('a leader that is asked gives up the lease to its standby at once', async () => {
-    const cluster = createCluster()
-    const one = createMachine(cluster, 'one')
-    const two = createMachine(cluster, 'two')
-    const lease = one.lead()
-    await lease.start()
+    const { one, two, lease } = await createPair()
     let isAsked = false
     const standby = two.follow(
       () => true,

@@ -1,7 +1,7 @@
 /** A standby copies an instance over its API, and its copy starts as that instance. The lease of a cluster is in lease.test.ts, both on a swarm in deployments/standby.full.test.ts. */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../server/cli/client.ts'
 import { createPrimary } from '../../server/cli/standby.ts'
@@ -167,6 +167,36 @@ describe('a standby', () => {
     await second.stop()
     expect(statSync(join(data_dir, 'homeport.db')).size).toBe(size)
     await promoteReplica(data_dir)
+  })
+
+  test('follows changes while it copies files, and takes no path from the instance', async () => {
+    const data_dir = newFolder()
+    const outside = newFolder()
+    writeFileSync(join(outside, 'kept'), '')
+    const name = relative(join(data_dir, 'bundles'), outside)
+    const primary = connect('seven.0a1b2c3d')
+    const asked: string[] = []
+    const opened = Promise.withResolvers<AsyncIterable<Uint8Array>>()
+    const slow: Primary = {
+      ...primary,
+      copyPart(part) {
+        asked.push(part.part)
+        return opened.promise
+      },
+    }
+    const { state, stop } = await startStandby(data_dir, slow)
+    await until(() => asked[0], { what: 'a part' })
+    await platform.createProject({ slug: 'meanwhile' })
+    await waitForSync(state, false)
+    opened.reject(new Error('It was too slow.'))
+    await stop()
+
+    const hostile: Primary = { ...slow, listParts: async () => [{ folder: 'bundles', part: name, version: '1' }] }
+    const second = await startStandby(newFolder(), hostile)
+    await waitForSync(second.state, false)
+    await second.stop()
+    expect(asked).not.toContain(name)
+    expect(existsSync(join(outside, 'kept'))).toBe(true)
   })
 
   test('follows one instance, and never writes into the folder of another', async () => {

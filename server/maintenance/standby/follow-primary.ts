@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/p
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type ReplicatedPart, replicatedFolders } from '../../contract/standbys.ts'
+import { replicatedFolders, type ReplicatedPart, replicatedPart } from '../../contract/standbys.ts'
 import { type Clock, isoTime, sleep } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { standbyFile } from '../../lib/standby-files.ts'
@@ -32,7 +32,7 @@ export interface StandbyState {
 }
 
 /** How often a standby asks for changes: with the time of one request, what is lost when the instance is. */
-export const pollInterval_ms = 500
+const pollInterval_ms = 500
 const partsInterval_ms = 5_000
 const retryInterval_ms = 1_000
 
@@ -90,13 +90,16 @@ export async function followPrimary(options: {
   let isFailing = false
   let isSynced = false
   let partsAt = -Infinity
-  let stateAt = -Infinity
+  let copying: Promise<void> | undefined
+  let saving: Promise<void> = Promise.resolve()
+  let savedAt = -Infinity
 
-  const saveState = async (): Promise<void> => {
-    stateAt = clock.monotonic()
+  const writeState = async (): Promise<void> => {
+    savedAt = clock.monotonic()
     await writeFile(join(data_dir, `${standbyFile}.new`), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 })
     await rename(join(data_dir, `${standbyFile}.new`), join(data_dir, standbyFile))
   }
+  const saveState = (): Promise<void> => (saving = saving.catch(() => {}).then(writeState))
 
   /** A new copy of the database, with an empty log. */
   const start = async (at: WalPosition): Promise<void> => {
@@ -113,8 +116,7 @@ export async function followPrimary(options: {
 
   const append = async (changes: Uint8Array, at: WalPosition): Promise<void> => {
     const file = await open(`${database}-wal`, existsSync(`${database}-wal`) ? 'r+' : 'w', 0o600)
-    await file.write(changes, 0, changes.length, at.offset)
-    await file.close()
+    await file.write(changes, 0, changes.length, at.offset).finally(() => file.close())
   }
 
   /** Reads once; whether there is more. */
@@ -131,7 +133,7 @@ export async function followPrimary(options: {
     if (next.generation !== position.generation) checkpointReplica(database)
     position = next
     if (is_end) state.synced_at = isoTime(clock.now())
-    if (is_end && (!isSynced || clock.monotonic() - stateAt > partsInterval_ms)) await saveState()
+    if (is_end && (!isSynced || clock.monotonic() - savedAt > partsInterval_ms)) await saveState()
     if (is_end && !isSynced) {
       isSynced = true
       isFailing = false
@@ -141,15 +143,21 @@ export async function followPrimary(options: {
     return !is_end
   }
 
+  /** Takes as long as the files need, while the changes of the database are followed. */
   const copyParts = async (): Promise<void> => {
-    partsAt = clock.monotonic()
-    const parts = await primary.listParts()
+    // They become paths here.
+    const parts = replicatedPart.array().parse(await primary.listParts())
     const wanted = new Map(parts.map((part) => [`${part.folder}/${part.part}`, part]))
     for (const [key, part] of wanted) {
       if (state.parts[key] === part.version) continue
-      await copyPart(part)
-      state.parts[key] = part.version
-      await saveState()
+      try {
+        await copyPart(part)
+        state.parts[key] = part.version
+        await saveState()
+      } catch (error) {
+        if (signal.aborted) return
+        log.warn('standby_part_not_copied', { of: url, part: key, error })
+      }
     }
     for (const folder of replicatedFolders)
       for (const name of await readdir(join(data_dir, folder)).catch(() => [])) {
@@ -180,7 +188,13 @@ export async function followPrimary(options: {
     try {
       const hasMore = await step()
       if (hasMore) continue
-      if (clock.monotonic() - partsAt > partsInterval_ms) await copyParts()
+      if (clock.monotonic() - partsAt > partsInterval_ms)
+        copying ??= copyParts()
+          .catch((error: unknown) => void (signal.aborted || log.warn('standby_parts_not_copied', { of: url, error })))
+          .finally(() => {
+            partsAt = clock.monotonic()
+            copying = undefined
+          })
       await sleep(clock, pollInterval_ms, signal)
     } catch (error) {
       if (signal.aborted) break
@@ -194,6 +208,8 @@ export async function followPrimary(options: {
       await sleep(clock, retryInterval_ms, signal).catch(() => {})
     }
   }
+  await copying
+  await rm(join(data_dir, 'replication'), { recursive: true, force: true })
 }
 
 /** It cannot follow at all; the message is for the user. */

@@ -170,7 +170,8 @@ export function createLease({ store, holder, name, clock, log, memory }: LeaseOp
  */
 export async function awaitLease(options: LeaseOptions & { signal: AbortSignal; isReady(): boolean; isAsked(): boolean }): Promise<LeaseRecord> {
   const { store, holder, name, clock, log, signal, isReady, isAsked } = options
-  let seen: { key: string; since: Times } | undefined
+  /** `since`: by the monotonic clock. */
+  let seen: { key: string; since: number } | undefined
   let isFailing = false
 
   const step = async (): Promise<LeaseRecord | undefined> => {
@@ -180,11 +181,11 @@ export async function awaitLease(options: LeaseOptions & { signal: AbortSignal; 
     // It ended after it had taken the lease.
     if (record.holder === holder) return record
     const key = [record.holder, record.epoch, record.renewal].join(' ')
-    if (seen?.key !== key) seen = { key, since: readTimes(clock) }
+    if (seen?.key !== key) seen = { key, since: clock.monotonic() }
     if (!isReady()) return undefined
     const isOwn = record.standby === holder
     const isFree = record.holder === ''
-    const isSilent = record.is_standby_known && minElapsed(clock, seen.since) > takeover_ms
+    const isSilent = record.is_standby_known && clock.monotonic() - seen.since > takeover_ms
     if (isOwn && (isFree || isSilent)) {
       const taken: LeaseRecord = { ...emptyRecord, holder, name, epoch: record.epoch + 1, renewal: record.renewal + 1 }
       return (await store.replace(version, taken)) ? taken : undefined
@@ -206,7 +207,7 @@ export async function awaitLease(options: LeaseOptions & { signal: AbortSignal; 
       if (taken) return taken
       isFailing = false
     } catch (error) {
-      // A cluster without quorum has nobody who could lead it.
+      // Without a quorum the leader could not renew its lease either.
       seen = undefined
       if (!isFailing) log.warn('lease_not_read', { error })
       isFailing = true
@@ -233,4 +234,3 @@ interface Times {
 }
 const readTimes = (clock: Clock): Times => ({ monotonic: clock.monotonic(), wall: clock.now() })
 const elapsed = (clock: Clock, since: Times): number => Math.max(clock.monotonic() - since.monotonic, clock.now() - since.wall)
-const minElapsed = (clock: Clock, since: Times): number => clock.monotonic() - since.monotonic

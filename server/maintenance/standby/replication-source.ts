@@ -29,8 +29,10 @@ const maxChanges_bytes = 2 ** 20
 /** A standby that is silent for this long follows no more. */
 const silence_ms = 60_000
 
-export function createReplicationSource({ data_dir, db, clock }: { data_dir: string; db: Db; clock: Clock }): ReplicationSource {
+export async function createReplicationSource({ data_dir, db, clock }: { data_dir: string; db: Db; clock: Clock }): Promise<ReplicationSource> {
   const drafts = join(data_dir, 'replication')
+  // What an earlier run has left.
+  await rm(drafts, { recursive: true, force: true, maxRetries: 3 })
   const followers = new Map<string, { behind_bytes: number; is_synced: boolean; seen_at: number; seen_monotonic: number }>()
   let activeCopies = 0
   let opening: Promise<WalStream> | undefined
@@ -42,7 +44,7 @@ export function createReplicationSource({ data_dir, db, clock }: { data_dir: str
     return followers
   }
 
-  /** While nobody follows, the log is moved into the file in its own thread. */
+  /** Without a standby, the log is moved into the file in its own thread. */
   const release = async (): Promise<void> => {
     const stream = await opening
     opening = undefined
@@ -51,6 +53,22 @@ export function createReplicationSource({ data_dir, db, clock }: { data_dir: str
   }
   const silence = clock.setInterval(() => void (listFollowers().size === 0 && opening && release()), silence_ms)
   silence.unref()
+
+  const listCandidates = async (): Promise<Pick<ReplicatedPart, 'folder' | 'part'>[]> => {
+    const projects = await db.read(listReplicatedProjects)
+    const deployments = await db.read(listReplicatedDeployments)
+    const bundles = new Set(deployments.flatMap(({ artifact }) => (artifact === null ? [] : (locateArtifact(artifact)?.id ?? []))))
+    return [
+      ...projects.map(({ id: part }) => ({ folder: 'archives', part }) as const),
+      ...deployments.map(({ id: part }) => ({ folder: 'sources', part }) as const),
+      ...[...bundles].map((part) => ({ folder: 'bundles', part }) as const),
+    ]
+  }
+  /** undefined: it has no files. */
+  const readVersion = async ({ folder, part }: Pick<ReplicatedPart, 'folder' | 'part'>): Promise<ReplicatedPart | undefined> => {
+    const info = await stat(join(data_dir, folder, part)).catch(() => undefined)
+    return info?.isDirectory() ? { folder, part, version: String(info.mtimeMs) } : undefined
+  }
 
   return {
     async readChanges(name, position) {
@@ -85,32 +103,19 @@ export function createReplicationSource({ data_dir, db, clock }: { data_dir: str
     },
 
     async listParts() {
-      const projects = await db.read(listReplicatedProjects)
-      const deployments = await db.read(listReplicatedDeployments)
-      const bundles = new Set(deployments.flatMap(({ artifact }) => (artifact === null ? [] : (locateArtifact(artifact)?.id ?? []))))
-      const candidates = [
-        ...projects.map(({ id: part }) => ({ folder: 'archives', part }) as const),
-        ...deployments.map(({ id: part }) => ({ folder: 'sources', part }) as const),
-        ...[...bundles].map((part) => ({ folder: 'bundles', part }) as const),
-      ]
-      const parts: ReplicatedPart[] = []
-      for (const { folder, part } of candidates) {
-        const info = await stat(join(data_dir, folder, part)).catch(() => undefined)
-        if (info?.isDirectory()) parts.push({ folder, part, version: String(info.mtimeMs) })
-      }
-      return parts
+      const found = await Promise.all((await listCandidates()).map(readVersion))
+      return found.filter((part) => part !== undefined)
     },
 
     async copyPart(folder, part) {
-      const listed = (await this.listParts()).some((one) => one.folder === folder && one.part === part)
-      return listed
-        ? Readable.from(
-            writeTar(
-              digestEntries(listEntries(data_dir, folder, part), (result) => result),
-              clock.now(),
-            ),
-          ).pipe(createGzip({ level: 1 }))
-        : undefined
+      const candidate = (await listCandidates()).find((one) => one.folder === folder && one.part === part)
+      if (!candidate || !(await readVersion(candidate))) return undefined
+      return Readable.from(
+        writeTar(
+          digestEntries(listEntries(data_dir, folder, part), (result) => result),
+          clock.now(),
+        ),
+      ).pipe(createGzip({ level: 1 }))
     },
 
     listStandbys: () =>
