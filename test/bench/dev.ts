@@ -21,17 +21,16 @@ type Way = (typeof ways)[number]
  * From saving a file to the page that shows it, in Chromium: at the address of a project over HTTP and over HTTPS with HTTP/2, compared
  * with the address of the same development server. Only one page is open at a time, because pages would share the work of an edit.
  */
-export async function benchDev(options: { rounds?: number } = {}): Promise<BenchRow[]> {
+export async function benchDev(options: { rounds?: number; cases?: string[] | undefined } = {}): Promise<BenchRow[]> {
   const instance = await startInstance({ runtime: 'process' })
   const browser = await chromium.launch({
     ...(chromiumPath ? { executablePath: chromiumPath } : {}),
     // Trusts the instance's authority for the whole browser, because Vite waits for its server in a worker, and a context would trust it only for pages.
     args: ['--ignore-certificate-errors', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
   })
-  const only = process.env.HOMEPORT_BENCH_APPS?.split(' ')
   try {
     const rows: BenchRow[] = []
-    for (const app of devApps.filter(({ name }) => only?.includes(name) ?? true)) {
+    for (const app of devApps.filter(({ name }) => options.cases?.includes(name) ?? true)) {
       const name = `edit to repaint, ${app.name}`
       try {
         const context = await browser.newContext()

@@ -16,9 +16,12 @@ afterAll(async () => {
 const missingRequirement = /not installed|cannot|Docker|docker/
 const missingPeerFeature = /has no cache|knows no tags/
 
+/** The cases of long parts: a development server that updates its page, one that reloads it, and one without a build. */
+const cases: Record<string, string[]> = { dev: ['vite-react', 'nextjs', 'express'] }
+
 test.for(Object.keys(parts))('%s', { timeout: 600_000 }, async (name, { skip }) => {
   skip(name === 'dashboard' && !requires('chromium').ok)
-  const rows = (await parts[name]?.({ rounds: 1, seconds: 1, turns: 12, count: 6, far_page: 10, store })) ?? []
+  const rows = (await parts[name]?.({ rounds: 1, seconds: 1, turns: 12, count: 6, far_page: 10, store, cases: cases[name] })) ?? []
   expect(rows.filter(({ who }) => who === 'homeport').length).toBeGreaterThan(0)
   const isExcused = ({ who, note = '' }: BenchRow) => missingRequirement.test(note) || (who !== 'homeport' && missingPeerFeature.test(note))
   expect(rows.filter((row) => (row.value === null ? !isExcused(row) : Number.isNaN(row.value)))).toEqual([])
