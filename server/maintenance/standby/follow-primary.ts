@@ -68,7 +68,7 @@ export const removeStandbyState = (data_dir: string): Promise<void> => rm(join(d
 
 /**
  * Keeps a copy of an instance in `data_dir` until the signal is aborted. Every state of the folder can be opened as an instance: a new copy replaces the old
- * one once it is complete, and SQLite ignores the end of a log that is incomplete.
+ * one once it is in step, and SQLite ignores the end of a log that is incomplete.
  */
 export async function followPrimary(options: {
   primary: Primary
@@ -86,6 +86,9 @@ export async function followPrimary(options: {
   const { primary, state, data_dir, clock, log, signal, checkCopy, onChange } = options
   const url = state.of
   const database = join(data_dir, mainDatabaseFile)
+  const draft = `${database}.new`
+  /** Where changes go: until a new copy has those that were made during the copy, it is no state of the instance. */
+  let target = database
   let position: WalPosition | undefined
   let isFailing = false
   let isSynced = false
@@ -101,21 +104,29 @@ export async function followPrimary(options: {
   }
   const saveState = (): Promise<void> => (saving = saving.catch(() => {}).then(writeState))
 
-  /** A new copy of the database, with an empty log. */
+  /** A new copy of the database, beside the old one. */
   const start = async (at: WalPosition): Promise<void> => {
-    const draft = `${database}.new`
-    await rm(draft, { force: true })
+    for (const suffix of ['', '-wal', '-shm']) await rm(draft + suffix, { force: true })
     await pipeline(Readable.from(await primary.copyDatabase(signal), { objectMode: false }), createWriteStream(draft, { mode: 0o600 }), { signal })
     await checkCopy(draft)
     prepareReplica(draft)
-    for (const suffix of ['-wal', '-shm']) await rm(database + suffix, { force: true })
-    await rename(draft, database)
+    target = draft
     position = at
     isSynced = false
   }
 
+  /** Replaces the old copy. After each of these steps the file and its log are a state that the instance had. */
+  const install = async (): Promise<void> => {
+    // Marks the folder as that of a standby.
+    await saveState()
+    for (const suffix of ['-wal', '-shm']) await rm(database + suffix, { force: true })
+    await rename(draft, database)
+    if (existsSync(`${draft}-wal`)) await rename(`${draft}-wal`, `${database}-wal`)
+    target = database
+  }
+
   const append = async (changes: Uint8Array, at: WalPosition): Promise<void> => {
-    const file = await open(`${database}-wal`, existsSync(`${database}-wal`) ? 'r+' : 'w', 0o600)
+    const file = await open(`${target}-wal`, existsSync(`${target}-wal`) ? 'r+' : 'w', 0o600)
     await file.write(changes, 0, changes.length, at.offset).finally(() => file.close())
   }
 
@@ -130,8 +141,9 @@ export async function followPrimary(options: {
       return true
     }
     if (changes.length > 0) await append(changes, position)
-    if (next.generation !== position.generation) checkpointReplica(database)
+    if (next.generation !== position.generation) checkpointReplica(target)
     position = next
+    if (is_end && target === draft) await install()
     if (is_end) state.synced_at = isoTime(clock.now())
     if (is_end && (!isSynced || clock.monotonic() - savedAt > partsInterval_ms)) await saveState()
     if (is_end && !isSynced) {
