@@ -12,6 +12,7 @@ import { buildChanged, root } from '../../server/cli/prepare.mjs'
 import type { NodeEndpoint } from '../../server/edge/nodes/node-link.ts'
 import type { NodeSettings } from '../../server/edge/nodes/protocol.ts'
 import type { RequestRecord } from '../../server/edge/request-log.ts'
+import { createStateFile, type StateFile } from '../../server/edge/nodes/state-file.ts'
 import { createEdgeWorkers, type EdgeWorkers } from '../../server/edge/workers/edge-workers.ts'
 import { findFreePort } from '../../server/lib/free-port.ts'
 import { silentLog } from '../../server/lib/log.ts'
@@ -45,6 +46,8 @@ interface TestNode {
   endpoint: NodeEndpoint
   listeners: { address: string; port: number; https_port: number }
   process(): ChildProcess
+  /** What it keeps on its disk. */
+  state: StateFile
   /** Ends the program and starts it again on the same folder. */
   restart(): Promise<void>
 }
@@ -85,6 +88,7 @@ async function startNode(program?: string): Promise<TestNode> {
     },
     listeners: { address: '127.0.0.1', port: await findFreePort(), https_port: await findFreePort() },
     process: () => child,
+    state: createStateFile(join(folder, 'state', 'state'), Buffer.from(settings.state_key, 'base64')),
     async restart() {
       await end('SIGKILL')
       child = spawn()
@@ -300,6 +304,18 @@ test('follows the platform that leads, and no earlier one, also after a restart'
   const third = earlier.addNode(node.endpoint, node.listeners)
   await waitForRefusal(2)
   expect(third.getStatus().is_connected).toBe(false)
+})
+
+test('starts without what another version of it has kept', async () => {
+  const node = await startNode()
+  const edge = await startPlatformEdge()
+  const led = await follow(edge, node)
+  led.release()
+  await until(async () => (await node.state.read()) ?? undefined, { what: 'a kept state' })
+  await node.state.write(JSON.stringify({ state: {} }))
+  await node.restart()
+  await follow(edge, node)
+  expect(await waitForAnswer(node)).toMatchObject({ status: 404 })
 })
 
 test('the program of the package starts from its own files', async () => {

@@ -215,13 +215,19 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
     send({ type: 'listening', problem })
   }
 
-  const kept = await file.read()
-  if (kept !== undefined) {
-    const { epoch: keptEpoch = 0, listeners: wanted, state, credentials: known } = JSON.parse(kept) as KeptState
+  const resume = (text: string): void => {
+    const { epoch: keptEpoch = 0, listeners: wanted, state, credentials: known } = JSON.parse(text) as KeptState
     epoch = keptEpoch
     for (const [host, one] of known) credentials.set(host, one)
     if (state) worker.handle({ type: 'start', state: localizeState(state) })
     if (wanted && state) listeners.set(wanted)
+  }
+  const kept = await file.read()
+  try {
+    if (kept !== undefined) resume(kept)
+  } catch (error) {
+    // Another version of this program has kept it. The platform sends everything again.
+    log('edge.state_not_read', error)
   }
 
   const server = createServer({ cert, key, ca, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' }, (incoming, outgoing) => {
