@@ -134,6 +134,17 @@ describe.each(edgePaths)('an app with several replicas, $name', ({ fast_path }) 
     await dying.close()
   })
 
+  test('a GET whose replica dies is repeated on another machine, where those beside it may have died too', async () => {
+    const dying = await Promise.all([1, 2, 3].map(() => startRawApp((socket) => socket.once('data', () => socket.destroy()))))
+    const [first, ...others] = dying.map(({ port }) => ({ host: '127.0.0.1', port }))
+    await edge.edge.setRoute(host, { ...routeOwner, kind: 'upstream', ...first!, others: [...others, { host: 'localhost', port: ports()[0]! }] })
+    for (let i = 0; i < 20; i++) {
+      expect(await replicaOf()).toBe('a')
+      await edge.advance(3_000)
+    }
+    await Promise.all(dying.map((one) => one.close()))
+  })
+
   test('a GET to a replica whose machine is gone is repeated on another, without waiting for its connection to end', async () => {
     const frozen = await startFrozenApp()
     try {

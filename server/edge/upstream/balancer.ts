@@ -26,11 +26,13 @@ export interface BalancedUpstream extends Upstream {
 
 const keyOf = ({ host, port }: UpstreamAddress): string => `${host}:${port}`
 
+const findLeastBusy = (pools: ReplicaPool[]): ReplicaPool => pools.reduce((a, b) => (b.countInFlight() < a.countInFlight() ? b : a))
+
 /**
- * Distributes requests over replicas: of two random ones, the one with fewer open requests gets it (power of two choices). A request that was not
- * sent yet goes to another replica when its connection fails. A replica that refuses connections, or fails several requests in a row, gets no
- * requests for a moment. If all have failed, all are tried. `first` is the replica so far. `sticky_secret` keys the values of cookies, which
- * therefore tell a client nothing about ports.
+ * Distributes requests over replicas: of two random ones, the one with fewer open requests gets it (power of two choices). When its connection fails, a
+ * request that was not sent yet goes to another replica, on another machine if there is one. A replica that refuses connections, or fails several requests
+ * in a row, gets no requests for a moment. If all have failed, all are tried. `first` is the replica so far. `sticky_secret` keys the values of cookies,
+ * which therefore tell a client nothing about ports.
  */
 export function createBalancedUpstream(
   clock: Clock,
@@ -85,7 +87,10 @@ export function createBalancedUpstream(
       if (wasRefused || pool.failures >= edgeLimits.replica_failures) pool.ejectedUntil = deadlines.now + edgeLimits.replica_ejection_ms
     },
     findOther(failed: UpstreamPool): ReplicaPool | undefined {
-      const other = choose(failed)
+      const { host } = failed.address
+      // What ends a replica often ends those beside it.
+      const onOtherHosts = pools.filter((pool) => pool.address.host !== host && isHealthy(pool))
+      const other = onOtherHosts.length > 0 ? findLeastBusy(onOtherHosts) : choose(failed)
       return other !== failed && isHealthy(other) ? other : undefined
     },
     chooseAgain: (): ReplicaPool | undefined => (isClosed ? undefined : choose(null)),
