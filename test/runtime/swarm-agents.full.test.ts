@@ -67,6 +67,18 @@ describe.skipIf(!requires('swarm').ok)('the agent of another node', () => {
     await expect(run(['sh', '-c', 'echo no >&2; exit 3'])).rejects.toMatchObject({ exit_code: 3 })
   }, 60_000)
 
+  test('the files that it wrote are listed and exported', async () => {
+    const owner = { replica_id: remote.instance.id, artifact: app.artifact }
+    for await (const _ of runtime.runInReplica(remote.instance.id, ['sh', '-c', 'echo kept > notes.txt'], null, new AbortController().signal));
+    const written = await runtime.listWrittenFiles(owner)
+    const file = written?.files.find(({ path }) => path.endsWith('/notes.txt'))
+    expect(file).toMatchObject({ bytes: 5, is_database: false })
+    const archive = await runtime.exportWrittenFiles(owner, file?.path ?? '', true)
+    const chunks: Buffer[] = []
+    for await (const chunk of archive ?? []) chunks.push(chunk as Buffer)
+    expect(Buffer.concat(chunks).toString()).toMatch(/notes\.txt\0[^]*kept\n/)
+  }, 60_000)
+
   test('it is frozen with its memory, resumed, and stopped with time to end', async () => {
     const { instance } = remote
     await runtime.freeze(instance.id)

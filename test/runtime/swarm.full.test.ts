@@ -6,6 +6,7 @@ import { buildApp, eventually, serverPlan, startApp, waitForResponse, type Built
 import type { TestSwarm } from '../support/swarm.ts'
 import { hello, manifest } from './suite-context.ts'
 import { serviceRequest } from './suite-services.ts'
+import { until } from '../support/until.ts'
 import { startSwarmRuntime, withSwarm } from './swarm-driver.ts'
 
 /* Three nodes, each an engine of its own, and a registry. */
@@ -79,14 +80,26 @@ describe.skipIf(!requires('swarm').ok)('swarm of three nodes', () => {
   test('a replica of a node that is lost ends, and starts again on another', async () => {
     const started = await startThree(hello)
     const lost = started.find(({ instance }) => instance.host === swarm.address(3))!
+    await eventually(() => expect(lost.lines).toEqual(['listening']))
     await swarm.run('node-kill', 3)
     expect(await lost.exit).toEqual({ code: 137, signal: 'SIGKILL', out_of_memory: false })
+    expect(lost.lines).toEqual(['listening', expect.stringContaining(`could not be read from its node, ${lost.instance.node},`)])
     const next = await start(hello)
     expect([swarm.address(1), swarm.address(2)]).toContain(next.instance.host)
     expect(await waitForResponse(next.instance)).toBe('hello you')
     await swarm.run('node-start', 3)
     await stopAll([...started.filter((one) => one !== lost), next])
   }, 240_000)
+
+  test('10,000 lines of three replicas arrive, each once and in order', async () => {
+    const count = 3_334
+    const print = `let n = 0; const next = () => { for (let i = 0; i < 20 && n < ${count}; i++) console.log('line ' + n++); if (n < ${count}) setTimeout(next, 5) }; next(); setInterval(() => {}, 1000)`
+    const started = await startThree(print)
+    const all = Array.from({ length: count }, (_, n) => `line ${n}`)
+    await until(() => (started.every(({ lines }) => lines.length >= count) ? true : undefined), { what: 'the last lines' })
+    expect(await stopAll(started)).toHaveLength(3)
+    for (const { lines } of started) expect(lines).toEqual(all)
+  }, 180_000)
 
   test('a registry that does not answer is named within seconds, and running apps continue', async () => {
     const running = await start(hello)

@@ -58,7 +58,7 @@ export const clusterTopics: HelpArticle[] = [
           '*When it leads*: if the first machine has not renewed its lease in the cluster for 16 seconds, and the copy is not older than a minute. `homeport standby promote` on the second machine makes it lead now; an instance that responds stops first.',
           '*One leads at a time*: the lease is a record in the swarm itself. An instance that cannot renew it changes nothing after 12 seconds, and the edges of the nodes follow no earlier leader.',
           '*Afterwards*, the first machine becomes the standby: `homeport standby --of URL --data NEW`, with a new folder. Let DNS or your load balancer name the second machine for the dashboard.',
-          'Use a registry of your own (below). That of Homeport is lost with its machine: apps continue, but a replica that moves to a node without its image needs a deployment first.',
+          'Use a registry of your own (above). That of Homeport is lost with its machine: apps continue, but a replica that moves to a node without its image needs a deployment first.',
         ],
       },
       { run: 'npx homeport standby list', note: 'on the first machine: who follows, and how closely' },
@@ -73,7 +73,7 @@ export const clusterTopics: HelpArticle[] = [
       { h: 'Operations' },
       {
         list: [
-          'A node is lost: its replicas are started on other nodes as soon as the swarm reports it, three heartbeats later. Replicas do not move back when it returns; `homeport node balance` spreads them again.',
+          'A node is lost: its replicas are started on other nodes as soon as the swarm reports it, three heartbeats later. Their log marks where last lines may be missing. Replicas do not move back when it returns; `homeport node balance` spreads them again.',
           'Maintenance: `homeport node drain NAME` replaces its replicas on other nodes, each before the old one stops, so that no request fails. `homeport node activate NAME` lets it take new ones; `homeport node cordon NAME` only keeps new ones away.',
           'A machine leaves: drain it, then `homeport node remove NAME`. One that is lost for good can be removed at once.',
           '[[/instance/nodes|Instance, Nodes]] shows each node and its replicas.',

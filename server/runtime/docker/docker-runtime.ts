@@ -107,8 +107,14 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     listVolumeFolder: (id, path) => listDockerVolumeFolder(engine, id, path),
     readVolumeFile: (id, path) => readDockerVolumeFile(engine, id, path),
     removeVolume: (id) => removeDockerVolume(engine, id),
-    listWrittenFiles: (owner) => listWrittenContainerFiles(engine, owner),
-    exportWrittenFiles: (owner, path, isFile) => exportWrittenContainerFiles(engine, owner, path, isFile),
+    async listWrittenFiles({ replica_id }) {
+      const { docker } = await engine.connection()
+      return replica_id === null ? undefined : listWrittenContainerFiles(docker.getContainer(replica_id))
+    },
+    async exportWrittenFiles({ replica_id }, path, isFile) {
+      const { docker } = await engine.connection()
+      return replica_id === null ? undefined : exportWrittenContainerFiles(docker.getContainer(replica_id), path, isFile)
+    },
 
     async removeVolumes(prefix) {
       const { docker } = await engine.connection()

@@ -5,22 +5,14 @@ import type Docker from 'dockerode'
 import { extract, pack } from 'tar-stream'
 import { limits } from '../../contract/limits.ts'
 import { isDatabasePath } from '../../contract/volume-paths.ts'
-import { type ServiceRequest, type WrittenFilesOwner } from '../runtime.ts'
+import { type ServiceRequest } from '../runtime.ts'
 import { isDatabaseHead, isWrittenPath, mayBeDatabase, databaseSuffixes, type WrittenFiles } from '../written-paths.ts'
-import { type DockerEngine, toReadable } from './engine.ts'
+import { toReadable } from './engine.ts'
 import { getMountPath } from './service-container.ts'
 import { isFolderPath, isRegularFile, readMode, readStat } from './volume-files.ts'
 
 /** The files in a replica's own layer. Its volumes are not part of it, but are at their paths. */
-export async function exportWrittenContainerFiles(
-  engine: DockerEngine,
-  { replica_id }: WrittenFilesOwner,
-  path: string,
-  isFile: boolean,
-): Promise<Readable | undefined> {
-  if (replica_id === null) return undefined
-  const { docker } = await engine.connection()
-  const container = docker.getContainer(replica_id)
+export async function exportWrittenContainerFiles(container: Docker.Container, path: string, isFile: boolean): Promise<Readable | undefined> {
   const segments = path.split('/').filter((segment) => segment !== '')
   if (!isFile) {
     if (!(await isFolderPath({ container, path: '' }, segments))) return undefined
@@ -37,12 +29,9 @@ export async function exportWrittenContainerFiles(
 const maxMeasured = 200
 const maxOpened = 20
 
-export async function listWrittenContainerFiles(engine: DockerEngine, { replica_id }: WrittenFilesOwner): Promise<WrittenFiles | undefined> {
-  if (replica_id === null) return undefined
-  const { docker } = await engine.connection()
-  const container = docker.getContainer(replica_id)
+export async function listWrittenContainerFiles(container: Docker.Container): Promise<WrittenFiles> {
   const { Config, Mounts } = await container.inspect()
-  const { changes, is_complete } = await readChanges(docker, replica_id)
+  const { changes, is_complete } = await readChanges(container)
   const folders = new Set(changes.map(({ path }) => posix.dirname(path)))
   const new_folders = new Set(changes.flatMap(({ path, is_new }) => (is_new && folders.has(path) ? [path] : [])))
   const candidates = changes.filter(({ path }) => !folders.has(path) && isWrittenPath(path)).map(({ path }) => path)
@@ -91,7 +80,7 @@ async function measureFolder(container: Docker.Container, path: string): Promise
 }
 
 /** The changes of a container's layer, of which only the first are read. */
-async function readChanges(docker: Docker, id: string): Promise<{ changes: { path: string; is_new: boolean }[]; is_complete: boolean }> {
+async function readChanges({ modem, id }: Docker.Container): Promise<{ changes: { path: string; is_new: boolean }[]; is_complete: boolean }> {
   const options = {
     path: `/containers/${id}/changes?`,
     method: 'GET',
@@ -99,7 +88,7 @@ async function readChanges(docker: Docker, id: string): Promise<{ changes: { pat
     statusCodes: { 200: true, 404: 'no such container', 500: 'server error' },
   }
   const response = await new Promise<unknown>((resolve, reject) =>
-    docker.modem.dial(options, (error: unknown, data: unknown) =>
+    (modem as Docker['modem']).dial(options, (error: unknown, data: unknown) =>
       error ? reject(error instanceof Error ? error : new Error(String(error))) : resolve(data),
     ),
   )

@@ -35,7 +35,8 @@ const startExec = /^POST \\/exec\\/([0-9a-f]{64})\\/start$/
 const isOwnExec = (id) => ownExecs.has(id)
 const routes = [
   [/^GET \\/_ping$/, () => true],
-  [/^GET \\/containers\\/([0-9a-f]{64})\\/(?:json|stats)$/, isOwnContainer],
+  [/^GET \\/containers\\/([0-9a-f]{64})\\/(?:json|stats|changes)$/, isOwnContainer],
+  [/^(?:GET|HEAD) \\/containers\\/([0-9a-f]{64})\\/archive$/, isOwnContainer],
   [/^POST \\/containers\\/([0-9a-f]{64})\\/(?:pause|unpause|stop|exec)$/, isOwnContainer],
   [startExec, isOwnExec],
   [/^GET \\/exec\\/([0-9a-f]{64})\\/json$/, isOwnExec],

@@ -21,8 +21,8 @@ const silence_ms = 60_000
 const known_ms = 10_000
 
 /**
- * A small program on each other node, as a service of the swarm, through which Homeport reaches the containers of its apps there: figures, pausing, commands
- * and health checks, and the removal of images. Without it these are missing, and nothing else.
+ * A small program on each other node, as a service of the swarm, through which Homeport reaches the containers of its apps there: figures, pausing, commands,
+ * health checks and written files, and the removal of images. Without it these are missing, and nothing else.
  */
 export interface NodeAgents {
   /** The engine of a node as far as its agent allows; that of this node whole. Undefined where no agent answers. */

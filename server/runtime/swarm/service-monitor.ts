@@ -38,12 +38,11 @@ export function monitorService(
   const reader = since_ms === null ? createFullReader(observer) : createReaderSince(observer, since_ms)
   let live: Readable | undefined
 
-  const read = async (opened: Promise<NodeJS.ReadableStream>, isLive: boolean) => {
+  const read = async (opened: Promise<NodeJS.ReadableStream>) => {
     const stream = toReadable(await opened)
-    if (exited.signal.aborted && isLive) return void stream.destroy()
-    if (isLive) live = stream
-    const write = reader.open()
-    stream.on('data', write)
+    if (exited.signal.aborted) return void stream.destroy()
+    live = stream
+    stream.on('data', reader.open())
     await new Promise<void>((resolve) =>
       stream
         .once('end', resolve)
@@ -55,7 +54,7 @@ export function monitorService(
     while (!closing.signal.aborted && !exited.signal.aborted) {
       const { docker } = await engine.connection()
       const opened = docker.getService(service_id).logs({ ...reader.options(), follow: true, stdout: true, stderr: true })
-      await read(opened, true).catch(() => {})
+      await read(opened).catch(() => {})
       await sleep(systemClock, 250, exited.signal).catch(() => {})
     }
   }
@@ -63,12 +62,12 @@ export function monitorService(
   const readRest = async ({ node_id, container_id }: SwarmTask) => {
     const { docker, swarm } = await requireManager(engine)
     const options = { ...reader.options(), follow: false as const, stdout: true, stderr: true }
-    if (node_id === swarm.node_id && container_id !== '') {
-      const log = await docker.getContainer(container_id).logs(options)
-      reader.open()(log)
-      return
+    const isOwn = node_id === swarm.node_id && container_id !== ''
+    // A swarm can end a log before its last lines, but hardly twice.
+    for (let times = 0; times < (isOwn ? 1 : 2); times++) {
+      const log: unknown = await (isOwn ? docker.getContainer(container_id) : docker.getService(service_id)).logs(options)
+      reader.open()(log as Buffer)
     }
-    for (let times = 0; times < 2; times++) await read(docker.getService(service_id).logs({ ...options, follow: false }), false)
   }
   const following = follow()
 
@@ -77,10 +76,21 @@ export function monitorService(
     exited.abort()
     live?.destroy()
     await following
-    // A node that is lost does not answer for its log.
-    if (task && hasEnded(task)) await rejectAfter(lastRead_ms, readRest(task)).catch(() => {})
+    const isWhole =
+      !task ||
+      (hasEnded(task) &&
+        (await rejectAfter(lastRead_ms, readRest(task)).then(
+          () => true,
+          () => false,
+        )))
     reader.end()
     if (!closing.signal.aborted) {
+      // A node that is lost does not answer for its log.
+      if (!isWhole)
+        await describeLogGap(engine, task.node_id).then(
+          (line) => observer.onLine('stderr', line),
+          () => {},
+        )
       // An ended service is never started again, because a restart creates a new one.
       await removeService().catch(() => {})
       observer.onExit(exit)
@@ -127,6 +137,13 @@ async function findExit(engine: DockerEngine, connect: NodeAgents['connect'], ta
   // A node that is drained still ends its tasks; one that is down never reports their end.
   const node = (await listNodes(docker, swarm)).find(({ id }) => id === task.node_id)
   return node?.is_ready ? undefined : createReplicaExit(null, 'SIGKILL', false)
+}
+
+/** The line of a log where lines may be missing. */
+async function describeLogGap(engine: DockerEngine, nodeId: string): Promise<string> {
+  const { docker, swarm } = await requireManager(engine)
+  const node = (await listNodes(docker, swarm)).find(({ id }) => id === nodeId)
+  return `[homeport] The last lines of this replica could not be read from its node${node ? `, ${node.name},` : ''} and may be missing here.`
 }
 
 interface LogReader {

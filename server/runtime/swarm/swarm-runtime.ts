@@ -5,6 +5,7 @@ import { createDockerRuntime } from '../docker/docker-runtime.ts'
 import { createDockerEngine, type DockerEngine } from '../docker/engine.ts'
 import { getStatusCode } from '../docker/errors.ts'
 import { runInContainer } from '../docker/replica-command.ts'
+import { exportWrittenContainerFiles, listWrittenContainerFiles } from '../docker/written-files.ts'
 import { translateFailures } from '../docker/translate-failures.ts'
 import { createExternalRegistry } from './cluster-registry.ts'
 import { createManagedRegistry } from './managed-registry.ts'
@@ -109,12 +110,14 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
     },
 
     async listWrittenFiles(owner) {
-      const replica_id = await findContainerId(owner.replica_id)
-      return local.listWrittenFiles({ ...owner, replica_id })
+      if (owner.replica_id === null || !isServiceId(owner.replica_id)) return local.listWrittenFiles(owner)
+      const container = await services.findContainer(owner.replica_id)
+      return container && listWrittenContainerFiles(container)
     },
     async exportWrittenFiles(owner, path, isFile) {
-      const replica_id = await findContainerId(owner.replica_id)
-      return local.exportWrittenFiles({ ...owner, replica_id }, path, isFile)
+      if (owner.replica_id === null || !isServiceId(owner.replica_id)) return local.exportWrittenFiles(owner, path, isFile)
+      const container = await services.findContainer(owner.replica_id)
+      return container && exportWrittenContainerFiles(container, path, isFile)
     },
 
     async discard(deploymentId, artifact) {
@@ -129,14 +132,6 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
       await services.close()
       await local.close()
     },
-  }
-
-  /** The container of a replica on this node; null for one on another. */
-  async function findContainerId(replicaId: string | null): Promise<string | null> {
-    if (replicaId === null || !isServiceId(replicaId)) return replicaId
-    const { docker } = await requireManager(cluster)
-    const container = await services.findContainer(replicaId)
-    return container?.modem === docker.modem ? container.id : null
   }
 }
 
