@@ -26,13 +26,15 @@ const fileMeasures: Measure[] = [
 ]
 
 const targetMeasure: Measure = {
-  name: 'edge 3 targets, 1 kB',
+  name: 'edge 3 targets of one program, 1 kB',
   path: '/1k.json',
   connections: 64,
   unit: 'req/s',
   load: measureRequests,
   bars: { 'one target': 0.95 },
 }
+
+const programMeasure: Measure = { ...targetMeasure, name: 'edge 3 targets, 1 kB', bars: {} }
 
 const streamMeasures: Measure[] = [
   { name: 'edge events', path: '/events', connections: 64, unit: 'lines/s', load: measureEvents, bars: {} },
@@ -74,16 +76,27 @@ export const benchEdge = (options: EdgeBenchOptions = {}): Promise<BenchRow[]> =
     return [...rows, ...(await compareTargets(folder, started, options))]
   })
 
-/** An app with three replicas, compared with the same app with one. */
+/**
+ * An app with three targets, compared with one: first three ports of one program, so that the machine has the same work, then three programs, which
+ * share its cores with the edge and the load.
+ */
 async function compareTargets(folder: string, started: { process: Peer['process'] }[], options: EdgeBenchOptions): Promise<BenchRow[]> {
-  if (options.only?.test(targetMeasure.name) === false) return []
-  const apps = [await startFileServer(folder, 'no-store'), await startFileServer(folder, 'no-store'), await startFileServer(folder, 'no-store')]
-  started.push(...apps)
-  const ports = apps.map(({ port }) => port)
-  const three = { name: 'homeport', ...(await startNodeProgram('edge-server.ts', ports.join(','), 'cache', 'metrics', 'requests')) }
-  const one = { name: 'one target', ...(await startNodeProgram('edge-server.ts', String(ports[0]), 'cache', 'metrics', 'requests')) }
-  started.push(three, one)
-  return compare(targetMeasure, [three, one], options.rounds ?? 5, options.seconds ?? 2)
+  const rows: BenchRow[] = []
+  for (const [measure, programs] of [
+    [targetMeasure, 1],
+    [programMeasure, 3],
+  ] as const) {
+    if (options.only?.test(measure.name) === false) continue
+    const apps = await Promise.all(Array.from({ length: programs }, () => startFileServer(folder, 'no-store', 3 / programs)))
+    started.push(...apps)
+    const ports = apps.flatMap((app) => app.ports)
+    const startEdge = (...targets: number[]) => startNodeProgram('edge-server.ts', targets.join(','), 'cache', 'metrics', 'requests')
+    const three = { name: 'homeport', ...(await startEdge(...ports)) }
+    const one = { name: 'one target', ...(await startEdge(ports[0]!)) }
+    started.push(three, one)
+    rows.push(...(await compare(measure, [three, one], options.rounds ?? 5, options.seconds ?? 2)))
+  }
+  return rows
 }
 
 /** Stored responses, compared with Varnish, nginx and HAProxy, each on one core. */

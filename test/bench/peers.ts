@@ -133,16 +133,22 @@ export function hasXkey(): boolean {
   }
 }
 
-/** An app that is never the bottleneck: nginx with files of 1 kB, 100 kB and 10 MB. `cache_control` is their header. */
-export async function startFileServer(folder: string, cache_control: string): Promise<{ port: number; process: ChildProcess }> {
-  const port = await freePort()
+/** An app that is never the bottleneck: nginx with files of 1 kB, 100 kB and 10 MB. `cache_control` is their header. With several ports it is several targets. */
+export async function startFileServer(
+  folder: string,
+  cache_control: string,
+  count = 1,
+): Promise<{ port: number; ports: number[]; process: ChildProcess }> {
+  const ports = await Promise.all(Array.from({ length: count }, freePort))
+  const [port = 0, ...others] = ports
   writeFileSync(join(folder, '1k.json'), JSON.stringify({ text: 'x'.repeat(1011) }))
   writeFileSync(join(folder, '100k.bin'), Buffer.alloc(100 * 1024, 'y'))
   writeFileSync(join(folder, '10m.bin'), Buffer.alloc(10 * 1024 * 1024, 'z'))
-  const server = `root ${folder}; sendfile on; tcp_nopush on; keepalive_requests 100000000; add_header Cache-Control "${cache_control}";`
+  const listen = others.map((other) => `listen 127.0.0.1:${other};`).join(' ')
+  const server = `${listen} root ${folder}; sendfile on; tcp_nopush on; keepalive_requests 100000000; add_header Cache-Control "${cache_control}";`
   const child = nginx(folder, `files-${port}`, port, server, '')
   await waitForOk(port, '/1k.json')
-  return { port, process: child }
+  return { port, ports, process: child }
 }
 
 function nginx(folder: string, name: string, port: number, server: string, outer: string): ChildProcess {
