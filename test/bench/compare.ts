@@ -33,10 +33,14 @@ interface LoadResult {
  */
 export function pinToOneCore(peers: Peer[]): boolean {
   if (!isInstalled('taskset') || availableParallelism() < 2) return false
-  for (const { pid } of peers.flatMap((peer) => [...processFamily(peer.process.pid ?? 0)]))
-    execFileSync('taskset', ['-acp', '0', String(pid)], { stdio: 'ignore' })
+  for (const { pid } of peers.flatMap((peer) => [...processFamily(peer.process.pid ?? 0)])) pinToCores('0', pid)
   return true
 }
+
+/** Pins a process with all its threads to a list of cores, such as `0-3`. */
+export const pinToCores = (cores: string, pid: number): void => void execFileSync('taskset', ['-acp', cores, String(pid)], { stdio: 'ignore' })
+
+export const listChildren = (pid: number): number[] => [...processFamily(pid)].flatMap((one) => (one.pid === pid ? [] : [one.pid]))
 
 /** Medians of interleaved rounds. */
 export async function compare(measure: Measure, peers: Peer[], rounds: number, seconds: number): Promise<BenchRow[]> {
@@ -56,12 +60,14 @@ export async function compare(measure: Measure, peers: Peer[], rounds: number, s
   }
   const rateOf = (name: string): number => median(readings.get(name)?.rates ?? [])
   const costOf = (name: string): number => median(readings.get(name)?.costs ?? [])
+  const p99Of = (name: string): number => median(readings.get(name)?.p99s ?? [])
   return peers.map((peer) => {
     const others = peers.filter((other) => other !== peer).map((other) => other.name)
     const ratios = Object.fromEntries(
       others.flatMap((other) => [
         [other, rateOf(peer.name) / rateOf(other)],
         [`${other} per cpu`, costOf(other) / costOf(peer.name)],
+        ...(p99Of(peer.name) > 0 ? [[`${other} p99`, p99Of(other) / p99Of(peer.name)] as const] : []),
       ]),
     )
     const row: BenchRow = { name: measure.name, who: peer.name, value: rateOf(peer.name), unit: measure.unit, ratios, cpu_us: costOf(peer.name) }

@@ -1,5 +1,6 @@
 import { benchApi } from './api.ts'
 import { benchCacheSuite } from './cache-suite.ts'
+import { benchContention } from './contention.ts'
 import { benchDeploy } from './deploy.ts'
 import { benchDev } from './dev.ts'
 import { benchDashboard } from './dashboard.ts'
@@ -41,6 +42,7 @@ export const parts: Record<string, (size: BenchOptions) => Promise<BenchRow[]>> 
   hits: benchCacheHits,
   workers: benchWorkers,
   throughput: benchThroughput,
+  contention: benchContention,
   purge: benchPurge,
   cachesuite: () => benchCacheSuite(),
   metrics: benchMetrics,

@@ -91,7 +91,7 @@ export async function applyNodeService(
         ...container,
       },
       Resources: resources,
-      RestartPolicy: { Condition: 'any', Delay: 2e9 },
+      RestartPolicy: { Condition: 'any', Delay: 5e8 },
       Placement: { Constraints: [constraint] },
       Networks: networks.map((Target) => ({ Target })),
       LogDriver: { Name: 'json-file', Options: { 'max-size': '1m', 'max-file': '1' } },
