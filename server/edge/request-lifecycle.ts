@@ -7,7 +7,7 @@ import type { RequestCapture } from './request-capture.ts'
 import { RequestMetrics } from './request-metrics.ts'
 import type { Transport } from './request.ts'
 import type { EdgeResponse, RequestContext } from './response.ts'
-import type { RouteTarget } from './router.ts'
+import type { OpenRequest, RouteTarget } from './router.ts'
 import { createErrorResponse, createPageResponse, pageForFailure, pageForRoute, type StatusPageName } from './status-pages.ts'
 import type { UpstreamFailure, UpstreamRequest } from './upstream/exchange.ts'
 import { isLoopback } from './upstream/request-headers.ts'
@@ -37,8 +37,9 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
   protected bodyTimeout: BodyTimeout | undefined
   #stopWaiting: (() => void) | undefined
   protected readonly destroy = (): void => void this.transport.destroy()
+  readonly #open: OpenRequest = { slot: -1, abort: () => this.#cut() }
   /** The route was replaced, and its drain has ended. */
-  readonly #cut = (): void => {
+  #cut(): void {
     if (this.hasStarted || this.exchange === undefined || this.transport.destroyed) return this.destroy()
     this.exchange.abort()
     // The app may have received it, so that only a request without effects is sent again (RFC 9110, 9.2.2).
@@ -64,7 +65,7 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
     const redirect = this.isProbe ? undefined : checkHttpsAndServerName(this.edge, this.transport, this)
     if (redirect === undefined) return this.#dispatch()
     this.routeTarget = this.edge.router.find(this.host, this.isLoopbackClient)
-    this.routeTarget?.addRequest(this.#cut, this.isProbe)
+    this.routeTarget?.addRequest(this.#open, this.isProbe)
     if (this.routeTarget) this.metrics.setTarget(this.routeTarget, null)
     this.send(redirect)
   }
@@ -79,7 +80,7 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
     if (target === undefined) return this.#sendPage('unknown_host')
     const { upstream, site } = target
     this.routeTarget = target
-    target.addRequest(this.#cut, this.isProbe)
+    target.addRequest(this.#open, this.isProbe)
     if (!this.isProbe) {
       this.metrics.setTarget(target, upstream ? 'bypass' : site ? 'hit' : null)
       const capture = this.metrics.startCapture(this)
@@ -163,7 +164,7 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
 
   /** The route target no longer waits for this request. */
   #leaveTarget(): void {
-    this.routeTarget?.removeRequest(this.#cut, this.isProbe)
+    this.routeTarget?.removeRequest(this.#open, this.isProbe)
     this.routeTarget = undefined
   }
 

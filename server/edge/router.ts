@@ -1,5 +1,6 @@
 import { toLocalName } from '../lib/apps-domain.ts'
 import type { Clock } from '../lib/clock.ts'
+import { SlotSet, type Slotted } from './slot-set.ts'
 import { createDevelopmentUpstream } from './upstream/development.ts'
 import { createSleepingUpstream } from './upstream/sleeping.ts'
 import type { HostCache } from './cache/host-cache.ts'
@@ -26,8 +27,13 @@ export interface RouteTarget {
   /** The response cache for a scheme and host. */
   readonly cacheFor: ((encrypted: boolean, host: string) => HostCache) | null
   /** Registers a request; each is unregistered once with `removeRequest`. A probe is not a visit, so the app may go to sleep regardless. */
-  addRequest(abort: () => void, isProbe?: boolean): void
-  removeRequest(abort: () => void, isProbe?: boolean): void
+  addRequest(request: OpenRequest, isProbe?: boolean): void
+  removeRequest(request: OpenRequest, isProbe?: boolean): void
+}
+
+/** A request as its route sees it. */
+export interface OpenRequest extends Slotted {
+  abort(): void
 }
 
 interface ManagedRouteTarget extends RouteTarget {
@@ -245,8 +251,6 @@ interface ProjectRecorders {
 /** Requests to a development server do not count as visits of the project. */
 const uncounted: ProjectRecorders = { metrics: { forProject: () => ({ recordResponse() {}, recordBytes() {} }) }, requests: null }
 
-const noRequests: ReadonlySet<() => void> = new Set()
-
 /** A class, with a set only while requests are open, because an instance may have ten thousand host names of which few receive requests. */
 class ActiveRoute implements ManagedRouteTarget {
   route: Route
@@ -262,7 +266,7 @@ class ActiveRoute implements ManagedRouteTarget {
   #projectMetrics: ProjectMetrics | undefined
   #projectRequestLog: ProjectRequestLog | undefined
   #idle_since: number
-  #activeRequests: Set<() => void> | undefined
+  #activeRequests: SlotSet<OpenRequest> | undefined
   #onDrained: (() => void) | undefined
 
   constructor(route: Route, clock: Clock, deadlines: DeadlineTimer, recorders: ProjectRecorders, upstream: Upstream | null, site: StaticSite | null) {
@@ -284,16 +288,16 @@ class ActiveRoute implements ManagedRouteTarget {
     return (this.#projectRequestLog ??= this.#recorders.requests.forProject(this.route.project_id))
   }
 
-  addRequest(abort: () => void, isProbe = false): void {
-    this.#activeRequests ??= new Set()
-    this.#activeRequests.add(abort)
+  addRequest(request: OpenRequest, isProbe = false): void {
+    this.#activeRequests ??= new SlotSet()
+    this.#activeRequests.add(request)
     if (isProbe) return
     this.active_count++
     this.last_request_at = this.#clock.now()
   }
 
-  removeRequest(abort: () => void, isProbe = false): void {
-    this.#activeRequests?.delete(abort)
+  removeRequest(request: OpenRequest, isProbe = false): void {
+    this.#activeRequests?.delete(request)
     if (!isProbe) {
       this.active_count--
       this.last_request_at = this.#clock.now()
@@ -316,7 +320,7 @@ class ActiveRoute implements ManagedRouteTarget {
       await drained.promise
       timer.cancel()
     }
-    for (const abort of this.#activeRequests ?? noRequests) abort()
+    for (const request of this.#activeRequests?.values() ?? []) request.abort()
     this.upstream?.destroy()
   }
 }

@@ -14,7 +14,7 @@ import type { EdgeRequest } from './request.ts'
 import { pageForFailure, createPageResponse, createErrorResponse, pageForRoute, type StatusPageName } from './status-pages.ts'
 import type { ResponseHead } from './upstream/response-head.ts'
 import { requestHost } from './network-listener.ts'
-import type { RouteTarget } from './router.ts'
+import type { OpenRequest, RouteTarget } from './router.ts'
 import type { Timeout } from './deadline-timer.ts'
 import type { Exchange, UpstreamFailure, ResponseHandler } from './upstream/exchange.ts'
 
@@ -82,6 +82,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
   #isChunking = false
   #stopWaiting = (): void => {}
   readonly #destroy = (): void => void this.#request.socket.destroy()
+  readonly #open: OpenRequest = { slot: -1, abort: this.#destroy }
 
   constructor(edge: EdgeContext, request: EdgeRequest, client: TunnelClient, earlyBytes: Buffer) {
     const socket = client.stream
@@ -125,7 +126,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
       if (hasWaited) this.#metrics.markReady()
       if (target === undefined) return this.#sendPage('unknown_host')
       this.#target = target
-      target.addRequest(this.#destroy, this.#isProbe)
+      target.addRequest(this.#open, this.#isProbe)
       if (!this.#isProbe) this.#metrics.setTarget(target, target.upstream ? 'bypass' : null)
       if (target.site) return this.#send(createErrorResponse(400, 'A static site does not support WebSockets.', this))
       if (!target.upstream) return this.#sendPage(pageForRoute(target.route))
@@ -241,7 +242,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
       return this.#destroy()
     }
     if ((failure === 'refused' || failure === 'rerouted') && this.#edge.router.find(this.host, this.isLoopbackClient) !== this.#target) {
-      this.#target?.removeRequest(this.#destroy, this.#isProbe)
+      this.#target?.removeRequest(this.#open, this.#isProbe)
       this.#target = undefined
       this.#metrics.markReady()
       return this.#dispatch()
@@ -258,7 +259,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
     this.#exchange = undefined
     this.#metrics.recordClientClosed()
     this.#finishMeasurement()
-    this.#target?.removeRequest(this.#destroy, this.#isProbe)
+    this.#target?.removeRequest(this.#open, this.#isProbe)
     this.#target = undefined
   }
 

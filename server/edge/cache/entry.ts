@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import type { Slotted } from '../slot-set.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import { fieldNames, fieldValue, omitFields } from './header-fields.ts'
 import { resolveWithin, type StoredRange } from './partial-content.ts'
@@ -209,7 +210,7 @@ export interface EntryOwner {
 }
 
 /** A request to the app whose response may be stored. */
-export interface PendingFetch {
+export interface PendingFetch extends Slotted {
   readonly urlEntry: UrlEntry
   /** Tags of the response; null before its head arrived. */
   readonly tags: readonly string[] | null

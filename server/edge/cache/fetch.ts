@@ -59,6 +59,8 @@ const collapse_timeout_ms = 10_000
  */
 export class CacheFetch implements ResponseHandler, SharedFetch, PendingFetch {
   readonly wantsRawChunks = false
+  /** In the fetches of the project. */
+  slot = -1
   readonly readers = new Set<CacheReader>()
   /** Parts of the body received so far. */
   parts: Buffer[] = []

@@ -1,5 +1,6 @@
 import type { PurgeScope } from '../edge.ts'
 import { parseHostName, isLocalNetworkName } from '../host-header.ts'
+import { SlotSet } from '../slot-set.ts'
 import { CacheEntry, UrlEntry, type EntryOwner, type PendingFetch } from './entry.ts'
 import type { EvictionQueue } from './eviction.ts'
 
@@ -24,7 +25,7 @@ export class ProjectCache implements EntryOwner {
   /** URL entries by origin and target. Replaced as a whole when everything is purged. */
   origins = new Map<string, Map<string, UrlEntry>>()
   /** Active fetches whose responses may be stored. A response requested before a purge is not stored after it. */
-  readonly fetches = new Set<PendingFetch>()
+  readonly fetches = new SlotSet<PendingFetch>()
   #tags = new Map<string, TaggedEntries>()
   #tags_limit = 10_000
   #emptyUrls = 0
@@ -170,7 +171,7 @@ export class ProjectCache implements EntryOwner {
       this.origins = new Map()
       this.#tags = new Map()
       this.objects = this.bytes = this.#emptyUrls = 0
-      for (const fetch of this.fetches) fetch.discardResult()
+      for (const fetch of this.fetches.values()) fetch.discardResult()
       // The old maps are removed in the background.
       this.#deferRemoval(allEntries(origins))
       return count
@@ -181,7 +182,7 @@ export class ProjectCache implements EntryOwner {
         this.#tags.delete(tag)
       }
       // A response whose head has not arrived may have the tag.
-      for (const fetch of this.fetches) if (fetch.tags === null || fetch.tags.some((tag) => scope.tags.includes(tag))) fetch.discardResult()
+      for (const fetch of this.fetches.values()) if (fetch.tags === null || fetch.tags.some((tag) => scope.tags.includes(tag))) fetch.discardResult()
     } else {
       for (const url of scope.urls) {
         const { host, target } = parsePurgeUrl(url)
@@ -193,7 +194,7 @@ export class ProjectCache implements EntryOwner {
   }
 
   #markUrlRemoved(urlEntry: UrlEntry): CacheEntry[] {
-    for (const fetch of this.fetches) if (fetch.urlEntry === urlEntry) fetch.discardResult()
+    for (const fetch of this.fetches.values()) if (fetch.urlEntry === urlEntry) fetch.discardResult()
     return [...urlEntry.allEntries()].filter((entry) => this.#markRemoved(entry))
   }
 
@@ -218,7 +219,7 @@ export class ProjectCache implements EntryOwner {
         this.#deferRemoval(removed)
       }
     }
-    for (const fetch of this.fetches) if (hostOfOrigin(fetch.urlEntry.origin) === host) fetch.discardResult()
+    for (const fetch of this.fetches.values()) if (hostOfOrigin(fetch.urlEntry.origin) === host) fetch.discardResult()
   }
 
   /** Whether a URL was invalidated while the disk index was being read. */
