@@ -124,7 +124,7 @@ describe.skipIf(!requires('swarm').ok)('an app of three replicas on a cluster', 
     const sent: Record<string, number> = {}
     let isOver = false
     let slowest_ms = 0
-    const visit = async (name: string, method: string, send: (method: string) => Promise<string>) => {
+    const sendUntilOver = async (name: string, method: string, send: (method: string) => Promise<string>) => {
       while (!isOver) {
         const began = performance.now()
         const answer = await send(method).catch(String)
@@ -134,10 +134,10 @@ describe.skipIf(!requires('swarm').ok)('an app of three replicas on a cluster', 
       }
     }
     const visitors = ['GET', 'POST'].flatMap((method) => [
-      visit('HTTP/1.1', method, (one) => sendHttp1(agent, one)),
-      visit('HTTP/1.1', method, (one) => sendHttp1(agent, one)),
-      visit('HTTP/2', method, session.send),
-      visit('HTTP/2', method, session.send),
+      sendUntilOver('HTTP/1.1', method, (one) => sendHttp1(agent, one)),
+      sendUntilOver('HTTP/1.1', method, (one) => sendHttp1(agent, one)),
+      sendUntilOver('HTTP/2', method, session.send),
+      sendUntilOver('HTTP/2', method, session.send),
     ])
     const drained: number[] = []
     try {
