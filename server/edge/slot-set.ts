@@ -1,4 +1,4 @@
-/** An element of a `SlotSet`: its place in it, or -1. */
+/** An element of a `SlotSet`: its place in it, or -1. It can be in one at a time. */
 export interface Slotted {
   slot: number
 }
@@ -14,15 +14,19 @@ export class SlotSet<T extends Slotted> {
     return this.#elements.length
   }
 
+  has(element: T): boolean {
+    return element.slot >= 0 && this.#elements[element.slot] === element
+  }
+
   add(element: T): void {
-    if (element.slot >= 0) return
+    if (this.has(element)) return
     element.slot = this.#elements.length
     this.#elements.push(element)
   }
 
   delete(element: T): void {
+    if (!this.has(element)) return
     const { slot } = element
-    if (slot < 0) return
     const last = this.#elements.pop() as T
     if (last !== element) {
       this.#elements[slot] = last
@@ -31,8 +35,8 @@ export class SlotSet<T extends Slotted> {
     element.slot = -1
   }
 
-  /** The elements of now, so that they can be removed meanwhile. */
-  values(): T[] {
-    return [...this.#elements]
+  /** The elements of now, without those that are removed before their turn. */
+  *values(): Generator<T> {
+    for (const element of this.#elements.slice()) if (this.has(element)) yield element
   }
 }

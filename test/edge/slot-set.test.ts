@@ -21,9 +21,16 @@ test('has what a Set has, whatever comes and goes', () => {
   }
 })
 
-test('its elements can be removed while they are read', () => {
+test('an element that is removed before its turn is not visited, as in a Set', () => {
+  const all: Slotted[] = Array.from({ length: 4 }, () => ({ slot: -1 }))
   const set = new SlotSet<Slotted>()
-  for (let count = 0; count < 3; count++) set.add({ slot: -1 })
-  for (const element of set.values()) set.delete(element)
+  for (const element of all) set.add(element)
+  const visited: Slotted[] = []
+  for (const element of set.values()) {
+    visited.push(element)
+    set.delete(element)
+    set.delete(all[2]!)
+  }
+  expect(visited.map((element) => all.indexOf(element))).toEqual([0, 1, 3])
   expect(set.size).toBe(0)
 })
