@@ -108,12 +108,14 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     readVolumeFile: (id, path) => readDockerVolumeFile(engine, id, path),
     removeVolume: (id) => removeDockerVolume(engine, id),
     async listWrittenFiles({ replica_id }) {
+      if (replica_id === null) return undefined
       const { docker } = await engine.connection()
-      return replica_id === null ? undefined : listWrittenContainerFiles(docker.getContainer(replica_id))
+      return listWrittenContainerFiles(docker.getContainer(replica_id))
     },
     async exportWrittenFiles({ replica_id }, path, isFile) {
+      if (replica_id === null) return undefined
       const { docker } = await engine.connection()
-      return replica_id === null ? undefined : exportWrittenContainerFiles(docker.getContainer(replica_id), path, isFile)
+      return exportWrittenContainerFiles(docker.getContainer(replica_id), path, isFile)
     },
 
     async removeVolumes(prefix) {

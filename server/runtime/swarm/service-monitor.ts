@@ -59,7 +59,7 @@ export function monitorService(
     }
   }
   /** From the container if it is on this node, because the swarm may end a log before its last lines. */
-  const readRest = async ({ node_id, container_id }: SwarmTask) => {
+  const readRest = async ({ node_id, container_id }: SwarmTask): Promise<true> => {
     const { docker, swarm } = await requireManager(engine)
     const options = { ...reader.options(), follow: false as const, stdout: true, stderr: true }
     const isOwn = node_id === swarm.node_id && container_id !== ''
@@ -68,6 +68,14 @@ export function monitorService(
       const log: unknown = await (isOwn ? docker.getContainer(container_id) : docker.getService(service_id)).logs(options)
       reader.open()(log as Buffer)
     }
+    return true
+  }
+  /** Reads the rest of a log. Returns the line that says that lines may be missing, because a node that is lost does not answer for its log. */
+  const finishLog = async (task: SwarmTask): Promise<string | undefined> => {
+    const isRead = hasEnded(task) && (await rejectAfter(lastRead_ms, readRest(task)).catch(() => false))
+    if (isRead) return undefined
+    const node = await rejectAfter(lastRead_ms, findNodeName(engine, task.node_id)).catch(() => undefined)
+    return `[homeport] The last lines of this replica could not be read from its node${node === undefined ? '' : `, ${node},`} and may be missing here.`
   }
   const following = follow()
 
@@ -76,21 +84,10 @@ export function monitorService(
     exited.abort()
     live?.destroy()
     await following
-    const isWhole =
-      !task ||
-      (hasEnded(task) &&
-        (await rejectAfter(lastRead_ms, readRest(task)).then(
-          () => true,
-          () => false,
-        )))
+    const gap = task && (await finishLog(task))
     reader.end()
     if (!closing.signal.aborted) {
-      // A node that is lost does not answer for its log.
-      if (!isWhole)
-        await describeLogGap(engine, task.node_id).then(
-          (line) => observer.onLine('stderr', line),
-          () => {},
-        )
+      if (gap !== undefined) observer.onLine('stderr', gap)
       // An ended service is never started again, because a restart creates a new one.
       await removeService().catch(() => {})
       observer.onExit(exit)
@@ -139,11 +136,9 @@ async function findExit(engine: DockerEngine, connect: NodeAgents['connect'], ta
   return node?.is_ready ? undefined : createReplicaExit(null, 'SIGKILL', false)
 }
 
-/** The line of a log where lines may be missing. */
-async function describeLogGap(engine: DockerEngine, nodeId: string): Promise<string> {
+async function findNodeName(engine: DockerEngine, id: string): Promise<string | undefined> {
   const { docker, swarm } = await requireManager(engine)
-  const node = (await listNodes(docker, swarm)).find(({ id }) => id === nodeId)
-  return `[homeport] The last lines of this replica could not be read from its node${node ? `, ${node.name},` : ''} and may be missing here.`
+  return (await listNodes(docker, swarm)).find((node) => node.id === id)?.name
 }
 
 interface LogReader {
