@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { makeRepository } from '../support/repository.ts'
-import { until } from '../support/until.ts'
 import { listChildren, measureRequests, pinToCores, type Measure } from './compare.ts'
-import { startInstance } from './instance.ts'
+import { deployApp, startInstance } from './instance.ts'
 import { isInstalled } from './peers.ts'
 import { median, type BenchRow } from './row.ts'
 
@@ -21,9 +20,7 @@ export async function benchContention({ rounds = 5, seconds = 4 }: { rounds?: nu
   const repository = makeRepository(app)
   const instance = await startInstance({ runtime: 'process', flags: ['--edge-workers', '1'] })
   try {
-    await instance.client.createProject({ slug, repo_url: repository.url })
-    await instance.client.waitForEnd(slug, (await instance.client.deploy(slug)).id)
-    await until(async () => (await instance.client.fetchEdge(`${slug}.localhost`)).status === 200 || undefined, { what: 'the site' })
+    await deployApp(instance, slug, repository.url)
     for (const pid of [process.pid, instance.pid]) pinToCores('0', pid)
     for (const pid of listChildren(instance.pid)) pinToCores('1', pid)
     const measure: Measure = {

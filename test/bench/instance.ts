@@ -72,6 +72,13 @@ export async function startInstance(options: {
   }
 }
 
+/** Deploys a repository and waits until its address answers. */
+export async function deployApp({ client }: BenchInstance, slug: string, repo_url: string): Promise<void> {
+  await client.createProject({ slug, repo_url })
+  await client.waitForEnd(slug, (await client.deploy(slug)).id)
+  await until(async () => (await client.fetchEdge(`${slug}.localhost`)).status === 200 || undefined, { what: slug })
+}
+
 async function waitUntilReady(child: ChildProcess, data: string): Promise<InstanceFile> {
   const seen = await until(
     () => {

@@ -1,7 +1,6 @@
 import { makeRepository } from '../support/repository.ts'
-import { until } from '../support/until.ts'
 import { processorTime_s, measureRequests, type Measure } from './compare.ts'
-import { startInstance } from './instance.ts'
+import { deployApp, startInstance } from './instance.ts'
 import { isInstalled } from './peers.ts'
 import { median, type BenchRow } from './row.ts'
 
@@ -26,9 +25,7 @@ async function measureWorkers(workers: number, rounds: number, seconds: number):
   const repository = makeRepository(app)
   const instance = await startInstance({ runtime: 'process', flags: ['--edge-workers', String(workers)] })
   try {
-    await instance.client.createProject({ slug, repo_url: repository.url })
-    await instance.client.waitForEnd(slug, (await instance.client.deploy(slug)).id)
-    await until(async () => (await instance.client.fetchEdge(`${slug}.localhost`)).status === 200 || undefined, { what: 'the app' })
+    await deployApp(instance, slug, repository.url)
     const measure: Measure = {
       name: `request log and metrics on, ${workers} edge workers`,
       path: '/',

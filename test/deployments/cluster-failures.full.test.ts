@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DoctorCheck } from '../../server/contract/instance.ts'
-import type { ClusterNode } from '../../server/contract/nodes.ts'
+import { deployWithReplicas, hostNameApp, platformOnNode, waitForNodeEdge, withNodeEdges } from '../support/cluster.ts'
 import { findFailuresDuring, getAtEdge } from '../support/edge-requests.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository } from '../support/repository.ts'
@@ -13,10 +13,7 @@ import { until } from '../support/until.ts'
 describe.skipIf(!requires('swarm').ok)('when managers of a cluster are lost', () => {
   let swarm: TestSwarm
   let platform: TestPlatform
-  const app = makeRepository({
-    'package.json': JSON.stringify({ private: true, scripts: { start: 'node server.js' } }),
-    'server.js': `require('node:http').createServer((request, response) => response.end(require('node:os').hostname())).listen(process.env.PORT, process.env.HOST)`,
-  })
+  const app = makeRepository(hostNameApp)
   const site = makeRepository({ 'index.html': 'a static site' })
 
   /** Of GETs at the edge of the third node, or of Homeport itself. */
@@ -24,14 +21,6 @@ describe.skipIf(!requires('swarm').ok)('when managers of a cluster are lost', ()
     const port = Number(new URL(platform.handle.instance.edge_url).port)
     return findFailuresDuring(work, ['three', 'site'], (slug) => getAtEdge(address, port, slug))
   }
-  const waitForEdge = () =>
-    until(
-      async () => {
-        const { nodes } = (await platform.api<{ nodes: ClusterNode[] }>('GET', '/instance/nodes')).body
-        return nodes[2]?.edge === 'serving' || undefined
-      },
-      { what: 'an edge on node 3 that follows' },
-    )
   /** Waits until a deployment is accepted, and returns its id. */
   const deployAgain = () =>
     until(
@@ -46,23 +35,10 @@ describe.skipIf(!requires('swarm').ok)('when managers of a cluster are lost', ()
   beforeAll(async () => {
     swarm = await startSwarm(3)
     await swarm.load(2, 'node:24-bookworm-slim')
-    platform = await startTestPlatform({
-      runtime: 'swarm',
-      host: '0.0.0.0',
-      edge_workers: 1,
-      docker_candidates: [`unix://${swarm.socket(2)}`],
-      node_socket: swarm.node_socket,
-      registry: swarm.registry,
-    })
-    for (const [slug, url] of [
-      ['three', app.url],
-      ['site', site.url],
-    ] as const) {
-      await platform.createProject({ slug, repo_url: url })
-      await platform.api('PATCH', `/instance/projects/${slug}/settings`, { replicas: slug === 'site' ? 1 : 3 })
-      expect(await platform.waitForEnd(slug, (await platform.deploy(slug)).id)).toMatchObject({ status: 'ready' })
-    }
-    await waitForEdge()
+    platform = await startTestPlatform({ ...platformOnNode(swarm, 2), ...withNodeEdges })
+    await deployWithReplicas(platform, 'three', app.url, 3)
+    await deployWithReplicas(platform, 'site', site.url, 1)
+    await waitForNodeEdge(platform, 3)
   }, 300_000)
   afterAll(async () => {
     await platform.remove()
@@ -97,7 +73,7 @@ describe.skipIf(!requires('swarm').ok)('when managers of a cluster are lost', ()
       )
       await swarm.run('node-start', 1)
       await swarm.run('node-start', 3)
-      await waitForEdge()
+      await waitForNodeEdge(platform, 3)
       expect(await platform.waitForEnd('three', await deployAgain())).toMatchObject({ status: 'ready' })
     })
     expect(failures).toEqual([])

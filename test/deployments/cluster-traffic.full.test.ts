@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { limits } from '../../server/contract/limits.ts'
-import type { ClusterNode } from '../../server/contract/nodes.ts'
+import { deployWithReplicas, platformOnNode, waitForNodeEdge, withNodeEdges } from '../support/cluster.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
@@ -45,20 +45,9 @@ describe.skipIf(!requires('swarm').ok)('an app of three replicas on a cluster', 
 
   beforeAll(async () => {
     swarm = await startSwarm(3)
-    platform = await startTestPlatform({
-      runtime: 'swarm',
-      host: '0.0.0.0',
-      edge_workers: 1,
-      docker_candidates: [`unix://${swarm.socket(1)}`],
-      node_socket: swarm.node_socket,
-      registry: swarm.registry,
-    })
-    await platform.createProject({ slug: 'traffic', repo_url: app.url })
-    await platform.api('PATCH', '/instance/projects/traffic/settings', { replicas: 3 })
-    expect(await platform.waitForEnd('traffic', (await platform.deploy('traffic')).id)).toMatchObject({ status: 'ready' })
-    await until(async () => (await platform.api<{ nodes: ClusterNode[] }>('GET', '/instance/nodes')).body.nodes[2]?.edge === 'serving' || undefined, {
-      what: 'the edge of the third node',
-    })
+    platform = await startTestPlatform({ ...platformOnNode(swarm, 1), ...withNodeEdges })
+    await deployWithReplicas(platform, 'traffic', app.url, 3)
+    await waitForNodeEdge(platform, 3)
   }, 300_000)
   afterAll(async () => {
     await platform.remove()

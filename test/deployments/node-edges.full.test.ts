@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DoctorCheck } from '../../server/contract/instance.ts'
 import type { ClusterNode } from '../../server/contract/nodes.ts'
 import { runCommand } from '../support/command.ts'
+import { deployWithReplicas, hostNameApp, platformOnNode, withNodeEdges } from '../support/cluster.ts'
 import { findFailuresDuring, getAtEdge } from '../support/edge-requests.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository } from '../support/repository.ts'
@@ -18,10 +19,7 @@ describe.skipIf(!requires('swarm').ok)('the edges of other nodes', () => {
   let swarm: TestSwarm
   let platform: TestPlatform
   let edge_port = 0
-  const app = makeRepository({
-    'package.json': JSON.stringify({ private: true, scripts: { start: 'node server.js' } }),
-    'server.js': `require('node:http').createServer((request, response) => response.end(require('node:os').hostname())).listen(process.env.PORT, process.env.HOST)`,
-  })
+  const app = makeRepository(hostNameApp)
   /** Says when it answered, and lets everybody keep that. */
   const cached = makeRepository({
     'package.json': JSON.stringify({ private: true, scripts: { start: 'node server.js' } }),
@@ -30,17 +28,7 @@ describe.skipIf(!requires('swarm').ok)('the edges of other nodes', () => {
   const site = makeRepository({ 'index.html': 'a static site' })
 
   const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
-  const start = () =>
-    startTestPlatform({
-      runtime: 'swarm',
-      data_dir,
-      host: '0.0.0.0',
-      edge_port,
-      edge_workers: 1,
-      docker_candidates: [`unix://${swarm.socket(1)}`],
-      node_socket: swarm.node_socket,
-      registry: swarm.registry,
-    })
+  const start = () => startTestPlatform({ ...platformOnNode(swarm, 1), ...withNodeEdges, data_dir, edge_port })
 
   const listNodes = async () => (await platform.api<{ nodes: ClusterNode[] }>('GET', '/instance/nodes')).body.nodes
   const waitForEdges = (expected: ClusterNode['edge'][]) =>
@@ -57,15 +45,9 @@ describe.skipIf(!requires('swarm').ok)('the edges of other nodes', () => {
     swarm = await startSwarm(3)
     platform = await start()
     edge_port = Number(new URL(platform.handle.instance.edge_url).port)
-    for (const [slug, url] of [
-      ['three', app.url],
-      ['cached', cached.url],
-      ['site', site.url],
-    ] as const) {
-      await platform.createProject({ slug, repo_url: url })
-      await platform.api('PATCH', `/instance/projects/${slug}/settings`, { replicas: slug === 'site' ? 1 : 3 })
-      expect(await platform.waitForEnd(slug, (await platform.deploy(slug)).id)).toMatchObject({ status: 'ready' })
-    }
+    await deployWithReplicas(platform, 'three', app.url, 3)
+    await deployWithReplicas(platform, 'cached', cached.url, 3)
+    await deployWithReplicas(platform, 'site', site.url, 1)
   }, 300_000)
   afterAll(async () => {
     await platform.remove()

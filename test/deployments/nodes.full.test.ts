@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ClusterNode } from '../../server/contract/nodes.ts'
+import { hostNameApp, platformOnNode } from '../support/cluster.ts'
 import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { runCommand } from '../support/command.ts'
@@ -12,25 +13,13 @@ import { until } from '../support/until.ts'
 
 /* A platform on a swarm of three nodes, each an engine of its own. */
 
-const app = {
-  'package.json': JSON.stringify({ private: true, scripts: { start: 'node server.js' } }),
-  'server.js': `require('node:http').createServer((request, response) => response.end(require('node:os').hostname())).listen(process.env.PORT, process.env.HOST)`,
-}
-
 describe.skipIf(!requires('swarm').ok)('nodes of a cluster', () => {
   let swarm: TestSwarm
   let platform: TestPlatform
-  const repository = makeRepository(app)
+  const repository = makeRepository(hostNameApp)
 
   const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
-  const start = () =>
-    startTestPlatform({
-      runtime: 'swarm',
-      data_dir,
-      docker_candidates: [`unix://${swarm.socket(1)}`],
-      node_socket: swarm.node_socket,
-      registry: swarm.registry,
-    })
+  const start = () => startTestPlatform({ ...platformOnNode(swarm, 1), data_dir })
 
   beforeAll(async () => {
     swarm = await startSwarm(3)

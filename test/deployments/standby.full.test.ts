@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DoctorCheck } from '../../server/contract/instance.ts'
-import type { ClusterNode } from '../../server/contract/nodes.ts'
 import type { Standby } from '../../server/contract/standbys.ts'
 import { type InstanceFile, readInstanceFile } from '../../server/lib/instance-file.ts'
+import { deployWithReplicas, hostNameApp, platformOnNode, waitForNodeEdge, withNodeEdges } from '../support/cluster.ts'
 import { findFailuresDuring, getAtEdge } from '../support/edge-requests.ts'
 import { type RunningCommand, runHomeport, startHomeport } from '../support/instance-process.ts'
 import { type Client, createClient, startTestPlatform, type TestPlatform } from '../support/platform.ts'
@@ -23,10 +23,7 @@ describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
   let standby: RunningCommand
   let leader: Client & { instance: InstanceFile; data_dir: string }
   const folders: string[] = []
-  const app = makeRepository({
-    'package.json': JSON.stringify({ private: true, scripts: { start: 'node server.js' } }),
-    'server.js': `require('node:http').createServer((request, response) => response.end(require('node:os').hostname())).listen(process.env.PORT, process.env.HOST)`,
-  })
+  const app = makeRepository(hostNameApp)
   const site = makeRepository({ 'index.html': 'a static site' })
 
   const newFolder = () => {
@@ -40,22 +37,9 @@ describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
     swarm = await startSwarm(3)
     // That of a build.
     for (const node of [2, 3]) await swarm.load(node, 'node:24-bookworm-slim')
-    platform = await startTestPlatform({
-      runtime: 'swarm',
-      host: '0.0.0.0',
-      edge_workers: 1,
-      docker_candidates: [`unix://${swarm.socket(1)}`],
-      node_socket: swarm.node_socket,
-      registry: swarm.registry,
-    })
-    for (const [slug, url] of [
-      ['three', app.url],
-      ['site', site.url],
-    ] as const) {
-      await platform.createProject({ slug, repo_url: url })
-      await platform.api('PATCH', `/instance/projects/${slug}/settings`, { replicas: slug === 'site' ? 1 : 3 })
-      expect(await platform.waitForEnd(slug, (await platform.deploy(slug)).id)).toMatchObject({ status: 'ready' })
-    }
+    platform = await startTestPlatform({ ...platformOnNode(swarm, 1), ...withNodeEdges })
+    await deployWithReplicas(platform, 'three', app.url, 3)
+    await deployWithReplicas(platform, 'site', site.url, 1)
   }, 300_000)
   afterAll(async () => {
     standby?.kill('SIGKILL')
@@ -120,14 +104,6 @@ describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
   /** Of GETs at the edge of the third node. */
   const failuresDuring = (work: () => Promise<void>) =>
     findFailuresDuring(work, ['three', 'site'], (slug) => getAtEdge(swarm.address(3), portOf(platform.handle.instance.edge_url), slug))
-  const waitForEdge = async (client: Client, node: number) =>
-    until(
-      async () => {
-        const { nodes } = (await client.api<{ nodes: ClusterNode[] }>('GET', '/instance/nodes')).body
-        return nodes[node - 1]?.edge === 'serving' || undefined
-      },
-      { what: `an edge on node ${node} that follows` },
-    )
   const listServices = async () =>
     (await swarm.docker(3, ['service', 'ls', '--filter', 'label=homeport.role=replica', '--format', '{{.Name}} {{.Replicas}}']))
       .trim()
@@ -135,7 +111,7 @@ describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
       .sort()
 
   test('takes over from a platform that is suspended, which changes nothing when it goes on', async () => {
-    await waitForEdge(platform, 3)
+    await waitForNodeEdge(platform, 3)
     const data_dir = newFolder()
     standby = await startStandby(2, data_dir, {
       url: `http://${swarm.machine_address}:${portOf(platform.handle.api_url)}`,
@@ -154,7 +130,7 @@ describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
       leader = { ...createClient(instance), instance, data_dir }
       const deployed = await leader.waitForEnd('three', (await leader.deploy('three')).id)
       expect(deployed.status, deployed.build_log).toBe('ready')
-      await waitForEdge(leader, 3)
+      await waitForNodeEdge(leader, 3)
     })
     expect(failures).toEqual([])
 
@@ -169,7 +145,7 @@ describe.skipIf(!requires('swarm').ok)('a standby on another manager', () => {
     expect((await platform.api('POST', '/v1/projects', { name: 'late' })).status).toBe(503)
     expect((await platform.api('GET', '/v1/projects')).status).toBe(200)
     expect(await listServices()).toEqual(services)
-    await waitForEdge(leader, 3)
+    await waitForNodeEdge(leader, 3)
   })
 
   test('leads with an older copy if a person wants it to, and stops nothing that it does not know', async () => {
