@@ -1,12 +1,13 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { waitForListener } from '../../server/cli/wait-for-listener.ts'
 
 test('a port that is only probed on the wildcard address, as Vite does before it listens, does not count', async () => {
-  const probe = createServer().listen({ port: 0, host: '::', ipv6Only: true })
+  const port = await findUnusedPort()
+  const probe = createServer().listen({ port, host: '::', ipv6Only: true })
   await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
   const server = createServer((socket) => socket.destroy())
   // Only ::1 reaches this listener at the time of the first attempt, and nothing reaches it afterwards.
   probe.once('connection', (socket) => {
@@ -19,9 +20,10 @@ test('a port that is only probed on the wildcard address, as Vite does before it
 })
 
 test('a server that listens on ::1 alone is found there', async () => {
-  const server = createServer((socket) => socket.destroy()).listen(0, '::1')
+  const port = await findUnusedPort()
+  const server = createServer((socket) => socket.destroy()).listen(port, '::1')
   await once(server, 'listening')
-  expect(await waitForListener((server.address() as AddressInfo).port, new AbortController().signal)).toBe('::1')
+  expect(await waitForListener(port, new AbortController().signal)).toBe('::1')
   server.close()
 })
 
@@ -35,3 +37,22 @@ test('an aborted wait ends without an address', async () => {
   abort.abort()
   expect(await waiting).toBeUndefined()
 })
+
+/**
+ * A port at which nothing listens on any address. It is below those that the system hands out: one of them that is free at `::1` can be in use at
+ * `127.0.0.1`, by a test that runs beside this one.
+ */
+async function findUnusedPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(20_000, 30_000)
+    const server = createServer().listen(port, '::')
+    const free = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!free) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
+}
