@@ -46,8 +46,6 @@ const createEnvironment = (number: number): Record<string, string> => ({
   SWARM_TEST_BASE: join(folder, `homeport-swarm-${number}`),
   SWARM_TEST_PREFIX: `hps${number}`,
   SWARM_TEST_NET: `10.97.${number}`,
-  // A node that is lost is noticed after three of them.
-  SWARM_TEST_HEARTBEAT: '1s',
 })
 
 /** A swarm of engines of its own; without managers, engines that are in no swarm. Its first node has `images`. The machine's engine is not touched. */

@@ -73,7 +73,7 @@ export const clusterTopics: HelpArticle[] = [
       { h: 'Operations' },
       {
         list: [
-          'A node is lost: its replicas are started on other nodes as soon as the swarm reports it, three heartbeats later. Their log marks where last lines may be missing. Replicas do not move back when it returns; `homeport node balance` spreads them again.',
+          'A node is lost: its replicas are started on other nodes once its machine has not answered for three seconds. If it led the swarm, the others elect a leader first, within about 20 seconds. The log of a replica marks where its last lines may be missing. Replicas do not move back when it returns; `homeport node balance` spreads them again.',
           'Maintenance: `homeport node drain NAME` replaces its replicas on other nodes, each before the old one stops, so that no request fails. `homeport node activate NAME` lets it take new ones; `homeport node cordon NAME` only keeps new ones away.',
           'A machine leaves: drain it, then `homeport node remove NAME`. One that is lost for good can be removed at once.',
           '[[/instance/nodes|Instance, Nodes]] shows each node and its replicas.',

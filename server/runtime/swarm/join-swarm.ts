@@ -49,9 +49,6 @@ export async function joinSwarm(request: {
   return { address }
 }
 
-/** A node that stops answering is noticed after three of them. */
-const heartbeat_ns = 1e9
-
 /** Makes the Docker engine of this machine the first node of a new swarm. `address`: of this machine for the other nodes. Throws a `Problem`. */
 export async function initSwarm({ docker_host, address }: { docker_host: string | undefined; address: string }): Promise<void> {
   if (isIP(address) === 0) throw new Problem('invalid_input', 'The address is an IP address of this machine in the network of the nodes.')
@@ -61,7 +58,6 @@ export async function initSwarm({ docker_host, address }: { docker_host: string 
     await docker.swarmInit({
       ListenAddr: `${formatHost(address)}:2377`,
       AdvertiseAddr: address,
-      Spec: { Dispatcher: { HeartbeatPeriod: heartbeat_ns } },
     })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)

@@ -9,6 +9,7 @@ import { BuildFailure } from '../runtime.ts'
 import type { PlacedReplica, RuntimeNode, RuntimeNodes } from '../nodes.ts'
 import type { ClusterRegistry } from './cluster-registry.ts'
 import { listNodes, parseLabelConstraint, requireManager, type RawNode, type SwarmNode } from './cluster.ts'
+import type { NodeProbes } from './node-probes.ts'
 import { hasEnded, isUnwanted, listTasks, type SwarmTask } from './tasks.ts'
 
 /** The port on which managers accept nodes, if the swarm reports none. */
@@ -27,8 +28,14 @@ export function createSwarmNodes(
   {
     registry,
     edges,
+    probes,
     withPlainFailures,
-  }: { registry: ClusterRegistry; edges: Pick<RuntimeNodes, 'applyEdges'>; withPlainFailures: WithPlainFailures },
+  }: {
+    registry: ClusterRegistry
+    edges: Pick<RuntimeNodes, 'applyEdges'>
+    probes: Pick<NodeProbes, 'isSilent'>
+    withPlainFailures: WithPlainFailures
+  },
 ): RuntimeNodes {
   const guard = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -69,6 +76,7 @@ export function createSwarmNodes(
           const own = placed(node.id)
           return {
             ...node,
+            is_ready: node.is_ready && !probes.isSilent(node.id),
             labels: Object.fromEntries(Object.entries(nodeLabels).filter(([key]) => !key.startsWith(ownLabels))),
             availability: readAvailability(node.availability, nodeLabels[drainingLabel] === engine.options.instance_id),
             is_control_plane: node.id === swarm.node_id,

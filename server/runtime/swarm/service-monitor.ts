@@ -9,6 +9,7 @@ import { createReplicaExit } from '../exit.ts'
 import type { ReplicaExit, ReplicaObserver } from '../runtime.ts'
 import { listNodes, requireManager } from './cluster.ts'
 import type { NodeAgents } from './node-agents.ts'
+import type { NodeProbes } from './node-probes.ts'
 import { hasEnded, isUnwanted, readTaskExit, type SwarmTask, type TaskPoller } from './tasks.ts'
 
 export interface ServiceMonitor {
@@ -27,7 +28,7 @@ const lastRead_ms = 10_000
  */
 export function monitorService(
   engine: DockerEngine,
-  { poller, connect }: { poller: TaskPoller; connect: NodeAgents['connect'] },
+  { poller, connect, isSilent }: { poller: TaskPoller } & Pick<NodeAgents, 'connect'> & Pick<NodeProbes, 'isSilent'>,
   { service_id, task_id, since_ms }: { service_id: string; task_id: string; since_ms: number | null },
   observer: ReplicaObserver,
   removeService: () => Promise<void>,
@@ -97,7 +98,7 @@ export function monitorService(
 
   const unwatch = poller.watch(service_id, async (tasks) => {
     const task = tasks.find(({ id }) => id === task_id)
-    const exit = await findExit(engine, connect, task)
+    const exit = await findExit(engine, { connect, isSilent }, task)
     if (exit && !exited.signal.aborted && !closing.signal.aborted) void report(exit, task)
   })
 
@@ -114,7 +115,11 @@ export function monitorService(
 }
 
 /** How a task has ended; undefined while it runs. */
-async function findExit(engine: DockerEngine, connect: NodeAgents['connect'], task: SwarmTask | undefined): Promise<ReplicaExit | undefined> {
+async function findExit(
+  engine: DockerEngine,
+  { connect, isSilent }: Pick<NodeAgents, 'connect'> & Pick<NodeProbes, 'isSilent'>,
+  task: SwarmTask | undefined,
+): Promise<ReplicaExit | undefined> {
   // Somebody else removed the service.
   if (!task) return createReplicaExit(null, 'SIGKILL', false)
   const { docker, swarm } = await requireManager(engine)
@@ -130,6 +135,7 @@ async function findExit(engine: DockerEngine, connect: NodeAgents['connect'], ta
     const isOwnNode = task.node_id === swarm.node_id
     return { ...exit, out_of_memory: state !== undefined && (isOwnNode ? await wasOomKilled(docker, task.container_id, state) : state.OOMKilled) }
   }
+  if (isSilent(task.node_id)) return createReplicaExit(null, 'SIGKILL', false)
   if (!isUnwanted(task)) return undefined
   // A node that is drained still ends its tasks; one that is down never reports their end.
   const node = (await listNodes(docker, swarm)).find(({ id }) => id === task.node_id)

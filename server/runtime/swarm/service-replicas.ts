@@ -7,6 +7,7 @@ import { getStatusCode } from '../docker/errors.ts'
 import { holdNetwork, removeUnusedNetwork } from '../docker/networks.ts'
 import { getServiceNetworkName } from '../docker/service-container.ts'
 import type { NodeAgents } from './node-agents.ts'
+import type { NodeProbes } from './node-probes.ts'
 import { describeTask, formatServiceCommand } from './describe-task.ts'
 import { monitorService, removeService, type ServiceMonitor } from './service-monitor.ts'
 import { createServiceSpec } from './service-spec.ts'
@@ -34,10 +35,10 @@ const placement_ms = 10_000
 export function createServiceReplicas(
   engine: DockerEngine,
   { share: shareImage }: Pick<SharedImages, 'share'>,
-  agents: Pick<NodeAgents, 'connect' | 'ensure'>,
+  { agents, probes }: { agents: Pick<NodeAgents, 'connect' | 'ensure'>; probes: NodeProbes },
 ): ServiceReplicas {
   const monitors = new Map<string, ServiceMonitor>()
-  const poller = createTaskPoller(engine)
+  const poller = createTaskPoller(engine, probes.refresh)
   const stats = createContainerStats()
   /** The last placement of each deployment, so that its replicas see each other's nodes. */
   const placements = new Map<string, Promise<unknown>>()
@@ -48,7 +49,7 @@ export function createServiceReplicas(
     const { service_id } = task
     const monitor = monitorService(
       engine,
-      { poller, connect: agents.connect },
+      { poller, connect: agents.connect, isSilent: probes.isSilent },
       { service_id, task_id: task.id, since_ms },
       {
         onLine: observer.onLine,
@@ -103,6 +104,7 @@ export function createServiceReplicas(
       request.signal.throwIfAborted()
       const [task] = await listTasks(docker, { service: [serviceId] })
       if (task?.node_id) onPlaced()
+      if (task && probes.isSilent(task.node_id)) throw new NodeLost()
       // A task that ran and ended is a start, whose exit the monitor reports.
       if (task && (task.state === 'running' || (hasEnded(task) && task.exit_code !== null && !isStartError(task)))) {
         if (task.ports.length > 0 || hasEnded(task)) return task
@@ -124,8 +126,11 @@ export function createServiceReplicas(
     const { swarm } = await requireManager(engine)
     const wanted = request.node_labels ?? []
     const labels = wanted.map(formatLabelConstraint)
-    const nodes = (await listNodes(docker, swarm)).filter((node) => canTakeTasks(node) && hasLabels(node, wanted))
-    if (nodes.length < 2) return labels
+    const all = await listNodes(docker, swarm)
+    // The swarm would still place a replica on a node that it has not missed yet.
+    const silent = all.filter(({ id }) => probes.isSilent(id)).map(({ id }) => `node.id!=${id}`)
+    const nodes = all.filter((node) => canTakeTasks(node) && hasLabels(node, wanted) && !probes.isSilent(node.id))
+    if (nodes.length < 2) return [...labels, ...silent]
     const siblings = await listTasks(docker, filterOf({ 'homeport.deployment': request.deployment_id, 'homeport.role': 'replica' }))
     const own = new Set(
       (await docker.listServices({ filters: filterOf({ 'homeport.deployment': request.deployment_id, 'homeport.role': 'replica' }) }))
@@ -135,7 +140,7 @@ export function createServiceReplicas(
     const used = siblings.filter((task) => own.has(task.service_id) && !hasEnded(task) && !isUnwanted(task)).map(({ node_id }) => node_id)
     const count = (id: string) => used.filter((one) => one === id).length
     const fewest = Math.min(...nodes.map(({ id }) => count(id)))
-    return [...labels, ...nodes.flatMap(({ id }) => (count(id) > fewest ? [`node.id!=${id}`] : []))]
+    return [...labels, ...silent, ...nodes.flatMap(({ id }) => (count(id) > fewest ? [`node.id!=${id}`] : []))]
   }
 
   /** Runs a placement after those of the same deployment that have no node yet. */
@@ -232,18 +237,21 @@ export function createServiceReplicas(
       const { docker } = await engine.connection()
       const shared = await shareImage(request)
       agents.ensure()
-      let serviceId: string | undefined
-      try {
-        const task = await inTurn(request.deployment_id, async (onPlaced) => {
-          serviceId = await createInNetworks(docker, request, shared)
-          return waitUntilRunning(docker, serviceId, request, onPlaced)
-        })
-        const replica = await toReplica(docker, task, request.deployment_id, request.listen_port)
-        startMonitor(task, request, null)
-        return replica
-      } catch (error) {
-        if (serviceId !== undefined) await removeReplicaService(serviceId).catch(() => {})
-        throw error
+      for (;;) {
+        let serviceId: string | undefined
+        try {
+          const task = await inTurn(request.deployment_id, async (onPlaced) => {
+            serviceId = await createInNetworks(docker, request, shared)
+            return waitUntilRunning(docker, serviceId, request, onPlaced)
+          })
+          const replica = await toReplica(docker, task, request.deployment_id, request.listen_port)
+          startMonitor(task, request, null)
+          return replica
+        } catch (error) {
+          if (serviceId !== undefined) await removeReplicaService(serviceId).catch(() => {})
+          // No replica is placed there again.
+          if (!(error instanceof NodeLost)) throw error
+        }
       }
     },
 
@@ -329,6 +337,9 @@ export function createServiceReplicas(
     },
   }
 }
+
+/** The node of a replica was lost while it started. */
+class NodeLost extends Error {}
 
 const isPaused = (container: Docker.Container): Promise<boolean> =>
   container.inspect().then(

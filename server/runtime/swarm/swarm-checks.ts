@@ -1,10 +1,10 @@
-import { connect } from 'node:net'
 import type { DoctorCheck } from '../../contract/instance.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { BuildFailure } from '../runtime.ts'
 import { canTakeTasks, listNodes, requireManager, type SwarmConnection, type SwarmNode } from './cluster.ts'
 import type { ClusterRegistry } from './cluster-registry.ts'
 import type { NodeAgents } from './node-agents.ts'
+import { gossipPort, tryPort } from './node-probes.ts'
 
 /** Certificates of nodes are valid from an hour before, and cached responses by seconds. */
 const maxClockSkew_ms = 2_000
@@ -138,11 +138,13 @@ export function checkClocks(measured: { node: string; ahead_ms: number }[]): Doc
 /** Whether this machine reaches what the nodes of a swarm use among each other. */
 export async function checkNodePorts(
   nodes: Pick<SwarmNode, 'name' | 'address' | 'role'>[],
-  ports = { gossip: 7946, manager: 2377 },
+  ports = { gossip: gossipPort, manager: 2377 },
 ): Promise<DoctorCheck> {
   const name = 'swarm connections'
   const wanted = nodes.flatMap((node) => [ports.gossip, ...(node.role === 'manager' ? [ports.manager] : [])].map((port) => ({ node, port })))
-  const found = await Promise.all(wanted.map(async (one) => ({ ...one, isOpen: await canConnect(one.node.address, one.port) })))
+  const found = await Promise.all(
+    wanted.map(async (one) => ({ ...one, isOpen: (await tryPort(one.node.address, one.port, connectTimeout_ms)) === 'open' })),
+  )
   const closed = found.filter(({ isOpen }) => !isOpen)
   if (closed.length === 0) return { name, status: 'ok', message: 'This machine reaches the other nodes.', hint: null }
   return {
@@ -151,17 +153,4 @@ export async function checkNodePorts(
     message: `This machine cannot connect to ${closed.map(({ node, port }) => `port ${port} of ${node.name} (${node.address})`).join(', ')}.`,
     hint: 'Open the ports 2377 and 7946 (TCP), 7946 and 4789 (UDP) between the nodes (homeport help cluster).',
   }
-}
-
-function canConnect(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: connectTimeout_ms })
-    const end = (isOpen: boolean) => {
-      socket.destroy()
-      resolve(isOpen)
-    }
-    socket.on('connect', () => end(true))
-    socket.on('timeout', () => end(false))
-    socket.on('error', () => end(false))
-  })
 }

@@ -12,6 +12,7 @@ import { createManagedRegistry } from './managed-registry.ts'
 import { createClusterEngine, listNodes, requireManager } from './cluster.ts'
 import { createIdentityReader } from './cluster-identity.ts'
 import { createNodeAgents } from './node-agents.ts'
+import { createNodeProbes } from './node-probes.ts'
 import { createSwarmEdges } from './swarm-edges.ts'
 import { createServiceReplicas, isServiceId } from './service-replicas.ts'
 import { createSwarmNodes } from './nodes.ts'
@@ -30,7 +31,8 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
   const registry = prefix === undefined ? createManagedRegistry(engine, readIdentity) : createExternalRegistry(cluster, prefix)
   const images = createSharedImages(cluster, registry)
   const agents = createNodeAgents(cluster, { registry, images, readIdentity })
-  const services = createServiceReplicas(cluster, images, agents)
+  const probes = createNodeProbes(cluster)
+  const services = createServiceReplicas(cluster, images, { agents, probes })
 
   const withPlainFailures = translateFailures(engine, (error) =>
     isWithoutQuorum(error)
@@ -55,7 +57,7 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
   return {
     ...local,
     name: 'swarm',
-    nodes: createSwarmNodes(engine, { registry, edges: createSwarmEdges(cluster, { images, readIdentity }), withPlainFailures }),
+    nodes: createSwarmNodes(engine, { registry, edges: createSwarmEdges(cluster, { images, readIdentity }), probes, withPlainFailures }),
 
     async probe() {
       try {

@@ -1,5 +1,5 @@
 import type Docker from 'dockerode'
-import { sleep, systemClock } from '../../lib/clock.ts'
+import { type Clock, sleep, systemClock } from '../../lib/clock.ts'
 import { rejectAfter } from '../docker/connection.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { createReplicaExit } from '../exit.ts'
@@ -68,7 +68,7 @@ function readTask({ ID, ServiceID = '', NodeID = '', CreatedAt, DesiredState, St
 }
 
 const pollInterval_ms = 500
-const answerTimeout_ms = 10_000
+const answerTimeout_ms = 5_000
 
 export interface TaskPoller {
   /** Calls back with the tasks of a service after each poll, until the returned function is called. */
@@ -78,9 +78,9 @@ export interface TaskPoller {
 
 /**
  * Reads the states of all tasks again and again, because the engine has events of services only. Nothing is read while no service is watched. The real
- * clock, because the swarm is another program.
+ * clock, because the swarm is another program. `onInterval` is called at each interval meanwhile, also while the swarm does not answer.
  */
-export function createTaskPoller(engine: DockerEngine): TaskPoller {
+export function createTaskPoller(engine: DockerEngine, onInterval: () => void, clock: Clock = systemClock): TaskPoller {
   const watched = new Map<string, (tasks: SwarmTask[]) => Promise<void>>()
   const closing = new AbortController()
   let isRunning = false
@@ -90,25 +90,29 @@ export function createTaskPoller(engine: DockerEngine): TaskPoller {
     // Later ones are not in the answer to this request.
     const asked = [...watched]
     const { docker } = await engine.connection()
-    const tasks = await rejectAfter(answerTimeout_ms, listTasks(docker, engine.createOwnFilters()))
+    const tasks = await rejectAfter(answerTimeout_ms, listTasks(docker, engine.createOwnFilters()), clock)
     const byService = Map.groupBy(tasks, ({ service_id }) => service_id)
     await Promise.all(asked.flatMap(([id, onTasks]) => (watched.get(id) === onTasks ? [onTasks(byService.get(id) ?? [])] : [])))
   }
   const run = async ({ signal }: AbortController) => {
     isRunning = true
+    const interval = clock.setInterval(onInterval, pollInterval_ms)
     while (watched.size > 0 && !signal.aborted) {
-      const began = performance.now()
+      const began = clock.monotonic()
+      let pause_ms = pollInterval_ms
       try {
         await poll()
         isFailing = false
+        // A large swarm is asked less often.
+        pause_ms = Math.max(pause_ms, 5 * (clock.monotonic() - began))
       } catch (error) {
         // A swarm without a quorum answers nothing; what runs goes on.
         if (!isFailing) engine.options.log.warn('swarm_tasks_unread', { error })
         isFailing = true
       }
-      // A large swarm is asked less often.
-      await sleep(systemClock, Math.max(pollInterval_ms, 5 * (performance.now() - began)), signal).catch(() => {})
+      await sleep(clock, pause_ms, signal).catch(() => {})
     }
+    interval.cancel()
     isRunning = false
   }
   return {

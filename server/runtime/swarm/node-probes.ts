@@ -1,0 +1,78 @@
+import { connect } from 'node:net'
+import { systemClock } from '../../lib/clock.ts'
+import { rejectAfter } from '../docker/connection.ts'
+import type { DockerEngine } from '../docker/engine.ts'
+import { listNodes, requireManager } from './cluster.ts'
+
+/** The port at which every node of a swarm listens for the others. */
+export const gossipPort = 7946
+const interval_ms = 1_000
+const timeout_ms = 1_000
+/** So many probes in a row without an answer make a node silent, so that one late answer does not. */
+const missedProbes = 3
+const listing = { interval_ms: 10_000, timeout_ms: 10_000 }
+
+/**
+ * Finds nodes whose machine is gone, before the swarm reports it: that takes three heartbeats (15 s by default), and after a change of leader six.
+ * Shorter heartbeats are no way out, because the agents of a swarm wait for up to 8 s before they connect to a new leader again: it would take nodes
+ * for lost that are well, and end all their tasks.
+ */
+export interface NodeProbes {
+  /** Probes the nodes in the background, unless that was done within the last second. */
+  refresh(): void
+  /**
+   * Whether a node has answered before and does not any more. A refused connection is an answer: its machine is there, and the swarm hears of its tasks.
+   * A node that has never answered may be behind a firewall.
+   */
+  isSilent(nodeId: string): boolean
+}
+
+/** The real clock, because the nodes are other machines. */
+export function createNodeProbes(
+  engine: DockerEngine,
+  { tryHost = (host: string) => tryPort(host, gossipPort, timeout_ms), clock = systemClock } = {},
+): NodeProbes {
+  /** The probes in a row without an answer, of nodes that have answered before. */
+  const missed = new Map<string, number>()
+  let nodes: { id: string; address: string }[] = []
+  let [listedAt, probedAt] = [-Infinity, -Infinity]
+
+  const list = async () => {
+    const { docker, swarm } = await requireManager(engine)
+    nodes = (await listNodes(docker, swarm)).filter(({ id }) => id !== swarm.node_id)
+    for (const id of missed.keys()) if (!nodes.some((node) => node.id === id)) missed.delete(id)
+  }
+  const probeNode = async ({ id, address }: (typeof nodes)[number]) => {
+    if ((await tryHost(address)) !== 'silent') missed.set(id, 0)
+    else if (missed.has(id)) missed.set(id, missed.get(id)! + 1)
+  }
+
+  return {
+    refresh() {
+      const now = clock.monotonic()
+      if (now - listedAt >= listing.interval_ms) {
+        listedAt = now
+        // Without a leader the swarm lists nothing, and the nodes stay the same.
+        void rejectAfter(listing.timeout_ms, list()).catch(() => {})
+      }
+      if (now - probedAt < interval_ms) return
+      probedAt = now
+      for (const node of nodes) void probeNode(node)
+    },
+    isSilent: (nodeId) => (missed.get(nodeId) ?? 0) >= missedProbes,
+  }
+}
+
+/** `refused`: the machine answers, and nothing listens at the port. */
+export function tryPort(host: string, port: number, timeout_ms: number): Promise<'open' | 'refused' | 'silent'> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: timeout_ms })
+    const end = (found: 'open' | 'refused' | 'silent') => {
+      socket.destroy()
+      resolve(found)
+    }
+    socket.on('connect', () => end('open'))
+    socket.on('timeout', () => end('silent'))
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => end(code === 'ECONNREFUSED' ? 'refused' : 'silent'))
+  })
+}

@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import type Docker from 'dockerode'
+import { expect, test } from 'vitest'
+import type { DockerEngine } from '../../server/runtime/docker/engine.ts'
+import { createNodeProbes, tryPort } from '../../server/runtime/swarm/node-probes.ts'
+import { createTestClock } from '../support/test-clock.ts'
+
+/* With real nodes: test/deployments/cluster-failures.full.test.ts. */
+
+test('a node is silent after three probes without an answer, and no longer after the next answer', async () => {
+  const { probes, answers, probeAll } = await create()
+  for (const [answer, isSilent] of [
+    ['open', false],
+    ['silent', false],
+    ['silent', false],
+    ['refused', false],
+    ['silent', false],
+    ['silent', false],
+    ['silent', true],
+    ['open', false],
+  ] as const) {
+    answers.set('10.0.0.2', answer)
+    await probeAll()
+    expect(probes.isSilent('two')).toBe(isSilent)
+  }
+})
+
+test('a node that has never answered, this one and an unknown one are not silent', async () => {
+  const { probes, tried, probeAll } = await create()
+  for (let times = 0; times < 5; times++) await probeAll()
+  expect(['one', 'two', 'three'].map(probes.isSilent)).toEqual([false, false, false])
+  expect([...new Set(tried)]).toEqual(['10.0.0.2'])
+})
+
+test('nodes are probed once a second, also while the swarm lists none', async () => {
+  const { probes, tried, answers, docker, probeAll } = await create()
+  answers.set('10.0.0.2', 'open')
+  await probeAll()
+  const count = tried.length
+  probes.refresh()
+  expect(tried).toHaveLength(count)
+  docker.listNodes = () => Promise.reject(new Error('The swarm does not have a leader.'))
+  answers.set('10.0.0.2', 'silent')
+  for (let times = 0; times < 15; times++) await probeAll()
+  expect(probes.isSilent('two')).toBe(true)
+})
+
+test('a port is open, refused or silent', async () => {
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  expect(await tryPort('127.0.0.1', port, 1_000)).toBe('open')
+  server.close()
+  await once(server, 'close')
+  expect(await tryPort('127.0.0.1', port, 1_000)).toBe('refused')
+  expect(await tryPort('name.invalid', port, 1_000)).toBe('silent')
+})
+
+/** Two nodes, of which the first is that of Homeport, and a clock that `probeAll` moves on by a second. */
+async function create() {
+  const answers = new Map<string, 'open' | 'refused' | 'silent'>()
+  const tried: string[] = []
+  const nodes = ['one', 'two'].map((ID, index) => ({ ID, Status: { State: 'ready', Addr: `10.0.0.${index + 1}` } }))
+  const docker = { listNodes: async () => nodes as object[] }
+  const connection = { docker: docker as unknown as Docker, swarm: { node_id: 'one', node_address: '10.0.0.1' } }
+  const engine = { connection: async () => connection } as unknown as DockerEngine
+  const clock = createTestClock()
+  const tryHost = async (host: string) => {
+    tried.push(host)
+    return answers.get(host) ?? 'silent'
+  }
+  const probes = createNodeProbes(engine, { tryHost, clock })
+  // The first one finds the nodes.
+  await probeAll()
+  return { probes, answers, tried, docker, probeAll }
+
+  async function probeAll() {
+    await clock.advance(1_000)
+    probes.refresh()
+    await clock.advance(0)
+  }
+}
