@@ -65,7 +65,7 @@ async function create() {
   const docker = { listNodes: async () => nodes as object[] }
   const connection = { docker: docker as unknown as Docker, swarm: { node_id: 'one', node_address: '10.0.0.1' } }
   const engine = { connection: async () => connection } as unknown as DockerEngine
-  const clock = createTestClock()
+  const clock = createTestClock({ frozen_at: 0 })
   const tryHost = async (host: string) => {
     tried.push(host)
     return answers.get(host) ?? 'silent'

@@ -6,7 +6,7 @@ import { waitEventLoopTurns } from '../support/seeded-random.ts'
 import { createTestClock } from '../support/test-clock.ts'
 
 test('a swarm that does not answer is asked again half a second after the limit, and its nodes are probed meanwhile', async () => {
-  const clock = createTestClock()
+  const clock = createTestClock({ frozen_at: 0 })
   let [asked, intervals] = [0, 0]
   const docker = { listTasks: () => (asked++, new Promise(() => {})) } as unknown as Docker
   const engine = { connection: async () => ({ docker }), createOwnFilters: () => ({}), options: { log: { warn() {} } } } as unknown as DockerEngine
