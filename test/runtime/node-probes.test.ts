@@ -46,6 +46,25 @@ test('nodes are probed once a second, also while the swarm lists none', async ()
   expect(probes.isSilent('two')).toBe(true)
 })
 
+test('the log names a node that becomes silent, once, and when it answers again', async () => {
+  const { answers, logged, probeAll } = await create()
+  for (const answer of ['open', 'silent', 'silent', 'silent', 'silent', 'open', 'open'] as const) {
+    answers.set('10.0.0.2', answer)
+    await probeAll()
+  }
+  expect(logged).toEqual(['swarm_node_silent node-two', 'swarm_node_answers node-two'])
+})
+
+test('a connection that opens while this process pauses counts', async () => {
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const trying = tryPort('127.0.0.1', (server.address() as AddressInfo).port, 20)
+  const until = performance.now() + 100
+  while (performance.now() < until);
+  expect(await trying).toBe('open')
+  server.close()
+})
+
 test('a port is open, refused or silent', async () => {
   const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -61,10 +80,16 @@ test('a port is open, refused or silent', async () => {
 async function create() {
   const answers = new Map<string, 'open' | 'refused' | 'silent'>()
   const tried: string[] = []
-  const nodes = ['one', 'two'].map((ID, index) => ({ ID, Status: { State: 'ready', Addr: `10.0.0.${index + 1}` } }))
+  const nodes = ['one', 'two'].map((ID, index) => ({
+    ID,
+    Description: { Hostname: `node-${ID}` },
+    Status: { State: 'ready', Addr: `10.0.0.${index + 1}` },
+  }))
   const docker = { listNodes: async () => nodes as object[] }
   const connection = { docker: docker as unknown as Docker, swarm: { node_id: 'one', node_address: '10.0.0.1' } }
-  const engine = { connection: async () => connection } as unknown as DockerEngine
+  const logged: string[] = []
+  const note = (event: string, { node }: { node: string }) => void logged.push(`${event} ${node}`)
+  const engine = { connection: async () => connection, options: { log: { info: note, warn: note } } } as unknown as DockerEngine
   const clock = createTestClock({ frozen_at: 0 })
   const tryHost = async (host: string) => {
     tried.push(host)
@@ -73,7 +98,7 @@ async function create() {
   const probes = createNodeProbes(engine, { tryHost, clock })
   // The first one finds the nodes.
   await probeAll()
-  return { probes, answers, tried, docker, probeAll }
+  return { probes, answers, tried, logged, docker, probeAll }
 
   async function probeAll() {
     await clock.advance(1_000)

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { ConnectionOrigin } from '../listeners.ts'
+import { edgeNodeFlags } from '../../lib/edge-node-flags.ts'
 import type { WorkerCall, WorkerCommand, WorkerEvent } from './protocol.ts'
 
 export interface WorkerProgram {
@@ -36,7 +37,7 @@ export function startWorkerProcess(options: {
   const { node_path, script, env } = options.program
   const child: ChildProcess = fork(script, [], {
     execPath: node_path,
-    execArgv: [],
+    execArgv: edgeNodeFlags,
     env,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })

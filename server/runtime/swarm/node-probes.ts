@@ -32,9 +32,10 @@ export function createNodeProbes(
   engine: DockerEngine,
   { tryHost = (host: string) => tryPort(host, gossipPort, timeout_ms), clock = systemClock } = {},
 ): NodeProbes {
+  const { log } = engine.options
   /** The probes in a row without an answer, of nodes that have answered before. */
   const missed = new Map<string, number>()
-  let nodes: { id: string; address: string }[] = []
+  let nodes: { id: string; name: string; address: string }[] = []
   let [listedAt, probedAt] = [-Infinity, -Infinity]
 
   const list = async () => {
@@ -42,9 +43,15 @@ export function createNodeProbes(
     nodes = (await listNodes(docker, swarm)).filter(({ id }) => id !== swarm.node_id)
     for (const id of missed.keys()) if (!nodes.some((node) => node.id === id)) missed.delete(id)
   }
-  const probeNode = async ({ id, address }: (typeof nodes)[number]) => {
-    if ((await tryHost(address)) !== 'silent') missed.set(id, 0)
-    else if (missed.has(id)) missed.set(id, missed.get(id)! + 1)
+  const probeNode = async ({ id, name, address }: (typeof nodes)[number]) => {
+    const before = missed.get(id)
+    if ((await tryHost(address)) !== 'silent') {
+      if (before !== undefined && before >= missedProbes) log.info('swarm_node_answers', { node: name })
+      missed.set(id, 0)
+    } else if (before !== undefined) {
+      if (before + 1 === missedProbes) log.warn('swarm_node_silent', { node: name })
+      missed.set(id, before + 1)
+    }
   }
 
   return {
@@ -72,7 +79,8 @@ export function tryPort(host: string, port: number, timeout_ms: number): Promise
       resolve(found)
     }
     socket.on('connect', () => end('open'))
-    socket.on('timeout', () => end('silent'))
+    // After a pause of this process, the answer is there and not read yet.
+    socket.on('timeout', () => setImmediate(() => setImmediate(() => end('silent'))))
     socket.on('error', ({ code }: NodeJS.ErrnoException) => end(code === 'ECONNREFUSED' ? 'refused' : 'silent'))
   })
 }

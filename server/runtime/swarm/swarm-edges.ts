@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type Docker from 'dockerode'
+import { edgeNodeFlags } from '../../lib/edge-node-flags.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import type { EdgeProgram, NodeEdgeEndpoint } from '../nodes.ts'
@@ -66,7 +67,7 @@ export function createSwarmEdges(engine: DockerEngine, deps: { images: SharedIma
         }),
       createSpec: async () => ({
         container: {
-          Command: ['node', '-e', loader(program.entry), '/run/secrets/edge'],
+          Command: ['node', ...edgeNodeFlags, '-e', loader(program.entry), '/run/secrets/edge'],
           // Ports below 1024.
           CapabilityAdd: ['NET_BIND_SERVICE'],
           Mounts: [
