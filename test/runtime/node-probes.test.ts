@@ -33,7 +33,7 @@ test('a node that has never answered, this one and an unknown one are not silent
   expect([...new Set(tried)]).toEqual(['10.0.0.2'])
 })
 
-test('nodes are probed once a second, also while the swarm lists none', async () => {
+test('nodes are probed at most every 750 ms, also while the swarm lists none', async () => {
   const { probes, tried, answers, docker, probeAll } = await create()
   answers.set('10.0.0.2', 'open')
   await probeAll()

@@ -6,7 +6,8 @@ import { listNodes, requireManager } from './cluster.ts'
 
 /** The port at which every node of a swarm listens for the others. */
 export const gossipPort = 7946
-const interval_ms = 1_000
+/** Less than a second, so that a call each half second probes at every other one. */
+const leastInterval_ms = 750
 const timeout_ms = 1_000
 /** So many probes in a row without an answer make a node silent, so that one late answer does not. */
 const missedProbes = 3
@@ -18,7 +19,7 @@ const listing = { interval_ms: 10_000, timeout_ms: 10_000 }
  * for lost that are well, and end all their tasks.
  */
 export interface NodeProbes {
-  /** Probes the nodes in the background, unless that was done within the last second. */
+  /** Probes the nodes in the background, unless that was done within the last 750 ms. */
   refresh(): void
   /**
    * Whether a node has answered before and does not any more. A refused connection is an answer: its machine is there, and the swarm hears of its tasks.
@@ -62,7 +63,7 @@ export function createNodeProbes(
         // Without a leader the swarm lists nothing, and the nodes stay the same.
         void rejectAfter(listing.timeout_ms, list()).catch(() => {})
       }
-      if (now - probedAt < interval_ms) return
+      if (now - probedAt < leastInterval_ms) return
       probedAt = now
       for (const node of nodes) void probeNode(node)
     },
