@@ -45,9 +45,11 @@ async function follow(lostAt = Infinity): Promise<string> {
     async readChanges(position) {
       if (++reads >= lostAt) throw new Error('The instance is lost.')
       const found = position && stream.read(position, 20_000)
+      const end = stream.end()
       const next = found?.next ?? stream.start()
-      const is_end = found !== undefined && next.offset === stream.end().offset
-      return { changes: found?.bytes ?? new Uint8Array(), next, is_end, instance_id: 'one' }
+      const is_end = found !== undefined && next.generation === end.generation && next.offset === end.offset
+      // As the instance does: it no longer knows a position once its log was moved into its file, which can happen at any time here.
+      return { changes: found?.bytes ?? (position ? null : new Uint8Array()), next, is_end, instance_id: 'one' }
     },
     async copyDatabase() {
       write()
