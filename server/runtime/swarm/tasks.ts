@@ -68,6 +68,8 @@ function readTask({ ID, ServiceID = '', NodeID = '', CreatedAt, DesiredState, St
 }
 
 const pollInterval_ms = 500
+/** Also after a leader that was elected anew has answered late. */
+const maxPause_ms = 2_000
 const answerTimeout_ms = 5_000
 
 export interface TaskPoller {
@@ -99,18 +101,17 @@ export function createTaskPoller(engine: DockerEngine, onInterval: () => void, c
     const interval = clock.setInterval(onInterval, pollInterval_ms)
     while (watched.size > 0 && !signal.aborted) {
       const began = clock.monotonic()
-      let pause_ms = pollInterval_ms
       try {
         await poll()
         isFailing = false
-        // A large swarm is asked less often.
-        pause_ms = Math.max(pause_ms, 5 * (clock.monotonic() - began))
       } catch (error) {
         // A swarm without a quorum answers nothing; what runs goes on.
         if (!isFailing) engine.options.log.warn('swarm_tasks_unread', { error })
         isFailing = true
       }
-      await sleep(clock, pause_ms, signal).catch(() => {})
+      // A large swarm is asked less often.
+      const pause_ms = Math.min(maxPause_ms, 5 * (clock.monotonic() - began))
+      await sleep(clock, Math.max(pollInterval_ms, pause_ms), signal).catch(() => {})
     }
     interval.cancel()
     isRunning = false
