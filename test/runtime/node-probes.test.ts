@@ -33,6 +33,19 @@ test('a node that has never answered, this one and an unknown one are not silent
   expect([...new Set(tried)]).toEqual(['10.0.0.2'])
 })
 
+test('of several nodes that are silent at once, none is: this machine may have lost its network', async () => {
+  const { probes, answers, probeAll } = await create(['one', 'two', 'three'])
+  const silent = async (...hosts: string[]) => {
+    for (const host of ['10.0.0.2', '10.0.0.3']) answers.set(host, hosts.includes(host) ? 'silent' : 'open')
+    for (let times = 0; times < 3; times++) await probeAll()
+    return ['two', 'three'].filter(probes.isSilent)
+  }
+  expect(await silent()).toEqual([])
+  expect(await silent('10.0.0.3')).toEqual(['three'])
+  expect(await silent('10.0.0.2', '10.0.0.3')).toEqual([])
+  expect(await silent('10.0.0.2')).toEqual(['two'])
+})
+
 test('nodes are probed at most every 750 ms, also while the swarm lists none', async () => {
   const { probes, tried, answers, docker, probeAll } = await create()
   answers.set('10.0.0.2', 'open')
@@ -76,11 +89,11 @@ test('a port is open, refused or silent', async () => {
   expect(await tryPort('name.invalid', port, 1_000)).toBe('silent')
 })
 
-/** Two nodes, of which the first is that of Homeport, and a clock that `probeAll` moves on by a second. */
-async function create() {
+/** Nodes, of which the first is that of Homeport, and a clock that `probeAll` moves on by a second. */
+async function create(ids = ['one', 'two']) {
   const answers = new Map<string, 'open' | 'refused' | 'silent'>()
   const tried: string[] = []
-  const nodes = ['one', 'two'].map((ID, index) => ({
+  const nodes = ids.map((ID, index) => ({
     ID,
     Description: { Hostname: `node-${ID}` },
     Status: { State: 'ready', Addr: `10.0.0.${index + 1}` },

@@ -7,7 +7,7 @@ import { createDockerEngine } from '../../server/runtime/docker/engine.ts'
 import { getServiceNetworkName } from '../../server/runtime/docker/service-container.ts'
 import { createClusterEngine } from '../../server/runtime/swarm/cluster.ts'
 import { createServiceSpec } from '../../server/runtime/swarm/service-spec.ts'
-import { checkClocks, checkNodePorts, checkPortAddress } from '../../server/runtime/swarm/swarm-checks.ts'
+import { checkClocks, checkHeartbeat, checkNodePorts, checkPortAddress } from '../../server/runtime/swarm/swarm-checks.ts'
 import { runtimeOptions } from '../support/runtime.ts'
 import { serviceRequest } from './suite-services.ts'
 
@@ -61,6 +61,12 @@ test('the doctor warns where ports of apps are open at other addresses than that
   expect(checkPortAddress('10.0.0.1', '10.0.0.1')).toEqual([])
   const message = 'Ports of apps are open at all addresses of this machine instead of 10.0.0.1, its address in the swarm.'
   expect(checkPortAddress('0.0.0.0', '10.0.0.1')).toMatchObject([{ name: 'swarm ports', status: 'warning', message }])
+})
+
+test('the doctor warns of a heartbeat with which a new leader loses nodes that are well', () => {
+  expect([undefined, 5, 30].map(checkHeartbeat)).toEqual([[], [], []])
+  const hint = 'Run docker swarm update --dispatcher-heartbeat 5s on this machine.'
+  expect(checkHeartbeat(1)).toMatchObject([{ name: 'swarm heartbeat', status: 'warning', hint }])
 })
 
 test('HOMEPORT_REGISTRY is a host with an optional path', () => {

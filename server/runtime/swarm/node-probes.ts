@@ -23,7 +23,8 @@ export interface NodeProbes {
   refresh(): void
   /**
    * Whether a node has answered before and does not any more. A refused connection is an answer: its machine is there, and the swarm hears of its tasks.
-   * A node that has never answered may be behind a firewall.
+   * A node that has never answered may be behind a firewall. If all of several nodes are silent at once, the network of this machine is the likely cause, and
+   * it is left to the swarm which are lost.
    */
   isSilent(nodeId: string): boolean
 }
@@ -44,16 +45,19 @@ export function createNodeProbes(
     nodes = (await listNodes(docker, swarm)).filter(({ id }) => id !== swarm.node_id)
     for (const id of missed.keys()) if (!nodes.some((node) => node.id === id)) missed.delete(id)
   }
+  const isMissing = (count: number | undefined): boolean => (count ?? 0) >= missedProbes
   const probeNode = async ({ id, name, address }: (typeof nodes)[number]) => {
     const before = missed.get(id)
     if ((await tryHost(address)) !== 'silent') {
-      if (before !== undefined && before >= missedProbes) log.info('swarm_node_answers', { node: name })
+      if (isMissing(before)) log.info('swarm_node_answers', { node: name })
       missed.set(id, 0)
     } else if (before !== undefined) {
       if (before + 1 === missedProbes) log.warn('swarm_node_silent', { node: name })
       missed.set(id, before + 1)
     }
   }
+
+  const areAllMissing = (): boolean => missed.size > 1 && [...missed.values()].every(isMissing)
 
   return {
     refresh() {
@@ -67,7 +71,7 @@ export function createNodeProbes(
       probedAt = now
       for (const node of nodes) void probeNode(node)
     },
-    isSilent: (nodeId) => (missed.get(nodeId) ?? 0) >= missedProbes,
+    isSilent: (nodeId) => isMissing(missed.get(nodeId)) && !areAllMissing(),
   }
 }
 

@@ -1,3 +1,4 @@
+import type Docker from 'dockerode'
 import type { DoctorCheck } from '../../contract/instance.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { BuildFailure } from '../runtime.ts'
@@ -9,6 +10,8 @@ import { gossipPort, tryPort } from './node-probes.ts'
 /** Certificates of nodes are valid from an hour before, and cached responses by seconds. */
 const maxClockSkew_ms = 2_000
 const connectTimeout_ms = 2_000
+/** With shorter ones a new leader can take nodes for lost whose agents still wait to connect again (node-probes.ts). */
+const leastHeartbeat_s = 5
 
 /** Checks of the swarm and its registry; none where there is no swarm. */
 export async function checkSwarm(engine: DockerEngine, registry: ClusterRegistry, agents: Pick<NodeAgents, 'measureClock'>): Promise<DoctorCheck[]> {
@@ -26,19 +29,39 @@ export async function checkSwarm(engine: DockerEngine, registry: ClusterRegistry
     ]
   return [
     checkNodes(nodes),
-    ...(nodes.length > 1 ? await checkCluster(nodes) : []),
+    ...(nodes.length > 1 ? await checkCluster(manager, nodes) : []),
     ...checkPortAddress(await findPortAddress(manager), manager.swarm.node_address),
   ]
 
-  async function checkCluster(all: SwarmNode[]): Promise<DoctorCheck[]> {
-    const others = all.filter(({ id, is_ready }) => is_ready && id !== manager?.swarm.node_id)
-    const [registryCheck, ports, programs] = await Promise.all([
+  async function checkCluster({ docker, swarm }: SwarmConnection, all: SwarmNode[]): Promise<DoctorCheck[]> {
+    const others = all.filter(({ id, is_ready }) => is_ready && id !== swarm.node_id)
+    const [heartbeat, registryCheck, ports, programs] = await Promise.all([
+      readHeartbeat(docker).then(checkHeartbeat),
       checkRegistry(registry),
       checkNodePorts(others),
       checkAgents(others.filter(canTakeTasks), agents, engine.createName('agent')),
     ])
-    return [registryCheck, ports, ...programs]
+    return [...heartbeat, registryCheck, ports, ...programs]
   }
+}
+
+/** In seconds. */
+async function readHeartbeat(docker: Docker): Promise<number | undefined> {
+  const found = (await docker.swarmInspect()) as { Spec?: { Dispatcher?: { HeartbeatPeriod?: number } } }
+  const period_ns = found.Spec?.Dispatcher?.HeartbeatPeriod
+  return period_ns === undefined ? undefined : period_ns / 1e9
+}
+
+export function checkHeartbeat(seconds: number | undefined): DoctorCheck[] {
+  if (seconds === undefined || seconds >= leastHeartbeat_s) return []
+  return [
+    {
+      name: 'swarm heartbeat',
+      status: 'warning',
+      message: `The heartbeat of the swarm is ${seconds} s. After a change of its leader it can take nodes for lost that are well, and end all apps there.`,
+      hint: `Run docker swarm update --dispatcher-heartbeat ${leastHeartbeat_s}s on this machine.`,
+    },
+  ]
 }
 
 /** The ports of apps on a node are bound to the address with which the bridge of the swarm was created there. */
