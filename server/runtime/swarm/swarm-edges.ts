@@ -17,12 +17,18 @@ const programPath = '/homeport-edge'
 const statePath = '/var/lib/homeport-edge'
 
 /** Unpacks the program, whose files import each other, and runs it. */
-const loader = (entry: string): string => `const { mkdirSync, readFileSync, writeFileSync } = require('node:fs')
+const createCommand = (entry: string): string[] => [
+  'node',
+  ...edgeNodeFlags,
+  '-e',
+  `const { mkdirSync, readFileSync, writeFileSync } = require('node:fs')
 const files = JSON.parse(require('node:zlib').gunzipSync(readFileSync('${programPath}')))
 mkdirSync('/tmp/edge', { recursive: true })
 for (const [name, text] of Object.entries({ 'package.json': '{"type":"module"}', ...files })) writeFileSync('/tmp/edge/' + name, text)
 const load = (path) => import(path)
-load('/tmp/edge/${entry}')`
+load('/tmp/edge/${entry}')`,
+  '/run/secrets/edge',
+]
 
 /** The edge of Homeport on each other node, as a service in the network of that machine, where the addresses of visitors and of all apps are. */
 export function createSwarmEdges(engine: DockerEngine, deps: { images: SharedImages; readIdentity: () => Promise<ClusterIdentity> }) {
@@ -53,7 +59,7 @@ export function createSwarmEdges(engine: DockerEngine, deps: { images: SharedIma
     return applyNodeService(engine, deps, {
       role: 'edge',
       name,
-      version: JSON.stringify([program, loader(''), node.address]),
+      version: JSON.stringify([program, createCommand(''), node.address]),
       createCertificate: createEdgeCertificate,
       createSecret: ({ certificate: cert, key }, { authority }) =>
         JSON.stringify({
@@ -67,7 +73,7 @@ export function createSwarmEdges(engine: DockerEngine, deps: { images: SharedIma
         }),
       createSpec: async () => ({
         container: {
-          Command: ['node', ...edgeNodeFlags, '-e', loader(program.entry), '/run/secrets/edge'],
+          Command: createCommand(program.entry),
           // Ports below 1024.
           CapabilityAdd: ['NET_BIND_SERVICE'],
           Mounts: [
