@@ -2,38 +2,92 @@ import type Docker from 'dockerode'
 import { expect, test } from 'vitest'
 import { createDockerEngine, type DockerEngine } from '../../server/runtime/docker/engine.ts'
 import { createClusterEngine } from '../../server/runtime/swarm/cluster.ts'
+import type { ReplicaExit, StartRequest } from '../../server/runtime/runtime.ts'
 import { createServiceReplicas } from '../../server/runtime/swarm/service-replicas.ts'
 import { runtimeOptions } from '../support/runtime.ts'
+import { until } from '../support/until.ts'
 
 /* With a swarm: swarm-suite.full.test.ts and swarm.full.test.ts. */
 
 test('a replica whose node is lost while it starts is started on another one, and nothing stays behind', async () => {
-  const silent = new Set<string>()
-  const services = new Map<string, { ID: string; Spec: Docker.ServiceSpec }>()
-  const constraints: unknown[] = []
-  const removed: string[] = []
+  const { swarm, start, close } = await create()
+  // The first one has just been placed on a node whose machine is gone; the second one runs.
+  swarm.findTask = (service) => {
+    swarm.silent.add('two')
+    return service === 'service-0' ? ['two', 'preparing'] : ['three', 'running']
+  }
+  expect(await start()).toMatchObject({ id: 'service-1', host: 'three', port: 40_000 })
+  expect(swarm.constraints).toEqual([[], ['node.id!=two']])
+  expect([...swarm.services.keys()]).toEqual(['service-1'])
+  await close()
+})
+
+test('a start waits for a swarm that elects a leader, and what that has accepted nevertheless is removed', async () => {
+  const { swarm, start, close } = await create()
+  swarm.refusals = 2
+  expect(await start()).toMatchObject({ id: 'service-2' })
+  expect([...swarm.services.keys()]).toEqual(['service-2'])
+  await close()
+})
+
+test('the exit of a lost replica is reported before the swarm accepts its removal', async () => {
+  const { swarm, start, stop, close } = await create()
+  swarm.refusesRemovals = true
+  const exited = Promise.withResolvers<ReplicaExit>()
+  const { id } = await start({ onExit: exited.resolve })
+  swarm.silent.add('three')
+  expect(await exited.promise).toMatchObject({ code: 137 })
+  await stop(id, 0)
+  expect(swarm.services.has(id)).toBe(true)
+  swarm.refusesRemovals = false
+  await until(async () => (swarm.services.size === 0 ? true : undefined), { what: 'the removal' })
+  await close()
+})
+
+/** A swarm of three nodes, whose tasks run on the third one. */
+async function create() {
+  const swarm = {
+    silent: new Set<string>(),
+    services: new Map<string, { ID: string; Spec: Docker.ServiceSpec }>(),
+    constraints: [] as unknown[],
+    findTask: (_service: string) => ['three', 'running'],
+    /** So many services are accepted, but the answer is an error. */
+    refusals: 0,
+    refusesRemovals: false,
+  }
+  const fail = (statusCode: number, text: string) => Object.assign(new Error(text), { statusCode })
+  const withoutLeader = 'rpc error: code = Unknown desc = raft: failed to process the request: node lost leader status'
+  const find = (id: string) => {
+    const found = swarm.services.get(id) ?? [...swarm.services.values()].find(({ Spec }) => Spec.Name === id)
+    if (!found) throw fail(404, 'no such service')
+    return found
+  }
+  let created = 0
   const docker = {
     listNodes: async () => ['one', 'two', 'three'].map((ID) => ({ ID, Status: { State: 'ready', Addr: ID }, Spec: { Availability: 'active' } })),
     listServices: async () => [],
     async createService(spec: Docker.ServiceSpec) {
-      const id = `service-${services.size}`
-      services.set(id, { ID: id, Spec: spec })
-      constraints.push((spec.TaskTemplate as { Placement: { Constraints: string[] } }).Placement.Constraints)
+      const id = `service-${created++}`
+      swarm.services.set(id, { ID: id, Spec: spec })
+      swarm.constraints.push((spec.TaskTemplate as { Placement: { Constraints: string[] } }).Placement.Constraints)
+      if (swarm.refusals-- > 0) throw fail(500, withoutLeader)
       return { id }
     },
     getService: (id: string) => ({
-      inspect: async () => services.get(id),
-      remove: async () => void removed.push(id),
+      inspect: async () => find(id),
+      async remove() {
+        if (swarm.refusesRemovals) throw fail(500, withoutLeader)
+        swarm.services.delete(find(id).ID)
+      },
       logs: () => Promise.reject(new Error('none')),
     }),
-    // The first one has just been placed on a node whose machine is gone; the second one runs.
     async listTasks({ filters }: { filters: string }) {
-      const [id] = (JSON.parse(filters) as { service?: string[] }).service ?? []
-      if (id === undefined) return []
-      silent.add('two')
-      const [NodeID, State] = id === 'service-0' ? ['two', 'preparing'] : ['three', 'running']
-      const Ports = [{ TargetPort: 8080, PublishedPort: 40_000 }]
-      return [{ ID: 'task', ServiceID: id, NodeID, CreatedAt: '1', DesiredState: 'running', Status: { State, PortStatus: { Ports } } }]
+      const { service = [...swarm.services.keys()] } = JSON.parse(filters) as { service?: string[] }
+      return service.map((id) => {
+        const [NodeID, State] = swarm.findTask(id)
+        const Ports = [{ TargetPort: 8080, PublishedPort: 40_000 }]
+        return { ID: 'task', ServiceID: id, NodeID, CreatedAt: '1', DesiredState: 'running', Status: { State, PortStatus: { Ports } } }
+      })
     },
     getNetwork: () => ({ inspect: async () => ({ Id: 'network', Name: 'network', Scope: 'swarm' }) }),
     getImage: () => ({ inspect: () => Promise.reject(new Error('none')) }),
@@ -43,12 +97,12 @@ test('a replica whose node is lost while it starts is started on another one, an
   const connection = { docker, swarm: { node_id: 'one', node_address: 'one' }, limitCpus: (cpus: number) => cpus }
   const base = { ...createDockerEngine(options), connection: async () => connection } as unknown as DockerEngine
   const engine = { ...createClusterEngine(base), createPrivateNetwork: async () => {} }
-  const replicas = createServiceReplicas(
+  const { start, stop, close } = createServiceReplicas(
     engine,
     { share: async () => ({ image: 'app' }) },
-    { agents: { connect: async () => undefined, ensure() {} }, probes: { refresh() {}, isSilent: (id) => silent.has(id) } },
+    { agents: { connect: async () => undefined, ensure() {} }, probes: { refresh() {}, isSilent: (id) => swarm.silent.has(id) } },
   )
-  const found = await replicas.start({
+  const request: StartRequest = {
     project_id: 'prj_1',
     deployment_id: 'dpl_1',
     artifact: { kind: 'image', image: 'app', port: null, bytes: 1 },
@@ -60,9 +114,6 @@ test('a replica whose node is lost while it starts is started on another one, an
     signal: new AbortController().signal,
     onLine() {},
     onExit() {},
-  })
-  expect(found).toMatchObject({ id: 'service-1', host: 'three', port: 40_000 })
-  expect(constraints).toEqual([[], ['node.id!=two']])
-  expect(removed).toEqual(['service-0'])
-  await replicas.close()
-})
+  }
+  return { swarm, start: (more?: Partial<StartRequest>) => start({ ...request, ...more }), stop, close }
+}

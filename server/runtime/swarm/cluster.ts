@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type Docker from 'dockerode'
 import type { DockerConnection } from '../docker/connection.ts'
 import { connectToDatabase, type DockerEngine } from '../docker/engine.ts'
+import { getStatusCode } from '../docker/errors.ts'
 import { ensureOverlayNetwork } from '../docker/networks.ts'
 import { BuildFailure } from '../runtime.ts'
 
@@ -106,3 +107,8 @@ export const hasLabels = ({ labels }: Pick<SwarmNode, 'labels'>, wanted: readonl
 export const formatLabelConstraint = (label: string): string => `node.labels.${label.replace('=', '==')}`
 /** The label of a constraint; undefined for one of another kind. */
 export const parseLabelConstraint = (constraint: string): string | undefined => /^node\.labels\.([^=]+)==(.*)$/.exec(constraint)?.slice(1).join('=')
+
+/** 503 and 500 with these words: a manager that cannot reach most others, or whose leader is gone or so new that it does not lead yet. */
+export const isWithoutLeader = (error: unknown): boolean =>
+  (getStatusCode(error) ?? 0) >= 500 &&
+  /does not have a leader|lost leader status|code = Unavailable|deadline ?exceeded|lost quorum/i.test(String(error))

@@ -2,7 +2,6 @@ import type { Readable } from 'node:stream'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { rejectAfter } from '../docker/connection.ts'
 import { type DockerEngine, toReadable } from '../docker/engine.ts'
-import { getStatusCode } from '../docker/errors.ts'
 import { wasOomKilled } from '../docker/oom.ts'
 import { createContainerOutput, createTimestampedReader } from '../docker/stream-demuxer.ts'
 import { createReplicaExit } from '../exit.ts'
@@ -89,8 +88,8 @@ export function monitorService(
     reader.end()
     if (!closing.signal.aborted) {
       if (gap !== undefined) observer.onLine('stderr', gap)
-      // An ended service is never started again, because a restart creates a new one.
-      await removeService().catch(() => {})
+      // An ended service is never started again, because a restart creates a new one. It need not wait for a swarm that elects a leader.
+      void removeService()
       observer.onExit(exit)
     }
     ended.resolve()
@@ -169,21 +168,5 @@ function createReaderSince(observer: ReplicaObserver, since_ms: number): LogRead
       return reader.write
     },
     end: () => reader.end(),
-  }
-}
-
-/** Removes a service; no error if it does not exist. */
-export async function removeService(engine: DockerEngine, serviceId: string): Promise<void> {
-  const { docker } = await engine.connection()
-  // A leader that has just changed refuses for a moment, and so does one that has many requests at once.
-  for (let attempt = 0; ; attempt++) {
-    try {
-      await docker.getService(serviceId).remove()
-      return
-    } catch (error) {
-      if (getStatusCode(error) === 404) return
-      if (attempt >= 5) throw error
-      await sleep(systemClock, 200 * 2 ** attempt)
-    }
   }
 }

@@ -4,20 +4,22 @@ import { sleep, systemClock } from '../../lib/clock.ts'
 import { createContainerStats } from '../docker/container-stats.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { getStatusCode } from '../docker/errors.ts'
-import { holdNetwork, removeUnusedNetwork } from '../docker/networks.ts'
+import { holdNetwork } from '../docker/networks.ts'
 import { getServiceNetworkName } from '../docker/service-container.ts'
 import type { NodeAgents } from './node-agents.ts'
 import type { NodeProbes } from './node-probes.ts'
 import { describeTask, formatServiceCommand } from './describe-task.ts'
-import { monitorService, removeService, type ServiceMonitor } from './service-monitor.ts'
+import { monitorService, type ServiceMonitor } from './service-monitor.ts'
+import { createServiceRemovals, inspectService } from './service-removals.ts'
 import { createServiceSpec } from './service-spec.ts'
 import { createTaskPoller, hasEnded, isUnwanted, listTasks, readTaskExit, type SwarmTask } from './tasks.ts'
 import type { SharedImage, SharedImages } from './shared-images.ts'
-import { canTakeTasks, formatLabelConstraint, hasLabels, listNodes, requireManager } from './cluster.ts'
+import { canTakeTasks, formatLabelConstraint, hasLabels, isWithoutLeader, listNodes, requireManager } from './cluster.ts'
 import { StartFailure, type ExistingReplica, type Replica, type ReplicaObserver, type Runtime, type StartRequest } from '../runtime.ts'
 
-/** For how long a network that was removed may still be found. */
-const networkRemoval = { attempts: 75, interval_ms: 200 }
+/** For how long a start waits for a swarm that elects a leader, which takes 10 to 30 s, or still finds a network that was removed. */
+const swarmPatience_ms = 40_000
+const creationPause_ms = 200
 
 export interface ServiceReplicas extends Pick<Runtime, 'start' | 'list' | 'adopt' | 'stop' | 'freeze' | 'thaw' | 'usage' | 'close'> {
   /** The container of a replica, if its node is this one or has an agent that answers. */
@@ -39,6 +41,7 @@ export function createServiceReplicas(
 ): ServiceReplicas {
   const monitors = new Map<string, ServiceMonitor>()
   const poller = createTaskPoller(engine, probes.refresh)
+  const removals = createServiceRemovals(engine)
   const stats = createContainerStats()
   /** The last placement of each deployment, so that its replicas see each other's nodes. */
   const placements = new Map<string, Promise<unknown>>()
@@ -63,32 +66,11 @@ export function createServiceReplicas(
     monitors.set(service_id, monitor)
   }
 
-  /** Removes a service, and its networks if nothing else uses them. */
-  const removeReplicaService = async (serviceId: string): Promise<void> => {
-    const { docker } = await engine.connection()
-    const found = await inspectService(docker, serviceId)
-    await removeService(engine, serviceId)
+  const removeReplicaService = (serviceId: string): Promise<void> => {
     stats.forget(serviceId)
-    const networks = found?.Spec?.TaskTemplate?.Networks ?? []
-    for (const { Target = '' } of networks) engine.runInBackground(removeNetworkOf(docker, Target))
+    return removals.remove(serviceId)
   }
-  const removeNetworkOf = async (docker: Docker, id: string): Promise<void> => {
-    const found: { Name: string } | undefined = await docker
-      .getNetwork(id)
-      .inspect()
-      .catch(() => undefined)
-    if (found?.Name.startsWith(getServiceNetworkName(engine, ''))) await removeUnusedNetwork(docker, found.Name)
-  }
-
-  const inspectService = async (docker: Docker, id: string): Promise<(Docker.Service & { Spec?: Docker.ServiceSpec }) | undefined> =>
-    docker
-      .getService(id)
-      .inspect()
-      .then(
-        (found: Docker.Service & { Spec?: Docker.ServiceSpec }) =>
-          found.Spec?.Labels?.['homeport.instance'] === engine.options.instance_id ? found : undefined,
-        (error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)),
-      )
+  const findService = (docker: Docker, id: string) => inspectService(docker, id, engine.options.instance_id)
 
   /** The newest task that the swarm wants, else the newest. */
   const findTask = async (docker: Docker, serviceId: string): Promise<SwarmTask | undefined> => {
@@ -100,9 +82,16 @@ export function createServiceReplicas(
   const waitUntilRunning = async (docker: Docker, serviceId: string, request: StartRequest, onPlaced: () => void): Promise<SwarmTask> => {
     const command = formatServiceCommand(request)
     const began = performance.now()
+    let answeredAt = began
     for (;;) {
       request.signal.throwIfAborted()
-      const [task] = await listTasks(docker, { service: [serviceId] })
+      const [task] = await listTasks(docker, { service: [serviceId] }).then(
+        (tasks) => ((answeredAt = performance.now()), tasks),
+        (error: unknown) => {
+          if (!isWithoutLeader(error) || performance.now() - answeredAt > swarmPatience_ms) throw error
+          return []
+        },
+      )
       if (task?.node_id) onPlaced()
       if (task && probes.isSilent(task.node_id)) throw new NodeLost()
       // A task that ran and ended is a start, whose exit the monitor reports.
@@ -185,30 +174,39 @@ export function createServiceReplicas(
     }
     const names = request.service?.networks.length ? request.service.networks.map(({ name }) => name) : [request.deployment_id]
     const create = async (): Promise<string> => {
-      const spec = createServiceSpec(engine, engine.createName(request.deployment_id, randomBytes(4).toString('hex')), request, {
+      const name = engine.createName(request.deployment_id, randomBytes(4).toString('hex'))
+      const spec = createServiceSpec(engine, name, request, {
         image: shared.image,
         networks: await createNetworks(docker, request),
         constraints: await choosePlacement(docker, request),
         limitCpus,
       })
-      const { id } = shared.authconfig ? await docker.createService(shared.authconfig, spec) : await docker.createService(spec)
-      return id
+      try {
+        const { id } = shared.authconfig ? await docker.createService(shared.authconfig, spec) : await docker.createService(spec)
+        return id
+      } catch (error) {
+        // A swarm that lost its leader meanwhile may have accepted it.
+        if (isWithoutLeader(error)) void removals.remove(name)
+        throw error
+      }
     }
     return hold(names, async () => {
-      // A network whose removal has just been accepted is still found by its name, for some seconds if one of its nodes is lost.
-      for (let attempt = 0; ; attempt++) {
+      const began = performance.now()
+      for (;;) {
         try {
           return await create()
         } catch (error) {
-          if (attempt >= networkRemoval.attempts || !/network .*not found/i.test(String(error))) throw error
-          await sleep(systemClock, networkRemoval.interval_ms, request.signal)
+          // A network whose removal has just been accepted is still found by its name, for some seconds if one of its nodes is lost.
+          const isPassing = isWithoutLeader(error) || /network .*not found/i.test(String(error))
+          if (!isPassing || performance.now() - began > swarmPatience_ms) throw error
+          await sleep(systemClock, creationPause_ms, request.signal)
         }
       }
     })
   }
 
   const toReplica = async (docker: Docker, task: SwarmTask, deploymentId: string, listenPort: number | null): Promise<Replica> => {
-    const service = await inspectService(docker, task.service_id)
+    const service = await findService(docker, task.service_id)
     return describeTask(engine, agents.connect, task, { deployment_id: deploymentId, listen_port: listenPort, spec: service?.Spec ?? {} })
   }
 
@@ -221,7 +219,7 @@ export function createServiceReplicas(
 
   /** Ends the task of a service on another node and waits until it reports its end, which it could not once the service is removed. */
   const stopOnOtherNode = async (docker: Docker, serviceId: string): Promise<void> => {
-    const found = await inspectService(docker, serviceId)
+    const found = await findService(docker, serviceId)
     if (!found?.Spec) return
     const { TaskTemplate } = found.Spec
     await docker
@@ -248,7 +246,7 @@ export function createServiceReplicas(
           startMonitor(task, request, null)
           return replica
         } catch (error) {
-          if (serviceId !== undefined) await removeReplicaService(serviceId).catch(() => {})
+          if (serviceId !== undefined) await removeReplicaService(serviceId)
           // No replica is placed there again.
           if (!(error instanceof NodeLost)) throw error
         }
@@ -283,7 +281,7 @@ export function createServiceReplicas(
 
     async adopt(found, observer) {
       const { docker } = await engine.connection()
-      const task = (await inspectService(docker, found.id)) && (await findTask(docker, found.id))
+      const task = (await findService(docker, found.id)) && (await findTask(docker, found.id))
       if (!task) return undefined
       // A container that was paused is resumed at its next request.
       const container = await findContainer(found.id)
@@ -293,8 +291,10 @@ export function createServiceReplicas(
     },
 
     async stop(replicaId, grace_ms) {
+      // It has ended.
+      if (removals.isRemoving(replicaId)) return
       const { docker } = await engine.connection()
-      if (!(await inspectService(docker, replicaId))) return
+      if (!(await findService(docker, replicaId))) return
       const container = await findContainer(replicaId)
       const isStopped = container !== undefined && (await stopContainer(container, grace_ms, container.modem === docker.modem))
       if (!isStopped && monitors.has(replicaId)) await stopOnOtherNode(docker, replicaId)
@@ -314,7 +314,7 @@ export function createServiceReplicas(
     async thaw(replicaId) {
       const { docker } = await engine.connection()
       const gone = (error?: unknown) => new StartFailure('start_failed', 'The app is no longer running.', 'Start it again.', error)
-      const container = (await inspectService(docker, replicaId)) && (await findContainer(replicaId))
+      const container = (await findService(docker, replicaId)) && (await findContainer(replicaId))
       if (!container) throw gone()
       await container.unpause().catch(async (error: unknown) => {
         const state = await container.inspect().then(
@@ -332,6 +332,7 @@ export function createServiceReplicas(
 
     async close() {
       poller.close()
+      removals.close()
       for (const monitor of monitors.values()) monitor.close()
       monitors.clear()
     },

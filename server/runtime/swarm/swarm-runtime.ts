@@ -3,13 +3,12 @@ import { BuildFailure, ReplicaCommandError } from '../runtime.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createDockerRuntime } from '../docker/docker-runtime.ts'
 import { createDockerEngine, type DockerEngine } from '../docker/engine.ts'
-import { getStatusCode } from '../docker/errors.ts'
 import { runInContainer } from '../docker/replica-command.ts'
 import { exportWrittenContainerFiles, listWrittenContainerFiles } from '../docker/written-files.ts'
 import { translateFailures } from '../docker/translate-failures.ts'
 import { createExternalRegistry } from './cluster-registry.ts'
 import { createManagedRegistry } from './managed-registry.ts'
-import { createClusterEngine, listNodes, requireManager } from './cluster.ts'
+import { createClusterEngine, isWithoutLeader, listNodes, requireManager } from './cluster.ts'
 import { createIdentityReader } from './cluster-identity.ts'
 import { createNodeAgents } from './node-agents.ts'
 import { createNodeProbes } from './node-probes.ts'
@@ -35,7 +34,7 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
   const services = createServiceReplicas(cluster, images, { agents, probes })
 
   const withPlainFailures = translateFailures(engine, (error) =>
-    isWithoutQuorum(error)
+    isWithoutLeader(error)
       ? new BuildFailure(
           'runtime_unavailable',
           'The swarm has no quorum: most of its managers do not answer.',
@@ -67,7 +66,7 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
         const plural = nodes.length === 1 ? '1 node' : `${nodes.length} nodes`
         return { available: true, version, reason: `Docker ${version} at ${address} manages a swarm of ${plural}.`, nodes: nodes.length }
       } catch (error) {
-        if (isWithoutQuorum(error)) return { available: false, version: null, reason: 'The swarm has no quorum: most of its managers do not answer.' }
+        if (isWithoutLeader(error)) return { available: false, version: null, reason: 'The swarm has no quorum: most of its managers do not answer.' }
         if (!(error instanceof BuildFailure)) engine.forgetConnection()
         const reason = error instanceof BuildFailure ? `${error.message} ${error.hint}` : 'Docker stopped responding.'
         return { available: false, version: null, reason }
@@ -136,7 +135,3 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
     },
   }
 }
-
-/** 503 and 500 with these words: a manager that cannot reach most others. */
-const isWithoutQuorum = (error: unknown): boolean =>
-  (getStatusCode(error) ?? 0) >= 500 && /does not have a leader|deadline ?exceeded|lost quorum/i.test(String(error))
