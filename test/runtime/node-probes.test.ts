@@ -4,6 +4,7 @@ import type Docker from 'dockerode'
 import { expect, test } from 'vitest'
 import type { DockerEngine } from '../../server/runtime/docker/engine.ts'
 import { createNodeProbes, tryPort } from '../../server/runtime/swarm/node-probes.ts'
+import { waitEventLoopTurns } from '../support/seeded-random.ts'
 import { createTestClock } from '../support/test-clock.ts'
 
 /* With real nodes: test/deployments/cluster-failures.full.test.ts. */
@@ -59,6 +60,20 @@ test('nodes are probed at most every 750 ms, also while the swarm lists none', a
   expect(probes.isSilent('two')).toBe(true)
 })
 
+test('probes that overlap count one by one', async () => {
+  const { probes, answers, logged, probeAll } = await create()
+  answers.set('10.0.0.2', 'open')
+  await probeAll()
+  const late = Promise.withResolvers<'silent'>()
+  answers.set('10.0.0.2', late.promise)
+  for (let times = 0; times < 3; times++) await probeAll()
+  expect(probes.isSilent('two')).toBe(false)
+  late.resolve('silent')
+  await waitEventLoopTurns(2)
+  expect(probes.isSilent('two')).toBe(true)
+  expect(logged).toEqual(['swarm_node_silent node-two'])
+})
+
 test('the log names a node that becomes silent, once, and when it answers again', async () => {
   const { answers, logged, probeAll } = await create()
   for (const answer of ['open', 'silent', 'silent', 'silent', 'silent', 'open', 'open'] as const) {
@@ -91,7 +106,8 @@ test('a port is open, refused or silent', async () => {
 
 /** Nodes, of which the first is that of Homeport, and a clock that `probeAll` moves on by a second. */
 async function create(ids = ['one', 'two']) {
-  const answers = new Map<string, 'open' | 'refused' | 'silent'>()
+  type Answer = 'open' | 'refused' | 'silent'
+  const answers = new Map<string, Answer | Promise<Answer>>()
   const tried: string[] = []
   const nodes = ids.map((ID, index) => ({
     ID,

@@ -47,8 +47,10 @@ export function createNodeProbes(
   }
   const isMissing = (count: number | undefined): boolean => (count ?? 0) >= missedProbes
   const probeNode = async ({ id, name, address }: (typeof nodes)[number]) => {
+    const isAnswered = (await tryHost(address)) !== 'silent'
+    // Read now, because another probe may have ended meanwhile.
     const before = missed.get(id)
-    if ((await tryHost(address)) !== 'silent') {
+    if (isAnswered) {
       if (isMissing(before)) log.info('swarm_node_answers', { node: name })
       missed.set(id, 0)
     } else if (before !== undefined) {

@@ -1,6 +1,6 @@
 import type Docker from 'dockerode'
 import { Problem } from '../../contract/errors.ts'
-import { sleep, systemClock } from '../../lib/clock.ts'
+import { sleep, systemClock, withTimeout } from '../../lib/clock.ts'
 import { formatHost } from '../../lib/format-host.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { getStatusCode } from '../docker/errors.ts'
@@ -14,6 +14,14 @@ import { hasEnded, isUnwanted, listTasks, type SwarmTask } from './tasks.ts'
 
 /** The port on which managers accept nodes, if the swarm reports none. */
 const managerPort = 2377
+
+const listing_ms = 5_000
+const toUnanswered = () =>
+  new BuildFailure(
+    'runtime_unavailable',
+    'The swarm does not answer.',
+    'If it has just lost a manager, try again in half a minute; else run homeport doctor.',
+  )
 
 const swarmAvailability = { active: 'active', cordoned: 'pause', draining: 'pause', drained: 'drain' } as const
 /** Marks a node whose replicas are being moved, by the instance that moves them. */
@@ -65,11 +73,9 @@ export function createSwarmNodes(
       guard(async () => {
         const { docker, swarm } = await requireManager(engine)
         const labels = engine.createOwnFilters({ 'homeport.role': 'replica' })
-        const [nodes, services, tasks] = await Promise.all([
-          listNodes(docker, swarm),
-          docker.listServices({ filters: labels }),
-          listTasks(docker, labels),
-        ])
+        const reading = Promise.all([listNodes(docker, swarm), docker.listServices({ filters: labels }), listTasks(docker, labels)])
+        // A manager whose leader has just been lost answers after 20 s.
+        const [nodes, services, tasks] = await withTimeout(systemClock, listing_ms, reading).then((found) => found ?? Promise.reject(toUnanswered()))
         const byId = new Map(services.map((service) => [service.ID, service]))
         const placed = (nodeId: string) => tasks.filter(({ node_id, service_id }) => node_id === nodeId && byId.has(service_id)).filter(isPresent)
         return nodes.map(({ labels: nodeLabels, ...node }): RuntimeNode => {
