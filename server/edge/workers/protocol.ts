@@ -79,7 +79,7 @@ export type WorkerCall =
   | { type: 'purge_host'; project_id: string; host: string }
   | { type: 'remove_cache'; project_id: string }
   | { type: 'inspect'; request: CacheInspectionRequest }
-  /** Answered after a `report` of everything so far. */
+  /** Answered after the reports of everything so far. */
   | { type: 'report_now' }
 
 /** What a worker says. */
@@ -97,7 +97,7 @@ export type WorkerEvent =
   | { type: 'cached'; response: CachedResponse; cache_changes: number }
   | { type: 'invalidated'; project_id: string; host: string; target: string }
 
-/** What happened since the last report. */
+/** What happened since the last report. Many records come in several. */
 export interface WorkerReport {
   metrics: EncodedBucket[]
   records: EncodedRecord[]

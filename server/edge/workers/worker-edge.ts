@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import { createLog } from '../../lib/log.ts'
 import type { StatusPage } from '../edge.ts'
 import type { ConnectionOrigin } from '../listeners.ts'
+import type { RequestRecord } from '../request-log.ts'
 import { createEdgeServer, type EdgeServer } from '../server.ts'
 import { type TlsCredentials, UnknownHostError } from '../tls.ts'
 import { encodeBucket, encodeRecord } from './encoding.ts'
@@ -14,6 +16,8 @@ import { reportInterval_ms, type WorkerCall, type WorkerCommand, type WorkerEven
 const credentials_ms = 10_000
 /** Stored responses sent to the other workers per report. */
 const maxSharedResponses = 64
+/** A report blocks the requests of this process for about a millisecond. */
+const recordsPerReport = 250
 
 const unresolvedPage: StatusPage = { kind: 'page', page: 'starting', project_id: '', project_name: '', deployment_id: null, dashboard_url: '' }
 
@@ -130,10 +134,21 @@ export function createWorkerEdge({ send, canReport, isCacheCurrent, onClosed }: 
     setInterval(() => void (canReport?.() !== false && report()), reportInterval_ms)
   }
 
-  async function report(): Promise<void> {
+  /** One after the other, so that the answer to `report_now` comes after everything so far. */
+  let reporting: Promise<void> = Promise.resolve()
+  const report = (): Promise<void> => (reporting = reporting.then(sendReports))
+
+  async function sendReports(): Promise<void> {
     sharedResponses = 0
     for (const [host, page] of resolvedHosts) if (page !== undefined) resolvedHosts.delete(host)
     const records = await edge.requests.take()
+    for (let from = 0; from === 0 || from < records.length; from += recordsPerReport) {
+      if (from > 0) await yieldToEventLoop()
+      sendReport(records.slice(from, from + recordsPerReport))
+    }
+  }
+
+  function sendReport(records: RequestRecord[]): void {
     const event: WorkerEvent = {
       type: 'report',
       metrics: edge.metrics.take().map(encodeBucket),
