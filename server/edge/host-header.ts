@@ -16,6 +16,9 @@ export function parseHostName(raw: string): string | undefined {
   return name
 }
 
+/** The name of a route. An invalid name stays unchanged and never matches a route. */
+export const normalizeHost = (host: string): string => parseHostName(host) ?? host
+
 /** The port in a Host header, or the default port of the scheme. */
 export const parseHostPort = (raw: string, proto: 'http' | 'https'): string => /:(\d{1,5})$/.exec(raw)?.[1] ?? (proto === 'https' ? '443' : '80')
 

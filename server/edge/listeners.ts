@@ -33,6 +33,11 @@ export interface ConnectionOrigin {
   network: { as: string | undefined; is_probe: boolean } | null
 }
 
+/** Of every connection. A client may close its write half after the request. Keep-alive detects peers that vanish without closing, for streams and WebSockets too. */
+export const connectionOptions = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }
+/** Connections that wait until a process accepts them. */
+export const backlog = 1024
+
 /** Opens the listeners of the edge and passes their connections on. */
 export function createEdgeListeners(options: {
   log: Log
@@ -43,6 +48,8 @@ export function createEdgeListeners(options: {
   onClose(listener: number): void
   /** The connections are passed to another process, so this one must not read from them. */
   pauseOnConnect?: boolean
+  /** A listener is open that is not on a network address. Another process may accept its connections. */
+  onOpen?(server: Server, origin: ConnectionOrigin): void
 }): EdgeListeners & { close(): Promise<void> } {
   const servers = new Set<Server>()
   let listenerCount = 0
@@ -50,8 +57,7 @@ export function createEdgeListeners(options: {
   const create = (origin: Omit<ConnectionOrigin, 'listener'>, accepts?: (remote: string) => boolean): { server: Server; listener: number } => {
     const listener = ++listenerCount
     const { pauseOnConnect = false } = options
-    // A client may close its write half after the request. Keep-alive detects peers that vanish without closing, for streams and WebSockets too.
-    const server = createServer({ pauseOnConnect, allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }, (socket) => {
+    const server = createServer({ ...connectionOptions, pauseOnConnect }, (socket) => {
       if (accepts && !accepts(socket.remoteAddress ?? '')) socket.destroy()
       else options.accept(socket, { listener, ...origin })
     })
@@ -60,13 +66,16 @@ export function createEdgeListeners(options: {
   }
 
   const listen = async (host: string, port: number, is_secure: boolean) => {
-    const { server } = create({ is_secure, network: null })
+    const origin = { is_secure, network: null }
+    const { server, listener } = create(origin)
     const boundPort = await listenOnFreePort(server, host, port)
+    options.onOpen?.(server, { listener, ...origin })
     // `*.localhost` may resolve to either loopback address. If IPv6 is unavailable or its port is taken, IPv4 must suffice.
     if (host === '127.0.0.1') {
-      const ipv6 = create({ is_secure, network: null }).server
-      if ((await tryListen(ipv6, '::1', boundPort).catch(() => undefined)) === undefined)
+      const ipv6 = create(origin)
+      if ((await tryListen(ipv6.server, '::1', boundPort).catch(() => undefined)) === undefined)
         options.log.info('edge.no_ipv6_loopback', { port: boundPort })
+      else options.onOpen?.(ipv6.server, { listener: ipv6.listener, ...origin })
     }
     return { port: boundPort, fell_back: port !== 0 && boundPort !== port }
   }

@@ -17,7 +17,7 @@ import { createErrorResponse } from './status-pages.ts'
 import { serveFastPath } from './fast-path/connection.ts'
 import { createRequestLog } from './request-log.ts'
 import { createRequestIdGenerator } from './request-id.ts'
-import { parseHostName } from './host-header.ts'
+import { normalizeHost } from './host-header.ts'
 import { createRouter } from './router.ts'
 import { createDeadlineTimer, type Timeout } from './deadline-timer.ts'
 import { createTlsAcceptor, type GetTlsCredentials } from './tls.ts'
@@ -218,9 +218,6 @@ export function createEdgeServer(options: EdgeOptions): EdgeServer {
     },
   }
 }
-
-/** The normalized host name. An invalid name stays unchanged and never matches a route. */
-const normalizeHost = (host: string): string => parseHostName(host) ?? host
 
 function createHttp1Server(edge: EdgeContext, track: (socket: Socket) => void, fast_path: boolean): Server {
   const server = createServer({

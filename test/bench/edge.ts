@@ -53,7 +53,7 @@ interface EdgeBenchOptions {
 }
 
 /**
- * The edge, with cache, metrics and request log on, compared with nginx, Caddy and HAProxy in front of the same upstream, whose responses cannot be
+ * The edge with one worker, and with cache, metrics and request log on, compared with nginx, Caddy and HAProxy in front of the same upstream, whose responses cannot be
  * stored: medians of interleaved rounds. Only the ratios are meaningful, especially on a busy machine.
  */
 export const benchEdge = (options: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
@@ -66,7 +66,7 @@ export const benchEdge = (options: EdgeBenchOptions = {}): Promise<BenchRow[]> =
       [files.port, fileMeasures, '/1k.json'],
       [streams.port, streamMeasures, '/'],
     ] as const) {
-      const ours = { name: 'homeport', ...(await startNodeProgram('edge-server.ts', String(upstream), 'cache', 'metrics', 'requests')) }
+      const ours = { name: 'homeport', ...(await startNodeProgram('edge-server.ts', String(upstream), 'cache', 'metrics', 'requests', 'workers=1')) }
       started.push(ours)
       const { peers, missing } = await startPeers(['nginx', 'caddy', 'haproxy'], { folder, upstream, caching: false, probe })
       started.push(...peers)

@@ -7,9 +7,8 @@ import { afterEach, expect, test } from 'vitest'
 import { fullTest } from '../support/full-test.ts'
 import { WebSocket, WebSocketServer } from 'ws'
 import { createPlatformEdge } from '../../server/bootstrap/create-edge.ts'
-import type { Edge } from '../../server/edge/edge.ts'
 import type { RequestRecord } from '../../server/edge/request-log.ts'
-import { createEdgeWorkers } from '../../server/edge/workers/edge-workers.ts'
+import { createEdgeWorkers, type EdgeWorkers } from '../../server/edge/workers/edge-workers.ts'
 import { removeUnusedCaches } from '../../server/edge/workers/shared-cache.ts'
 import { createLog, type LogEntry } from '../../server/lib/log.ts'
 import { get, routeOwner, startApp, upstreamRoute } from '../support/edge.ts'
@@ -29,7 +28,7 @@ afterEach(async () => {
 const host = 'app.localhost'
 
 /** An edge of real processes. */
-async function start(options: Partial<Options> = {}): Promise<{ edge: Edge; port: number; entries: LogEntry[] }> {
+async function start(options: Partial<Options> = {}): Promise<{ edge: EdgeWorkers; port: number; entries: LogEntry[] }> {
   const entries: LogEntry[] = []
   const log = createLog((_, entry) => entries.push(entry))
   const program = { node_path: process.execPath, script: await buildProgram('edge-worker'), env: {} }
@@ -110,6 +109,18 @@ test('a killed worker is replaced, and no connection is refused', async () => {
   await purged
   expect(entries).toMatchObject([{ level: 'warn', event: 'edge.worker_ended', fields: { reason: 'SIGKILL', pid: first } }])
   expect(listWorkers()).not.toContain(first)
+})
+
+test('a worker that accepts connections itself is told at once what has changed of the settings', async () => {
+  let isEnabled = false
+  const { edge, port } = await start({ workers: 1, isRequestLogEnabled: () => isEnabled })
+  const app = await startCounter()
+  await edge.setRoute(host, upstreamRoute(app.port))
+  await get(port, '/before', { host })
+  isEnabled = true
+  edge.applySettings()
+  await get(port, '/after', { host })
+  expect((await edge.requests.take()).map(({ target }) => target)).toEqual(['/after'])
 })
 
 test('a response that one worker stored is a hit on the other, until it is purged or invalidated on both', async () => {

@@ -4,7 +4,7 @@ import { isIP, type Socket } from 'node:net'
 import { toLocalName } from '../../lib/apps-domain.ts'
 import { sleep, systemClock, withTimeout } from '../../lib/clock.ts'
 import type { Edge, Route } from '../edge.ts'
-import { parseHostName } from '../host-header.ts'
+import { normalizeHost } from '../host-header.ts'
 import { edgeLimits } from '../limits.ts'
 import { type ConnectionOrigin, createEdgeListeners } from '../listeners.ts'
 import { createMetricsCollector } from '../metrics.ts'
@@ -15,6 +15,7 @@ import { decodeBucket, decodeRecord } from './encoding.ts'
 import { createNodeLink, type NodeEdgeStatus, type NodeEndpoint, type NodeLink } from '../nodes/node-link.ts'
 import type { NodeListeners } from '../nodes/protocol.ts'
 import { reportInterval_ms, type WorkerCall, type WorkerEvent, type WorkerReport, type WorkerSettings, type WorkerState } from './protocol.ts'
+import { createOwnListeners } from './own-listeners.ts'
 import { createReportedState, findIdleSince, type ReportedState, sumReplicaLoad, updateReportedState } from './reported-state.ts'
 import { createSharedCache } from './shared-cache.ts'
 import { startWorkerProcess, type PlainCommand, type WorkerProcess, type WorkerProgram } from './worker-process.ts'
@@ -51,6 +52,8 @@ interface Worker extends Follower {
 export interface EdgeWorkers extends Edge {
   /** Resolves when a worker serves, with false if one cannot start. */
   isRunning(): Promise<boolean>
+  /** Tells the workers what has changed of the settings, which they else hear with the next connection or report. */
+  applySettings(): void
   /** Begins to lead the edge of another node. `release` lets it go on alone. */
   addNode(endpoint: NodeEndpoint, listeners: NodeListeners): { getStatus(): NodeEdgeStatus; release(): void }
 }
@@ -60,10 +63,8 @@ const minLifetime_ms = 10_000
 const restartPause_ms = 1_000
 /** How long the first worker may take to start. */
 const startTimeout_ms = 10_000
-/** How long a worker may take to report. */
-const reportTimeout_ms = 2_000
-/** How long a worker may take to end, after the grace of its requests. */
-const exitTimeout_ms = 2_000
+/** How long a worker may take to report, and to end after the grace of its requests. */
+const answerTimeout_ms = 2_000
 
 /**
  * The edge as processes of its own. This process opens the listeners and passes each new connection to the worker with the fewest, on the same channel as
@@ -88,9 +89,11 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
   let https_port = 0
   let isClosed = false
   /** Connections that arrived while no worker was ready. */
-  let waiting: { socket: Socket; origin: ConnectionOrigin }[] = []
+  const waiting: { socket: Socket; origin: ConnectionOrigin }[] = []
   const workers: (Worker | undefined)[] = Array.from({ length: options.workers }, () => undefined)
   const nodes = new Map<Follower, NodeLink>()
+  // Several workers are passed connections, so that each has as many.
+  const ownListeners = createOwnListeners(options.workers === 1 && process.platform !== 'win32')
 
   const readSettings = (): WorkerSettings => ({
     is_metrics_enabled: options.isMetricsEnabled?.() ?? false,
@@ -159,6 +162,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
       return startWorkerProcess({
         program,
         onEvent: (event) => handleEvent(worker, event),
+        onAccepting: ownListeners.onAccepting,
         onEnd(unaccepted, reason) {
           workers[index] = undefined
           if (isClosed) return
@@ -191,9 +195,8 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
       case 'ready': {
         worker.isReady = true
         running.resolve(true)
-        const held = waiting
-        waiting = []
-        for (const { socket, origin } of held) accept(socket, origin)
+        for (const { socket, origin } of waiting.splice(0)) accept(socket, origin)
+        if (worker === workers[0]) ownListeners.setWorker(workers[0].process)
         return
       }
       case 'resolve_host':
@@ -266,6 +269,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
     },
     onClose: (listener) => tellAll({ type: 'cut_connections', listener }),
     pauseOnConnect: true,
+    onOpen: ownListeners.add,
   })
 
   for (let index = 0; index < options.workers; index++) startWorker(index, cache.getFolder(index))
@@ -273,6 +277,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
 
   return {
     ...listeners,
+    applySettings: sendSettings,
     isRunning: async () => (await withTimeout(clock, startTimeout_ms, running.promise)) === true,
     addNode(endpoint, nodeListeners) {
       const node: Follower = {
@@ -362,7 +367,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
     requests: {
       isEnabled: options.isRequestLogEnabled ?? (() => false),
       async take() {
-        await withTimeout(clock, reportTimeout_ms, callAll({ type: 'report_now' }))
+        await withTimeout(clock, answerTimeout_ms, callAll({ type: 'report_now' }))
         const taken = records
         records = []
         return taken
@@ -382,16 +387,14 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
       isClosed = true
       timer.cancel()
       const closed = closeListeners()
+      ownListeners.close()
       for (const { socket } of waiting) socket.destroy()
       for (const link of nodes.values()) link.close()
       tellAll({ type: 'close', grace_ms })
       const ended = Promise.all(listStarted().map(({ process }) => process.ended))
-      if ((await withTimeout(clock, grace_ms + exitTimeout_ms, ended)) === undefined) for (const { process } of listStarted()) process.kill()
+      if ((await withTimeout(clock, grace_ms + answerTimeout_ms, ended)) === undefined) for (const { process } of listStarted()) process.kill()
       await ended
       await closed
     },
   }
 }
-
-/** An invalid name stays unchanged and never matches a route. */
-const normalizeHost = (host: string): string => parseHostName(host) ?? host

@@ -97,6 +97,16 @@ export type WorkerEvent =
   | { type: 'cached'; response: CachedResponse; cache_changes: number }
   | { type: 'invalidated'; project_id: string; host: string; target: string }
 
+/** Comes with a listening socket, from which a worker of this machine accepts connections itself. It answers with the same socket. */
+export interface AcceptCommand {
+  type: 'accept_from'
+  origin: ConnectionOrigin
+}
+export interface AcceptEvent {
+  type: 'accepts_from'
+  listener: number
+}
+
 /** What happened since the last report. Many records come in several. */
 export interface WorkerReport {
   metrics: EncodedBucket[]

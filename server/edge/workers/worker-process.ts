@@ -1,8 +1,8 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { fork, type ChildProcess, type SendHandle } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { ConnectionOrigin } from '../listeners.ts'
 import { edgeNodeFlags } from '../../lib/edge-node-flags.ts'
-import type { WorkerCall, WorkerCommand, WorkerEvent } from './protocol.ts'
+import type { AcceptCommand, AcceptEvent, WorkerCall, WorkerCommand, WorkerEvent } from './protocol.ts'
 
 export interface WorkerProgram {
   /** The binary of Node. */
@@ -23,15 +23,24 @@ export interface WorkerProcess {
   call(command: WorkerCall): Promise<unknown>
   /** Passes a connection on. It is this process's again if the worker ends before it has accepted it. */
   handOver(socket: Socket, origin: ConnectionOrigin): void
+  /** Lets the worker accept connections from a listening socket itself. */
+  acceptFrom(handle: ListeningHandle, origin: ConnectionOrigin): void
   kill(): void
   /** Resolves when the process has ended. */
   readonly ended: Promise<void>
+}
+
+/** What Node's `net.Server` has in `_handle`: a socket that listens, also while this process does not accept from it. */
+export interface ListeningHandle {
+  close(): void
 }
 
 /** Starts a worker. `onEnd` receives the connections that it had not accepted. */
 export function startWorkerProcess(options: {
   program: WorkerProgram
   onEvent(event: WorkerEvent): void
+  /** The worker accepts from a listening socket. `handle` keeps it open when the worker ends. */
+  onAccepting(listener: number, handle: ListeningHandle): void
   onEnd(unaccepted: { socket: Socket; origin: ConnectionOrigin }[], reason: string): void
 }): WorkerProcess {
   const { node_path, script, env } = options.program
@@ -47,9 +56,9 @@ export function startWorkerProcess(options: {
   const ended = Promise.withResolvers<void>()
   let hasEnded = false
 
-  const send = (command: WorkerCommand, socket?: Socket): void => {
+  const send = (command: WorkerCommand | AcceptCommand, handle?: SendHandle): void => {
     // A worker that ended meanwhile is reported by its exit.
-    if (child.connected) child.send(command, socket, { keepOpen: true }, () => {})
+    if (child.connected) child.send(command, handle, { keepOpen: true }, () => {})
   }
 
   const end = (reason: string): void => {
@@ -63,12 +72,15 @@ export function startWorkerProcess(options: {
   }
   child.on('error', (error) => end(error.message))
   child.on('exit', (code, signal) => end(signal ?? `exit code ${code}`))
-  child.on('message', (message) => {
-    const event = message as WorkerEvent
+  child.on('message', (message, handle: unknown) => {
+    const event = message as WorkerEvent | AcceptEvent
     if (event.type === 'accepted') {
       // The worker has the connection; this ends only the copy of this process.
       unaccepted.get(event.id)?.socket.destroy()
       unaccepted.delete(event.id)
+    } else if (event.type === 'accepts_from') {
+      if (hasEnded) (handle as ListeningHandle).close()
+      else options.onAccepting(event.listener, handle as ListeningHandle)
     } else if (event.type === 'result') {
       calls.get(event.id)?.resolve(event.result)
       calls.delete(event.id)
@@ -94,6 +106,8 @@ export function startWorkerProcess(options: {
       unaccepted.set(id, { socket, origin })
       send({ type: 'connection', id, origin }, socket)
     },
+    // Node passes such a handle, which its types do not say.
+    acceptFrom: (handle, origin) => send({ type: 'accept_from', origin }, handle as SendHandle),
     kill: () => void child.kill('SIGKILL'),
     ended: ended.promise,
   }

@@ -1,17 +1,31 @@
-import type { Socket } from 'node:net'
-import type { WorkerCommand } from './protocol.ts'
+import { createServer, type Server, type Socket } from 'node:net'
+import { backlog, connectionOptions, type ConnectionOrigin } from '../listeners.ts'
+import type { AcceptCommand, AcceptEvent, WorkerCommand, WorkerEvent } from './protocol.ts'
 import { createWorkerEdge } from './worker-edge.ts'
 
 /**
- * An edge worker: a process that serves the connections which the platform passes to it. It has the whole routing table and a cache of its own, opens
- * no listener and no database, and ends with the platform.
+ * An edge worker: a process that serves the connections which the platform passes to it, or accepts them itself from sockets which the platform has opened.
+ * It has the whole routing table and a cache of its own, opens no listener and no database, and ends with the platform.
  */
-const { handle } = createWorkerEdge({
-  send: (event) => void (process.connected && process.send?.(event)),
-  onClosed: () => process.disconnect(),
-})
+const send = (event: WorkerEvent | AcceptEvent, handle?: Server): void => void (process.connected && process.send?.(event, handle))
+const { handle, accept } = createWorkerEdge({ send: (event) => send(event), onClosed: () => process.disconnect() })
+const servers: Server[] = []
 
-process.on('message', (command, socket) => handle(command as WorkerCommand, socket as Socket | undefined))
+function acceptFrom(listening: unknown, origin: ConnectionOrigin): void {
+  const server = createServer(connectionOptions, (socket) => accept(socket, origin))
+  servers.push(server)
+  server.listen(listening, backlog, () =>
+    // The handle without its server, which would accept connections there too. Node passes it, which its types do not say.
+    send({ type: 'accepts_from', listener: origin.listener }, (server as Server & { _handle: Server })._handle),
+  )
+}
+
+process.on('message', (message, passed) => {
+  const command = message as WorkerCommand | AcceptCommand
+  if (command.type === 'accept_from') return acceptFrom(passed, command.origin)
+  if (command.type === 'close') for (const server of servers) server.close()
+  handle(command, passed as Socket | undefined)
+})
 // The platform ended, in whatever way.
 process.on('disconnect', () => process.exit())
 // A terminal signals its whole process group. The platform ends this process once its requests are done.
