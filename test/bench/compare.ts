@@ -17,6 +17,8 @@ export interface Measure {
   load: (measure: Measure, peer: Peer, seconds: number) => Promise<LoadResult>
   /** Minimum ratios that must hold. */
   bars: Record<string, number>
+  /** Seconds of load before each turn that are not counted, because a request log keeps ten times as many of the first requests after a pause. */
+  warmup_s?: number
   /** The load generator stays off the core of the servers. */
   is_pinned?: boolean
 }
@@ -49,6 +51,7 @@ export async function compare(measure: Measure, peers: Peer[], rounds: number, s
   for (let round = 0; round < rounds; round++) {
     // In both orders, so that none gains from being first.
     for (const peer of round % 2 === 0 ? peers : peers.toReversed()) {
+      if (measure.warmup_s) await measure.load(measure, peer, measure.warmup_s)
       const before = processorTime_s(peer.process.pid ?? 0)
       const { rate, count, p99_ms } = await measure.load(measure, peer, seconds)
       const used = processorTime_s(peer.process.pid ?? 0) - before
