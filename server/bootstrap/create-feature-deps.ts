@@ -73,6 +73,7 @@ export async function createFeatureDeps(
     capture: edge.requests,
     findRoute: edge.getRoute,
     edgeAddress: edgeParts.addressFor,
+    applyEdgeSettings: () => edgeParts.workers?.applySettings(),
     instance: () => ({
       version,
       api_url: urls.api,

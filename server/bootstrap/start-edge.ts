@@ -63,7 +63,6 @@ export async function startEdge(context: PlatformContext) {
       disk_bytes: () => settings.current().cache_disk_mb * 2 ** 20,
     },
   })
-  settings.onChange(() => workers?.applySettings())
   const unsubscribe = events.subscribe((event) => event.type === 'project_changed' && localHttps.scheduleHostsFileSync())
   localHttps.scheduleHostsFileSync()
   const metricTotals = createMetricTotals({ db: store.db, events })

@@ -1,6 +1,9 @@
 import type { Server } from 'node:net'
 import { describeListenError } from '../lib/listen-error.ts'
 
+/** Connections that wait until a process accepts them. */
+export const backlog = 1024
+
 /** Listens on the given port, else on the next free one of the following twenty, else on any port. */
 export async function listenOnFreePort(server: Server, host: string, port: number): Promise<number> {
   for (let candidate = port; ; candidate = port === 0 || candidate - port >= 20 || candidate >= 65_535 ? 0 : candidate + 1) {
@@ -25,6 +28,6 @@ export function tryListen(server: Server, host: string, port: number): Promise<n
     }
     server.once('error', onError)
     server.once('listening', onListening)
-    server.listen({ host, port, backlog: 1024 })
+    server.listen({ host, port, backlog })
   })
 }

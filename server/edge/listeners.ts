@@ -33,11 +33,6 @@ export interface ConnectionOrigin {
   network: { as: string | undefined; is_probe: boolean } | null
 }
 
-/** Of every connection. A client may close its write half after the request. Keep-alive detects peers that vanish without closing, for streams and WebSockets too. */
-export const connectionOptions = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }
-/** Connections that wait until a process accepts them. */
-export const backlog = 1024
-
 /** Opens the listeners of the edge and passes their connections on. */
 export function createEdgeListeners(options: {
   log: Log
@@ -57,7 +52,8 @@ export function createEdgeListeners(options: {
   const create = (origin: Omit<ConnectionOrigin, 'listener'>, accepts?: (remote: string) => boolean): { server: Server; listener: number } => {
     const listener = ++listenerCount
     const { pauseOnConnect = false } = options
-    const server = createServer({ ...connectionOptions, pauseOnConnect }, (socket) => {
+    // A client may close its write half after the request. Keep-alive detects peers that vanish without closing, for streams and WebSockets too.
+    const server = createServer({ pauseOnConnect, allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }, (socket) => {
       if (accepts && !accepts(socket.remoteAddress ?? '')) socket.destroy()
       else options.accept(socket, { listener, ...origin })
     })

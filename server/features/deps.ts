@@ -65,6 +65,8 @@ export interface FeatureDeps {
   findRoute(host: string): Route | undefined
   /** Purges the edge cache and logs each purge. */
   purge: CachePurger
+  /** Applies settings at the edge that were changed. */
+  applyEdgeSettings(): void
   /** The address of the edge for the platform's own requests; HTTPS if HTTP is redirected to it. */
   edgeAddress(wantsHttps: boolean): { host: string; port: number; is_secure: boolean }
   /** Local network access: its state, and a sync that applies the setting. */

@@ -82,6 +82,7 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
       if (body.lan === true && !(await db.read(hasOwnerPassword))) throw ownerPasswordRequired()
       rejectEmulatedSettings(deps.billing, body, deps.settings.current())
       const settings = await deps.settings.change(body)
+      deps.applyEdgeSettings()
       if (body.plan !== undefined || body.trial_days !== undefined) await deps.billing.applyExpirations()
       // The hourly job retries what fails now.
       if (body.keep_deployments !== undefined) void deps.deployments.prune().catch(() => {})

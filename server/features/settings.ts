@@ -12,8 +12,6 @@ export interface SettingsService {
   change(change: Partial<Settings>): Promise<Settings>
   /** Called when the owner's account changed in another way. */
   reload(): void
-  /** Calls back after each change, before it is answered. */
-  onChange(apply: () => void): void
 }
 
 /** Settings that change the owner's account, for testing a client against every 402 and 403. */
@@ -67,7 +65,6 @@ export function createSettingsService(db: Db, clock: Clock): SettingsService {
       })
     })
   let current = read()
-  const listeners: (() => void)[] = []
 
   return {
     current: () => (trialEndsAt === null ? current : { ...current, trial_days: trialDaysLeft() }),
@@ -84,9 +81,7 @@ export function createSettingsService(db: Db, clock: Clock): SettingsService {
           updateBilling(tx, owner.account_id, { trial_ends_at: trial_days === null ? null : isoTime(clock.now() + trial_days * day_ms) })
       })
       current = read()
-      for (const apply of listeners) apply()
       return current
     },
-    onChange: (apply) => void listeners.push(apply),
   }
 }

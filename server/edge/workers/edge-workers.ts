@@ -14,8 +14,8 @@ import { UnknownHostError } from '../tls.ts'
 import { decodeBucket, decodeRecord } from './encoding.ts'
 import { createNodeLink, type NodeEdgeStatus, type NodeEndpoint, type NodeLink } from '../nodes/node-link.ts'
 import type { NodeListeners } from '../nodes/protocol.ts'
-import { reportInterval_ms, type WorkerCall, type WorkerEvent, type WorkerReport, type WorkerSettings, type WorkerState } from './protocol.ts'
-import { createOwnListeners } from './own-listeners.ts'
+import { type WorkerCall, type WorkerEvent, type WorkerReport, type WorkerSettings, type WorkerState } from './protocol.ts'
+import { createSharedListeners } from './shared-listeners.ts'
 import { createReportedState, findIdleSince, type ReportedState, sumReplicaLoad, updateReportedState } from './reported-state.ts'
 import { createSharedCache } from './shared-cache.ts'
 import { startWorkerProcess, type PlainCommand, type WorkerProcess, type WorkerProgram } from './worker-process.ts'
@@ -52,7 +52,7 @@ interface Worker extends Follower {
 export interface EdgeWorkers extends Edge {
   /** Resolves when a worker serves, with false if one cannot start. */
   isRunning(): Promise<boolean>
-  /** Tells the workers what has changed of the settings, which they else hear with the next connection or report. */
+  /** Tells the workers the settings, which have changed. */
   applySettings(): void
   /** Begins to lead the edge of another node. `release` lets it go on alone. */
   addNode(endpoint: NodeEndpoint, listeners: NodeListeners): { getStatus(): NodeEdgeStatus; release(): void }
@@ -63,12 +63,14 @@ const minLifetime_ms = 10_000
 const restartPause_ms = 1_000
 /** How long the first worker may take to start. */
 const startTimeout_ms = 10_000
-/** How long a worker may take to report, and to end after the grace of its requests. */
-const answerTimeout_ms = 2_000
+/** How long a worker may take to report. */
+const reportTimeout_ms = 2_000
+/** How long a worker may take to end, after the grace of its requests. */
+const exitTimeout_ms = 2_000
 
 /**
- * The edge as processes of its own. This process opens the listeners and passes each new connection to the worker with the fewest, on the same channel as
- * the routes: a connection never arrives before the routes that were set before it. It keeps the routing table, from which a new worker starts, and adds
+ * The edge as processes of its own. This process opens the listeners and passes each new connection to the worker with the fewest; a single worker accepts
+ * from them itself. This process keeps the routing table, from which a new worker starts, and adds
  * up what the workers report. The edges of other nodes follow like workers and have listeners of their own.
  */
 export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
@@ -93,7 +95,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
   const workers: (Worker | undefined)[] = Array.from({ length: options.workers }, () => undefined)
   const nodes = new Map<Follower, NodeLink>()
   // Several workers are passed connections, so that each has as many.
-  const ownListeners = createOwnListeners(options.workers === 1 && process.platform !== 'win32')
+  const sharedListeners = createSharedListeners(options.workers === 1 && process.platform !== 'win32')
 
   const readSettings = (): WorkerSettings => ({
     is_metrics_enabled: options.isMetricsEnabled?.() ?? false,
@@ -103,7 +105,6 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
     cache_memory_bytes: (options.cache?.memory_bytes() ?? 0) / options.workers,
     cache_disk_bytes: (options.cache?.disk_bytes() ?? 0) / options.workers,
   })
-  let settings = readSettings()
 
   const listStarted = (): Worker[] => workers.filter((worker) => worker !== undefined)
   const listFollowers = (): Follower[] => [...listStarted(), ...nodes.keys()]
@@ -120,13 +121,6 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
     listStats: (projectId) => listReported().flatMap(({ cached }) => cached.get(projectId) ?? []),
   })
 
-  const sendSettings = (): void => {
-    const current = readSettings()
-    if (JSON.stringify(current) === JSON.stringify(settings)) return
-    settings = current
-    tellAll({ type: 'settings', settings })
-  }
-
   const findRoute = (name: string): Route | undefined => {
     const host = normalizeHost(name)
     const local = toLocalName(host, options.apps_domain ?? null)
@@ -136,7 +130,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
 
   const createState = (folder: WorkerState['cache']): WorkerState => ({
     platform_start,
-    settings: (settings = readSettings()),
+    settings: readSettings(),
     has_https: options.getTlsCredentials !== undefined,
     https_port,
     cache: folder,
@@ -162,7 +156,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
       return startWorkerProcess({
         program,
         onEvent: (event) => handleEvent(worker, event),
-        onAccepting: ownListeners.onAccepting,
+        onAccepting: sharedListeners.onAccepting,
         onEnd(unaccepted, reason) {
           workers[index] = undefined
           if (isClosed) return
@@ -196,7 +190,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
         worker.isReady = true
         running.resolve(true)
         for (const { socket, origin } of waiting.splice(0)) accept(socket, origin)
-        if (worker === workers[0]) ownListeners.setWorker(workers[0].process)
+        if (worker === workers[0]) sharedListeners.setWorker(workers[0].process)
         return
       }
       case 'resolve_host':
@@ -252,7 +246,6 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
       else waiting.push({ socket, origin })
       return
     }
-    sendSettings()
     let chosen = first
     for (const other of others) if (other.reported.connections < chosen.reported.connections) chosen = other
     chosen.reported.connections++
@@ -269,15 +262,14 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
     },
     onClose: (listener) => tellAll({ type: 'cut_connections', listener }),
     pauseOnConnect: true,
-    onOpen: ownListeners.add,
+    onOpen: sharedListeners.add,
   })
 
   for (let index = 0; index < options.workers; index++) startWorker(index, cache.getFolder(index))
-  const timer = clock.setInterval(sendSettings, reportInterval_ms).unref()
 
   return {
     ...listeners,
-    applySettings: sendSettings,
+    applySettings: () => tellAll({ type: 'settings', settings: readSettings() }),
     isRunning: async () => (await withTimeout(clock, startTimeout_ms, running.promise)) === true,
     addNode(endpoint, nodeListeners) {
       const node: Follower = {
@@ -367,7 +359,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
     requests: {
       isEnabled: options.isRequestLogEnabled ?? (() => false),
       async take() {
-        await withTimeout(clock, answerTimeout_ms, callAll({ type: 'report_now' }))
+        await withTimeout(clock, reportTimeout_ms, callAll({ type: 'report_now' }))
         const taken = records
         records = []
         return taken
@@ -385,14 +377,13 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
     },
     async close({ grace_ms = 0 } = {}) {
       isClosed = true
-      timer.cancel()
       const closed = closeListeners()
-      ownListeners.close()
+      sharedListeners.close()
       for (const { socket } of waiting) socket.destroy()
       for (const link of nodes.values()) link.close()
       tellAll({ type: 'close', grace_ms })
       const ended = Promise.all(listStarted().map(({ process }) => process.ended))
-      if ((await withTimeout(clock, grace_ms + answerTimeout_ms, ended)) === undefined) for (const { process } of listStarted()) process.kill()
+      if ((await withTimeout(clock, grace_ms + exitTimeout_ms, ended)) === undefined) for (const { process } of listStarted()) process.kill()
       await ended
       await closed
     },

@@ -40,7 +40,7 @@ export function startWorkerProcess(options: {
   program: WorkerProgram
   onEvent(event: WorkerEvent): void
   /** The worker accepts from a listening socket. `handle` keeps it open when the worker ends. */
-  onAccepting(listener: number, handle: ListeningHandle): void
+  onAccepting(listener: number, handle: ListeningHandle | undefined): void
   onEnd(unaccepted: { socket: Socket; origin: ConnectionOrigin }[], reason: string): void
 }): WorkerProcess {
   const { node_path, script, env } = options.program
@@ -72,15 +72,14 @@ export function startWorkerProcess(options: {
   }
   child.on('error', (error) => end(error.message))
   child.on('exit', (code, signal) => end(signal ?? `exit code ${code}`))
-  child.on('message', (message, handle: unknown) => {
+  child.on('message', (message, passed: unknown) => {
     const event = message as WorkerEvent | AcceptEvent
     if (event.type === 'accepted') {
       // The worker has the connection; this ends only the copy of this process.
       unaccepted.get(event.id)?.socket.destroy()
       unaccepted.delete(event.id)
     } else if (event.type === 'accepts_from') {
-      if (hasEnded) (handle as ListeningHandle).close()
-      else options.onAccepting(event.listener, handle as ListeningHandle)
+      options.onAccepting(event.listener, passed as ListeningHandle | undefined)
     } else if (event.type === 'result') {
       calls.get(event.id)?.resolve(event.result)
       calls.delete(event.id)

@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { backlog, connectionOptions, type ConnectionOrigin } from '../listeners.ts'
+import { backlog } from '../listen.ts'
+import type { ConnectionOrigin } from '../listeners.ts'
 import type { AcceptCommand, AcceptEvent, WorkerCommand, WorkerEvent } from './protocol.ts'
 import { createWorkerEdge } from './worker-edge.ts'
 
@@ -11,8 +12,10 @@ const send = (event: WorkerEvent | AcceptEvent, handle?: Server): void => void (
 const { handle, accept } = createWorkerEdge({ send: (event) => send(event), onClosed: () => process.disconnect() })
 const servers: Server[] = []
 
-function acceptFrom(listening: unknown, origin: ConnectionOrigin): void {
-  const server = createServer(connectionOptions, (socket) => accept(socket, origin))
+function acceptFrom(listening: object, origin: ConnectionOrigin): void {
+  const server = createServer((socket) => accept(socket, origin))
+  // The platform goes on accepting from it.
+  server.on('error', () => {})
   servers.push(server)
   server.listen(listening, backlog, () =>
     // The handle without its server, which would accept connections there too. Node passes it, which its types do not say.
@@ -22,7 +25,8 @@ function acceptFrom(listening: unknown, origin: ConnectionOrigin): void {
 
 process.on('message', (message, passed) => {
   const command = message as WorkerCommand | AcceptCommand
-  if (command.type === 'accept_from') return acceptFrom(passed, command.origin)
+  // Without a socket it would listen at a port of its own.
+  if (command.type === 'accept_from') return passed && acceptFrom(passed, command.origin)
   if (command.type === 'close') for (const server of servers) server.close()
   handle(command, passed as Socket | undefined)
 })

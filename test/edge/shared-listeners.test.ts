@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server } from 'node:net'
 import { expect, test } from 'vitest'
 import type { ConnectionOrigin } from '../../server/edge/listeners.ts'
-import { createOwnListeners } from '../../server/edge/workers/own-listeners.ts'
+import { createSharedListeners } from '../../server/edge/workers/shared-listeners.ts'
 import type { ListeningHandle } from '../../server/edge/workers/worker-process.ts'
 
 /* With a worker: workers.test.ts. */
@@ -23,7 +23,7 @@ async function openServer(): Promise<Server> {
 }
 
 test('a worker gets each listener, from which this process accepts until the worker does', async () => {
-  const listeners = createOwnListeners(true)
+  const listeners = createSharedListeners(true)
   const given: [ListeningHandle, ConnectionOrigin][] = []
   const worker = { acceptFrom: (...one: [ListeningHandle, ConnectionOrigin]) => void given.push(one) }
   const [first, second] = [await openServer(), await openServer()]
@@ -46,13 +46,16 @@ test('a worker gets each listener, from which this process accepts until the wor
   const again = createHandle()
   listeners.onAccepting(7, again)
   expect([kept.closed, again.closed]).toEqual([0, 1])
+  // A system that did not pass it.
+  listeners.onAccepting(8, undefined)
+  expect(second.listening).toBe(true)
   listeners.close()
   expect(kept.closed).toBe(1)
   second.close()
 })
 
 test('with several workers this process keeps its listeners', async () => {
-  const listeners = createOwnListeners(false)
+  const listeners = createSharedListeners(false)
   const server = await openServer()
   listeners.add(server, origin)
   listeners.setWorker({ acceptFrom: () => expect.unreachable() })

@@ -3,21 +3,21 @@ import type { ConnectionOrigin } from '../listeners.ts'
 import type { ListeningHandle, WorkerProcess } from './worker-process.ts'
 
 /**
- * The listeners of an edge with one worker, from which that accepts connections itself: to be passed, each would wait for a turn of its event loop. This
- * process accepts until the first worker does, and keeps the sockets open. Without a worker, connections wait in their queues.
+ * The listeners of an edge with one worker, which accepts from them itself: connections that are passed to it wait for a turn of its event loop each. This
+ * process accepts until the first worker does, and keeps the sockets open, in whose queues connections wait while a worker is replaced.
  */
-export interface OwnListeners {
+export interface SharedListeners {
   /** A listener was opened, from which this process accepts. */
   add(server: Server, origin: ConnectionOrigin): void
   /** Gives a worker that is ready all listeners. */
   setWorker(worker: Pick<WorkerProcess, 'acceptFrom'>): void
-  /** The worker accepts from a listener. `handle` keeps its socket open. */
-  onAccepting(listener: number, handle: ListeningHandle): void
+  /** The worker accepts from a listener. `handle` keeps its socket open; without it, this process goes on accepting too. */
+  onAccepting(listener: number, handle: ListeningHandle | undefined): void
   close(): void
 }
 
-/** `isUsed`: nothing happens otherwise. */
-export function createOwnListeners(isUsed: boolean): OwnListeners {
+/** `isUsed`: if not, this process alone accepts. */
+export function createSharedListeners(isUsed: boolean): SharedListeners {
   const listeners = new Map<number, { origin: ConnectionOrigin; server: Server; handle?: ListeningHandle }>()
   let worker: Pick<WorkerProcess, 'acceptFrom'> | undefined
 
@@ -37,6 +37,7 @@ export function createOwnListeners(isUsed: boolean): OwnListeners {
     },
     onAccepting(id, handle) {
       const listener = listeners.get(id)
+      if (!handle) return
       if (!listener || listener.handle) return handle.close()
       listener.handle = handle
       listener.server.close()
