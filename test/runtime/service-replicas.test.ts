@@ -22,11 +22,24 @@ test('a replica whose node is lost while it starts is started on another one, an
   await close()
 })
 
-test('a start waits for a swarm that elects a leader, and what that has accepted nevertheless is removed', async () => {
+test('a start waits for a swarm that elects a leader', async () => {
   const { swarm, start, close } = await create()
   swarm.refusals = 2
-  expect(await start()).toMatchObject({ id: 'service-2' })
-  expect([...swarm.services.keys()]).toEqual(['service-2'])
+  expect(await start()).toMatchObject({ id: 'service-0' })
+  expect([...swarm.services.keys()]).toEqual(['service-0'])
+  await close()
+})
+
+test('a start takes what the swarm has accepted although it answered with an error, and one that is given up leaves nothing', async () => {
+  const { swarm, start, close } = await create()
+  swarm.refusals = 1
+  swarm.acceptsRefused = true
+  expect(await start()).toMatchObject({ id: 'service-0' })
+  swarm.refusals = 1
+  const stopping = new AbortController()
+  swarm.onRefused = () => stopping.abort(new Error('given up'))
+  await expect(start({ signal: stopping.signal })).rejects.toThrow('given up')
+  await until(async () => (swarm.services.size === 1 ? true : undefined), { what: 'the removal' })
   await close()
 })
 
@@ -51,8 +64,11 @@ async function create() {
     services: new Map<string, { ID: string; Spec: Docker.ServiceSpec }>(),
     constraints: [] as unknown[],
     findTask: (_service: string) => ['three', 'running'],
-    /** So many services are accepted, but the answer is an error. */
+    /** So many services are refused, for want of a leader. */
     refusals: 0,
+    /** They are accepted nevertheless. */
+    acceptsRefused: false,
+    onRefused() {},
     refusesRemovals: false,
   }
   const fail = (statusCode: number, text: string) => Object.assign(new Error(text), { statusCode })
@@ -62,16 +78,20 @@ async function create() {
     if (!found) throw fail(404, 'no such service')
     return found
   }
-  let created = 0
   const docker = {
     listNodes: async () => ['one', 'two', 'three'].map((ID) => ({ ID, Status: { State: 'ready', Addr: ID }, Spec: { Availability: 'active' } })),
     listServices: async () => [],
     async createService(spec: Docker.ServiceSpec) {
-      const id = `service-${created++}`
-      swarm.services.set(id, { ID: id, Spec: spec })
-      swarm.constraints.push((spec.TaskTemplate as { Placement: { Constraints: string[] } }).Placement.Constraints)
-      if (swarm.refusals-- > 0) throw fail(500, withoutLeader)
-      return { id }
+      if ([...swarm.services.values()].some(({ Spec }) => Spec.Name === spec.Name)) throw fail(409, 'name conflicts with an existing object')
+      const isRefused = swarm.refusals-- > 0
+      const id = `service-${swarm.constraints.length}`
+      if (!isRefused || swarm.acceptsRefused) {
+        swarm.services.set(id, { ID: id, Spec: spec })
+        swarm.constraints.push((spec.TaskTemplate as { Placement: { Constraints: string[] } }).Placement.Constraints)
+      }
+      if (!isRefused) return { id }
+      swarm.onRefused()
+      throw fail(500, withoutLeader)
     },
     getService: (id: string) => ({
       inspect: async () => find(id),

@@ -1,6 +1,6 @@
 import type Docker from 'dockerode'
 import { Problem } from '../../contract/errors.ts'
-import { sleep, systemClock, withTimeout } from '../../lib/clock.ts'
+import { type Clock, sleep, systemClock, withTimeout } from '../../lib/clock.ts'
 import { formatHost } from '../../lib/format-host.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { getStatusCode } from '../docker/errors.ts'
@@ -16,7 +16,7 @@ import { hasEnded, isUnwanted, listTasks, type SwarmTask } from './tasks.ts'
 const managerPort = 2377
 
 const listing_ms = 5_000
-const toUnanswered = () =>
+const createUnanswered = () =>
   new BuildFailure(
     'runtime_unavailable',
     'The swarm does not answer.',
@@ -38,11 +38,13 @@ export function createSwarmNodes(
     edges,
     probes,
     withPlainFailures,
+    clock = systemClock,
   }: {
     registry: ClusterRegistry
     edges: Pick<RuntimeNodes, 'applyEdges'>
     probes: Pick<NodeProbes, 'isSilent'>
     withPlainFailures: WithPlainFailures
+    clock?: Clock
   },
 ): RuntimeNodes {
   const guard = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -75,7 +77,9 @@ export function createSwarmNodes(
         const labels = engine.createOwnFilters({ 'homeport.role': 'replica' })
         const reading = Promise.all([listNodes(docker, swarm), docker.listServices({ filters: labels }), listTasks(docker, labels)])
         // A manager whose leader has just been lost answers after 20 s.
-        const [nodes, services, tasks] = await withTimeout(systemClock, listing_ms, reading).then((found) => found ?? Promise.reject(toUnanswered()))
+        const found = await withTimeout(clock, listing_ms, reading)
+        if (!found) throw createUnanswered()
+        const [nodes, services, tasks] = found
         const byId = new Map(services.map((service) => [service.ID, service]))
         const placed = (nodeId: string) => tasks.filter(({ node_id, service_id }) => node_id === nodeId && byId.has(service_id)).filter(isPresent)
         return nodes.map(({ labels: nodeLabels, ...node }): RuntimeNode => {

@@ -8,7 +8,7 @@ import { getServiceNetworkName } from '../docker/service-container.ts'
 
 /**
  * Removes services of replicas, and tries again until the swarm accepts it: one without a leader refuses for many seconds, and a service that is left
- * would start a replica that nobody knows, as soon as its node is back.
+ * would start its replica again once its node is ready, without Homeport.
  */
 export interface ServiceRemovals {
   /** Removes a service, by id or name, in the background; no error if it does not exist. Resolves once it is gone, at the latest after 6 s. */

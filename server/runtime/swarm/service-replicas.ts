@@ -19,7 +19,7 @@ import { StartFailure, type ExistingReplica, type Replica, type ReplicaObserver,
 
 /** For how long a start waits for a swarm that elects a leader, which takes 10 to 30 s, or still finds a network that was removed. */
 const swarmPatience_ms = 40_000
-const creationPause_ms = 200
+const creationPause_ms = 500
 
 export interface ServiceReplicas extends Pick<Runtime, 'start' | 'list' | 'adopt' | 'stop' | 'freeze' | 'thaw' | 'usage' | 'close'> {
   /** The container of a replica, if its node is this one or has an agent that answers. */
@@ -173,36 +173,39 @@ export function createServiceReplicas(
       return name === undefined ? work() : holdNetwork(getServiceNetworkName(engine, name), () => hold(others, work))
     }
     const names = request.service?.networks.length ? request.service.networks.map(({ name }) => name) : [request.deployment_id]
+    const name = engine.createName(request.deployment_id, randomBytes(4).toString('hex'))
     const create = async (): Promise<string> => {
-      const name = engine.createName(request.deployment_id, randomBytes(4).toString('hex'))
       const spec = createServiceSpec(engine, name, request, {
         image: shared.image,
         networks: await createNetworks(docker, request),
         constraints: await choosePlacement(docker, request),
         limitCpus,
       })
-      try {
-        const { id } = shared.authconfig ? await docker.createService(shared.authconfig, spec) : await docker.createService(spec)
-        return id
-      } catch (error) {
-        // A swarm that lost its leader meanwhile may have accepted it.
-        if (isWithoutLeader(error)) void removals.remove(name)
-        throw error
-      }
+      const { id } = shared.authconfig ? await docker.createService(shared.authconfig, spec) : await docker.createService(spec)
+      return id
     }
-    return hold(names, async () => {
+    const createWithPatience = async (): Promise<string> => {
       const began = performance.now()
       for (;;) {
         try {
           return await create()
         } catch (error) {
+          // A swarm that lost its leader meanwhile may have accepted an earlier attempt, although it answered with an error.
+          const accepted = getStatusCode(error) === 409 ? await findService(docker, name) : undefined
+          if (accepted) return accepted.ID
           // A network whose removal has just been accepted is still found by its name, for some seconds if one of its nodes is lost.
           const isPassing = isWithoutLeader(error) || /network .*not found/i.test(String(error))
           if (!isPassing || performance.now() - began > swarmPatience_ms) throw error
           await sleep(systemClock, creationPause_ms, request.signal)
         }
       }
-    })
+    }
+    return hold(names, () =>
+      createWithPatience().catch((error: unknown) => {
+        void removals.remove(name)
+        throw error
+      }),
+    )
   }
 
   const toReplica = async (docker: Docker, task: SwarmTask, deploymentId: string, listenPort: number | null): Promise<Replica> => {
@@ -291,7 +294,7 @@ export function createServiceReplicas(
     },
 
     async stop(replicaId, grace_ms) {
-      // It has ended.
+      // It has ended, and its service is removed as soon as the swarm accepts that.
       if (removals.isRemoving(replicaId)) return
       const { docker } = await engine.connection()
       if (!(await findService(docker, replicaId))) return
