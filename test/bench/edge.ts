@@ -164,6 +164,7 @@ async function compareRequestLogOfWorkers(folder: string, upstream: number, work
     turn_ms: 1000,
     settle_ms: 300,
     workersTime_s: () => childrenTime_s('workers/worker.ts'),
+    onSwitched: edge.applySettings,
   }
   const rows = await compareSwitched(options, (_, turn) => {
     isEnabled = turn.isOn
@@ -296,10 +297,11 @@ async function compareSwitched(
     turn_ms?: number
     settle_ms?: number
     workersTime_s?: () => number
+    onSwitched?: () => void
   },
   prepare: (isOn: (share: number) => boolean, turn: { isOn(): boolean; count(requests: number): void }) => () => void | Promise<void>,
 ): Promise<BenchRow[]> {
-  const { name, most, edge, seconds, turn_ms = 100, settle_ms = 30, workersTime_s = () => 0 } = options
+  const { name, most, edge, seconds, turn_ms = 100, settle_ms = 30, workersTime_s = () => 0, onSwitched } = options
   let isOn = true
   let requests = 0
   const turn = { isOn: () => isOn, count: (more: number) => void (requests += more) }
@@ -321,6 +323,7 @@ async function compareSwitched(
   /** Microseconds of processor time per request over a turn. */
   const cost = async (on: boolean) => {
     isOn = on
+    onSwitched?.()
     // Requests that started earlier still use the previous setting: one in forty, and more on a busy machine.
     await delay(settle_ms)
     await finishTurn()
