@@ -118,17 +118,20 @@ async function follow(edge: EdgeWorkers, node: TestNode) {
   return led
 }
 
-/** An app that counts its requests. */
-async function startCounter(headers: Record<string, string> = {}) {
-  let count = 0
-  const app = await startApp((incoming, response) => {
-    count++
-    incoming.resume()
-    response.writeHead(200, headers)
-    response.end(`answer ${count}`)
-  })
+async function startTestApp(answer: Parameters<typeof startApp>[0]) {
+  const app = await startApp(answer)
   cleanups.push(() => app.close())
   return app
+}
+
+/** An app that counts its requests. */
+function startCounter(headers: Record<string, string> = {}) {
+  let count = 0
+  return startTestApp((incoming, response) => {
+    incoming.resume()
+    response.writeHead(200, headers)
+    response.end(`answer ${++count}`)
+  })
 }
 
 const getAt = (node: TestNode, path = '/', name = host) => get(node.listeners.port, path, { host: name })
@@ -147,6 +150,20 @@ function createSite(files: Record<string, string>): string {
   }
   return directory
 }
+
+test('a host that a node served was used until the connection to the node ended', async () => {
+  const node = await startNode()
+  const edge = await startPlatformEdge()
+  await edge.setRoute(host, upstreamRoute((await startTestApp(() => {})).port))
+  const led = await follow(edge, node)
+  await waitForAnswer(node, 'other.localhost')
+  void getAt(node).catch(() => {})
+  await until(() => (edge.idleSince(host) === undefined ? true : undefined), { what: 'the host to be busy' })
+  const used = performance.now()
+  node.process().kill('SIGKILL')
+  await until(() => (led.getStatus().is_connected ? undefined : true), { what: 'the end of the connection' })
+  expect(edge.idleSince(host)).toBeGreaterThan(used)
+})
 
 test('serves apps, static sites and certificates as the platform does, and reports its requests', async () => {
   const node = await startNode()
@@ -251,8 +268,7 @@ test('another apps domain restarts it, and a request in progress ends before it 
   const node = await startNode()
   const first = await startPlatformEdge()
   const held: ServerResponse[] = []
-  const app = await startApp((incoming, response) => void (incoming.url === '/held' ? held.push(response) : response.end('now')))
-  cleanups.push(() => app.close())
+  const app = await startTestApp((incoming, response) => void (incoming.url === '/held' ? held.push(response) : response.end('now')))
   await first.setRoute(host, upstreamRoute(app.port))
   await follow(first, node)
   await waitForAnswer(node)

@@ -177,6 +177,20 @@ test('a changed route drains on every worker, and the last request of each is wa
   await until(() => (edge.idleSince(host) === undefined ? undefined : true), { what: 'the host to be idle' })
 })
 
+test('a host that a worker served was used until the worker ended', async () => {
+  const { edge, port, entries } = await start({ workers: 1 })
+  const app = await startApp(() => {})
+  cleanups.push(() => app.close())
+  await edge.setRoute(host, upstreamRoute(app.port))
+  const cut = get(port, '/', { host }).catch(() => 'cut')
+  await until(() => (edge.idleSince(host) === undefined ? true : undefined), { what: 'the host to be busy' })
+  const used = performance.now()
+  for (const pid of listWorkers()) process.kill(pid, 'SIGKILL')
+  await until(() => (entries.some(({ event }) => event === 'edge.worker_ended') ? true : undefined), { what: 'the end of the worker' })
+  expect(edge.idleSince(host)).toBeGreaterThan(used)
+  expect(await cut).toBe('cut')
+})
+
 test('a sleeping app is woken once by each worker, and its requests wait', async () => {
   const woken: (string | null)[] = []
   const { edge, port } = await start({ wake: (route) => woken.push(route.deployment_id) })

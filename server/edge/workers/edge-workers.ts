@@ -16,7 +16,7 @@ import { createNodeLink, type NodeEdgeStatus, type NodeEndpoint, type NodeLink }
 import type { NodeListeners } from '../nodes/protocol.ts'
 import { type WorkerCall, type WorkerEvent, type WorkerReport, type WorkerSettings, type WorkerState } from './protocol.ts'
 import { createSharedListeners } from './shared-listeners.ts'
-import { createReportedState, findIdleSince, type ReportedState, sumReplicaLoad, updateReportedState } from './reported-state.ts'
+import { createReportedState, findIdleSince, keepLastUse, type ReportedState, sumReplicaLoad, updateReportedState } from './reported-state.ts'
 import { createSharedCache } from './shared-cache.ts'
 import { startWorkerProcess, type PlainCommand, type WorkerProcess, type WorkerProgram } from './worker-process.ts'
 
@@ -85,7 +85,8 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
   const sticky_secret = randomBytes(32).toString('base64')
   const platform_start = randomBytes(8).toString('hex')
   const lastRequests = new Map<string, number>()
-  const routeSetAt = new Map<string, number>()
+  /** When each host got its route, or was last used at an edge that is gone; by the monotonic clock. */
+  const usedAt = new Map<string, number>()
   let records: RequestRecord[] = []
   const running = Promise.withResolvers<boolean>()
   let https_port = 0
@@ -160,6 +161,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
         onEnd(unaccepted, reason) {
           workers[index] = undefined
           if (isClosed) return
+          keepLastUse(usedAt, worker.reported, clock.monotonic())
           log.warn('edge.worker_ended', { reason, pid: worker.process.pid })
           running.resolve(false)
           for (const { socket, origin } of unaccepted) accept(socket, origin)
@@ -284,7 +286,10 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
         clock,
         getState: () => createState(cache.getFolder(0)),
         onEvent: (event) => handleEvent(node, event),
-        onDisconnected: () => Object.assign(node, { isReady: false, reported: createReportedState() }),
+        onDisconnected() {
+          keepLastUse(usedAt, node.reported, clock.monotonic())
+          Object.assign(node, { isReady: false, reported: createReportedState() })
+        },
       })
       nodes.set(node, link)
       return {
@@ -298,13 +303,13 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
     async setRoute(name, route, { drain_ms = edgeLimits.drain_ms } = {}) {
       const host = normalizeHost(name)
       routes.set(host, route)
-      routeSetAt.set(host, clock.monotonic())
+      usedAt.set(host, clock.monotonic())
       await callAll({ type: 'set_route', host, route, drain_ms })
     },
     async removeRoute(name, { drain_ms = edgeLimits.drain_ms } = {}) {
       const host = normalizeHost(name)
       routes.delete(host)
-      routeSetAt.delete(host)
+      usedAt.delete(host)
       await callAll({ type: 'remove_route', host, drain_ms })
     },
     setAliases(name, given) {
@@ -341,7 +346,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
     listHosts: () => [...new Set([...routes.keys(), ...developmentRoutes.keys()])],
     idleSince(name) {
       const host = normalizeHost(name)
-      const since = routeSetAt.get(host)
+      const since = usedAt.get(host)
       return since === undefined ? undefined : findIdleSince(host, listReported(), since)
     },
     listReplicaLoad(name) {

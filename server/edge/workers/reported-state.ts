@@ -21,7 +21,15 @@ export function updateReportedState(state: ReportedState, report: WorkerReport, 
   for (const [projectId, stats] of report.cached) state.cached.set(projectId, stats)
 }
 
-/** Since when a host has had no request anywhere; `since`: since when it has its route. */
+/** Carries over when each host was last used at an edge that is gone, or is out of reach and may go on alone. */
+export function keepLastUse(usedAt: Map<string, number>, { idle }: ReportedState, now: number): void {
+  for (const [host, since = now] of idle) {
+    const known = usedAt.get(host)
+    if (known !== undefined) usedAt.set(host, Math.max(known, since))
+  }
+}
+
+/** Since when a host has had no request anywhere; `since`: since when it has its route, or is unused by edges that are gone. */
 export function findIdleSince(host: string, states: ReportedState[], since: number): number | undefined {
   let latest = since
   for (const { idle } of states) {
