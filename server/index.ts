@@ -67,7 +67,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const idempotencyStore = createIdempotencyStore({ db, sealer, clock })
     maintenance.jobs.add('kept_answers', idempotencyStore.deleteExpired)
     const lan = createPlatformLan(context)
-    const nodeEdges = createNodeEdges(context, runtimes, edge)
+    const nodeEdges = createNodeEdges(context, { nodes: runtimes.runtimes[runtimes.runtime.name].nodes, lease: runtimes.lease }, edge)
     const parts = {
       authenticator,
       billing,
@@ -94,7 +94,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     await logDrains.reload()
     await deployments.start()
     edge.publicNames.start()
-    nodeEdges.start()
+    nodeEdges.start(deployments.whenRecovered(runtimes.runtime.name))
     watcher.start()
     const restoreNotices = await maintenance.start(({ id, project_id }) => deployments.enqueue({ project_id, trigger: 'retry', source: { of: id } }))
     await screenshots.start()

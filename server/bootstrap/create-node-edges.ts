@@ -1,13 +1,15 @@
 import { sleep } from '../lib/clock.ts'
 import type { NodeEdgeStatus } from '../edge/nodes/node-link.ts'
 import { isLoopbackHost } from '../options.ts'
-import type { NodeEdgeEndpoint } from '../runtime/nodes.ts'
+import type { EdgeWorkers } from '../edge/workers/edge-workers.ts'
+import type { Lease } from '../maintenance/standby/lease.ts'
+import type { NodeEdgeEndpoint, RuntimeNodes } from '../runtime/nodes.ts'
 import type { PlatformContext } from './context.ts'
 import { readEdgeProgram } from './read-edge-program.ts'
-import type { PlatformEdge } from './start-edge.ts'
-import type { PlatformRuntimes } from './start-runtimes.ts'
 
 const interval_ms = 5_000
+
+type NodeEdgeContext = Pick<PlatformContext, 'clock' | 'log' | 'onClose'> & { options: Pick<PlatformContext['options'], 'host' | 'edge_worker_path'> }
 
 export type NodeEdges = ReturnType<typeof createNodeEdges>
 
@@ -15,19 +17,23 @@ export type NodeEdges = ReturnType<typeof createNodeEdges>
  * Runs the edge on every other node of the cluster and leads it. Only where visitors can come from other machines: an edge that listens on loopback has
  * none, and on other nodes would be of no use.
  */
-export function createNodeEdges(context: PlatformContext, runtimes: PlatformRuntimes, { plain, secure, workers }: PlatformEdge) {
-  const { options, clock, log, onClose } = context
-  const { nodes } = runtimes.runtimes[runtimes.runtime.name]
+export function createNodeEdges(
+  { options, clock, log, onClose }: NodeEdgeContext,
+  { nodes, lease }: { nodes: Pick<RuntimeNodes, 'applyEdges'> | undefined; lease: Pick<Lease, 'epoch'> | undefined },
+  { plain, secure, workers }: { plain: { port: number }; secure: { port: number }; workers: Pick<EdgeWorkers, 'addNode'> | undefined },
+) {
   const led = new Map<string, { endpoint: NodeEdgeEndpoint & { epoch: number }; release(): void; getStatus(): NodeEdgeStatus }>()
   const closing = new AbortController()
   let isFailing = false
+
+  const readEpoch = (): number => lease?.epoch() ?? 0
 
   const follow = (endpoints: NodeEdgeEndpoint[], leader: NonNullable<typeof workers>): void => {
     for (const [id, { endpoint, release }] of led) {
       const next = endpoints.find(({ node_id }) => node_id === id)
       if (next?.host === endpoint.host) {
-        // The next connection uses the new certificate.
-        endpoint.tls = next.tls
+        // The next connection uses the new certificate, and the epoch of a lease that could not be read before.
+        Object.assign(endpoint, { tls: next.tls, epoch: readEpoch() })
         continue
       }
       release()
@@ -35,7 +41,7 @@ export function createNodeEdges(context: PlatformContext, runtimes: PlatformRunt
     }
     for (const found of endpoints) {
       if (led.has(found.node_id)) continue
-      const endpoint = { ...found, epoch: runtimes.lease?.epoch() ?? 0 }
+      const endpoint = { ...found, epoch: readEpoch() }
       const address = isAny(options.host) ? options.host : endpoint.host
       led.set(endpoint.node_id, { endpoint, ...leader.addNode(endpoint, { address, port: plain.port, https_port: secure.port }) })
     }
@@ -56,10 +62,13 @@ export function createNodeEdges(context: PlatformContext, runtimes: PlatformRunt
   }
 
   return {
-    /** Called once the edge has all routes, because other nodes then have no others. */
-    start(): void {
+    /** `recovered`: when the apps of the cluster have their routes. Until then the edges of other nodes serve on with those that they have. */
+    start(recovered: Promise<void>): void {
       if (!nodes || !workers) return
-      const running = run(nodes, workers)
+      let running: Promise<void> | undefined
+      void recovered.then(() => {
+        if (!closing.signal.aborted) running = run(nodes, workers)
+      })
       onClose(async () => {
         closing.abort()
         await running

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { createNodeEdges } from '../../server/bootstrap/create-node-edges.ts'
+import type { NodeEndpoint } from '../../server/edge/nodes/node-link.ts'
+import { silentLog } from '../../server/lib/log.ts'
+import { createTestClock } from '../support/test-clock.ts'
+import { until } from '../support/until.ts'
+
+/** The edges of a cluster with one other node, whose applications are counted. */
+function createEdges() {
+  const clock = createTestClock({ frozen_at: 0 })
+  const closers: (() => unknown)[] = []
+  const added: NodeEndpoint[] = []
+  const tls = { ca: '', cert: '', key: '', servername: '' }
+  const state = { applied: 0, epoch: 0 }
+  const edges = createNodeEdges(
+    { clock, log: silentLog, onClose: (close) => void closers.push(close), options: { host: '127.0.0.1', edge_worker_path: '' } },
+    {
+      nodes: {
+        applyEdges: async () => {
+          state.applied++
+          return [{ node_id: 'two', node: 'two', host: '10.0.0.2', port: 7444, tls }]
+        },
+      },
+      lease: { epoch: () => state.epoch },
+    },
+    {
+      plain: { port: 80 },
+      secure: { port: 443 },
+      workers: {
+        addNode(endpoint) {
+          added.push(endpoint)
+          return { getStatus: () => ({ node: endpoint.node, is_connected: true, problem: null }), release() {} }
+        },
+      },
+    },
+  )
+  return { edges, clock, state, added, close: () => Promise.all(closers.map((close) => close())) }
+}
+
+test('edges of other nodes keep their routes until the apps of the cluster are recovered', async () => {
+  const { edges, state, added, close } = createEdges()
+  const recovered = Promise.withResolvers<void>()
+  edges.start(recovered.promise)
+  await new Promise(setImmediate)
+  expect(state.applied).toBe(0)
+  recovered.resolve()
+  await until(() => (added.length === 1 ? true : undefined), { what: 'the edge to be led' })
+  await close()
+})
+
+test('an edge hears the epoch of a lease that could not be read at the start', async () => {
+  const { edges, clock, state, added, close } = createEdges()
+  edges.start(Promise.resolve())
+  await until(() => (added.length === 1 ? true : undefined), { what: 'the edge to be led' })
+  expect(added[0]?.epoch).toBe(0)
+  state.epoch = 7
+  await until(
+    async () => {
+      await clock.advance(5_000)
+      return state.applied > 1 && added[0]?.epoch === 7 ? true : undefined
+    },
+    { what: 'the new epoch' },
+  )
+  expect(added).toHaveLength(1)
+  await close()
+})
