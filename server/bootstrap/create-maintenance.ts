@@ -23,6 +23,7 @@ export async function createPlatformMaintenance(
     restoreVolume: (name, id, archive) => restoreVolume(runtimes.runtimes, name, id, archive),
   })
   context.onClose(() => maintenance.close())
+  runtimes.lease?.watchStandbys((id) => maintenance.replication.listStandbys().some(({ name }) => name === id))
   maintenance.jobs.add('retention', () => deployments.prune())
   maintenance.jobs.add('activity_retention', () => context.store.db.write((tx) => deleteOldActivity(tx, context.clock.now())))
   maintenance.jobs.add('log_index', (signal) => indexLogs(context.store.logSearch, signal))

@@ -59,9 +59,15 @@ export function assertWritable(lease: Lease | undefined): void {
     )
 }
 
-/** For what would change the swarm. */
+/** For what would change the swarm. Without a lease this instance started as one of no cluster, so that another may lead this one. */
 export function assertLeading(lease: Lease | undefined): void {
-  if (lease && !lease.isHeld())
+  if (!lease)
+    throw new BuildFailure(
+      'runtime_unavailable',
+      'This instance was started without its cluster.',
+      'Restart it with --runtime swarm (homeport help cluster).',
+    )
+  if (!lease.isHeld())
     throw new BuildFailure(
       'runtime_unavailable',
       'This instance does not lead the cluster at the moment: its managers do not agree, or a standby has taken over.',

@@ -10,7 +10,7 @@ import { createNpmRunner } from '../runtime/process/toolchains.ts'
 import type { ListEdgeHosts, RuntimeOptions } from '../runtime/runtime.ts'
 import { createClusterIdentityStore } from '../store/cluster-identity.ts'
 import type { PlatformContext } from './context.ts'
-import { assertLeading, startLease } from './start-lease.ts'
+import { assertLeading, hasLeaseMemory, startLease } from './start-lease.ts'
 
 export type PlatformRuntimes = Awaited<ReturnType<typeof startRuntimes>>
 
@@ -19,7 +19,7 @@ export async function startRuntimes(context: PlatformContext) {
   const { options, host, identity, log, clock, store, sealer } = context
   /** Set once the edge exists. */
   let listEdgeHosts: ListEdgeHosts = async () => []
-  /** Set if apps run on a swarm. */
+  /** Set if apps run on a swarm, or did so before. */
   let lease: Lease | undefined
   const runtimeOptions: RuntimeOptions = {
     instance_id: identity.instance_id,
@@ -44,8 +44,11 @@ export async function startRuntimes(context: PlatformContext) {
   const docker = createDockerEngine(runtimeOptions)
   const runtimes = createRuntimes(runtimeOptions, docker)
   const edgeHosts = { connect: (list: ListEdgeHosts) => void (listEdgeHosts = list) }
-  const runtime = await chooseRuntime(runtimes, options.runtime, options.registry !== null)
-  if (runtime.name === 'swarm') lease = await startLease(context, docker)
+  const hasLed = hasLeaseMemory(options.data_dir)
+  const runtime = await chooseRuntime(runtimes, options.runtime, { hasRegistry: options.registry !== null, hasLed })
+  // Earlier apps of the swarm belong to who leads it, whatever new ones run on.
+  const leads = runtime.name === 'swarm' || (hasLed && (await runtimes.swarm.probe()).is_member)
+  if (leads) lease = await startLease(context, docker)
   return {
     docker,
     runtimes,

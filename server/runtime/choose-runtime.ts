@@ -4,12 +4,13 @@ import type { Runtime } from './runtime.ts'
 
 /**
  * The runtime of new deployments: the requested one; without a request the first available one. The last one needs no check, because it is always
- * available. A swarm of one node is not chosen, unless a registry is named for its nodes, because an engine may manage one for other reasons.
+ * available. A swarm of one node is not chosen, unless a registry is named for its nodes, because an engine may manage one for other reasons. An instance
+ * that has led a cluster waits for it, also while it has no quorum, because its apps are there; only an engine that is in no cluster is used without it.
  */
 export async function chooseRuntime(
   runtimes: Record<RuntimeName, Pick<Runtime, 'probe'>>,
   requested: RuntimeName | 'auto',
-  hasRegistry: boolean,
+  { hasRegistry, hasLed }: { hasRegistry: boolean; hasLed: boolean },
 ): Promise<RuntimeStatus & { name: RuntimeName }> {
   if (requested !== 'auto') {
     const { version, reason } = await runtimes[requested].probe()
@@ -17,7 +18,8 @@ export async function chooseRuntime(
   }
   const unavailable: string[] = []
   for (const name of runtimeNames) {
-    const { available, version, reason, nodes = 1 } = await runtimes[name].probe()
+    const { available, version, reason, nodes = 1, is_member = false } = await runtimes[name].probe()
+    if (traits[name].is_cluster && hasLed && is_member) return { name, version, reason, is_forced: false }
     if (traits[name].is_cluster && !hasRegistry && nodes === 1) continue
     if (available || name === runtimeNames.at(-1))
       return { name, version, reason: unavailable.length === 0 ? reason : [...unavailable, traits[name].summary].join(' '), is_forced: false }

@@ -30,8 +30,11 @@ export interface Runtime extends RuntimeVolumes {
   /** The machines on which it runs apps; absent for one. */
   readonly nodes?: RuntimeNodes
 
-  /** Whether the runtime can be used now, and with how many machines if it has several. Never throws; takes less than 2 s. */
-  probe(): Promise<{ available: boolean; version: string | null; reason: string; nodes?: number }>
+  /**
+   * Whether the runtime can be used now, and with how many machines if it has several. `is_member`: this machine belongs to the cluster, or cannot say that
+   * it does not. Never throws; takes less than 2 s.
+   */
+  probe(): Promise<{ available: boolean; version: string | null; reason: string; nodes?: number; is_member?: boolean }>
 
   /** Additional checks for the doctor. Quick ones are repeated by the dashboard. */
   check?(isQuick: boolean): Promise<DoctorCheck[]>

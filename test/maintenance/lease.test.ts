@@ -208,6 +208,66 @@ describe('the lease of a cluster', () => {
     expect(standby.taken).toMatchObject({ holder: 'two', epoch: 2 })
   })
 
+  test('of two standbys that are ready, the first takes the lease of a leader that is gone', async () => {
+    const { cluster, one, two, lease } = await createPair()
+    const three = createMachine(cluster, 'three')
+    const standbys = [two.follow(), three.follow()]
+    for (let passed = 0; passed < 40_000; passed += 500) {
+      for (const machine of passed < 10_000 ? [one, two, three] : [two, three]) await machine.clock.advance(500)
+      await settle()
+    }
+    expect(standbys.map(({ taken }) => taken?.holder)).toEqual(['two', undefined])
+    standbys[1]!.stop()
+    await lease.close()
+  })
+
+  test('a standby that follows no more makes room for another', async () => {
+    const { cluster, one, two, lease } = await createPair()
+    const following = new Set(['two', 'three'])
+    lease.watchStandbys((standby) => following.has(standby))
+    const first = two.follow()
+    await settle()
+    await one.clock.advance(3_000)
+    const second = createMachine(cluster, 'three')
+    const state = second.follow()
+    first.stop()
+    following.delete('two')
+    await one.clock.advance(60_000)
+    await second.clock.advance(1_000)
+    expect(cluster.record()).toMatchObject({ standby: 'two' })
+    await one.clock.advance(6_000)
+    await second.clock.advance(1_000)
+    await one.clock.advance(3_000)
+    expect(cluster.record()).toMatchObject({ standby: 'three', is_standby_known: true })
+    state.stop()
+    await lease.close()
+  })
+
+  test.each([
+    ['that the leader has never seen', null],
+    ['in place of another that is gone', 'three'],
+  ])('a person makes a standby lead %s', async (_what, other) => {
+    const { cluster, one, two, lease } = await createPair()
+    if (other !== null) {
+      const gone = createMachine(cluster, other).follow()
+      await settle()
+      await one.clock.advance(3_000)
+      gone.stop()
+    }
+    await lease.close()
+    let isAsked = false
+    const standby = two.follow(
+      () => true,
+      () => isAsked,
+    )
+    await settle()
+    await two.clock.advance(5 * takeover_ms)
+    expect(standby.taken).toBeUndefined()
+    isAsked = true
+    await two.clock.advance(takeover_ms + 2_000)
+    expect(standby.taken).toMatchObject({ holder: 'two', epoch: 2, standby: null, is_handover: false })
+  })
+
   test.each([1, 2, 3, 4, 5, 6, 7, 8])('never two leaders, whatever is cut or suspended (%i)', async (seed) => {
     const random = createSeededRandom(seed)
     const cluster = createCluster()

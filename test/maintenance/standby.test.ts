@@ -1,5 +1,16 @@
 /** A standby copies an instance over its API, and its copy starts as that instance. The lease of a cluster is in lease.test.ts, both on a swarm in deployments/standby.full.test.ts. */
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -16,6 +27,7 @@ import {
   type StandbyState,
 } from '../../server/maintenance/standby/follow-primary.ts'
 import { promoteReplica } from '../../server/maintenance/standby/promote-replica.ts'
+import { openSqlite } from '../../server/store/sqlite.ts'
 import { runCommand } from '../support/command.ts'
 import { fullTest } from '../support/full-test.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
@@ -167,6 +179,19 @@ describe('a standby', () => {
     await second.stop()
     expect(statSync(join(data_dir, 'homeport.db')).size).toBe(size)
     await promoteReplica(data_dir)
+  })
+
+  test('follows no instance that is newer, because it could not open its database', async () => {
+    const data_dir = newFolder()
+    const newer = join(newFolder(), 'newer.db')
+    const db = openSqlite({ path: newer, durable: false })
+    db.raw.pragma('user_version = 9999')
+    await db.close()
+    const copyDatabase = async () => createReadStream(newer)
+    const { following } = await startStandby(data_dir, { ...connect('eight.0a1b2c3d'), copyDatabase })
+    await expect(following).rejects.toThrow(/is a newer Homeport than this one.*Update Homeport on this machine\./)
+    stops.length = 0
+    expect(existsSync(join(data_dir, 'homeport.db'))).toBe(false)
   })
 
   test('follows changes while it copies files, and takes no path from the instance', async () => {

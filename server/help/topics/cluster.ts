@@ -51,11 +51,12 @@ export const clusterTopics: HelpArticle[] = [
           'On the second machine, start the standby. The token is read from the environment.',
         ],
       },
-      { run: 'HOMEPORT_TOKEN=svc_TOKEN npx homeport standby --of http://10.0.0.1:4600 --key ./master.key --host 0.0.0.0 --runtime swarm' },
+      { run: 'HOMEPORT_TOKEN=svc_TOKEN npx homeport standby --of http://10.0.0.1:4600 --key ./master.key --host 0.0.0.0' },
       {
         list: [
           '*What is copied*: everything in the database of the instance, within a second, and uploads, sources and static sites of finished deployments, within ten. If the first machine is lost, changes of the last second can be lost with it. Not copied are logs, metrics, requests, traces, screenshots, backups, databases and volumes: apps that need these work again when a dump or a snapshot has been restored.',
-          '*When it leads*: if the first machine has not renewed its lease in the cluster for 16 seconds, and the copy is not older than a minute. `homeport standby promote` on the second machine makes it lead now; an instance that responds stops first.',
+          '*When it leads*: if the first machine has not renewed its lease in the cluster for 16 seconds, and the copy is not older than a minute. `homeport standby promote` on the second machine makes it lead now; an instance that responds stops first. It needs that also if it was started after the first machine was lost.',
+          '*Several standbys*: the first one is named in the cluster and takes over; another is named once that one has not followed for two minutes, or with `standby promote`. Update the standbys before the instance: a standby follows no newer Homeport.',
           '*One leads at a time*: the lease is a record in the swarm itself. An instance that cannot renew it changes nothing after 12 seconds, and the edges of the nodes follow no earlier leader.',
           '*Afterwards*, the first machine becomes the standby: `homeport standby --of URL --data NEW`, with a new folder. Let DNS or your load balancer name the second machine for the dashboard.',
           'Use a registry of your own (above). That of Homeport is lost with its machine: apps continue, but a replica that moves to a node without its image needs a deployment first.',

@@ -7,7 +7,8 @@ import { replicatedFolders, type ReplicatedPart, replicatedPart } from '../../co
 import { type Clock, isoTime, sleep } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { standbyFile } from '../../lib/standby-files.ts'
-import { checkpointReplica, prepareReplica } from '../../store/database-copy.ts'
+import { checkpointReplica, prepareReplica, readDatabaseCopy } from '../../store/database-copy.ts'
+import { migrations } from '../../store/migrations/index.ts'
 import type { WalPosition } from '../../store/wal-stream.ts'
 import { mainDatabaseFile, trailerSchema } from '../backup/backup-format.ts'
 import { unpackBackup } from '../restore/unpack-backup.ts'
@@ -108,6 +109,8 @@ export async function followPrimary(options: {
   const start = async (at: WalPosition): Promise<void> => {
     for (const suffix of ['', '-wal', '-shm']) await rm(draft + suffix, { force: true })
     await pipeline(Readable.from(await primary.copyDatabase(signal), { objectMode: false }), createWriteStream(draft, { mode: 0o600 }), { signal })
+    if (readDatabaseCopy(draft, ({ schemaVersion }) => schemaVersion) > migrations.length)
+      throw new StandbyError(`${url} is a newer Homeport than this one, which could not lead in its place. Update Homeport on this machine.`)
     await checkCopy(draft)
     prepareReplica(draft)
     target = draft

@@ -35,6 +35,8 @@ export const trust_ms = 12_000
 export const takeover_ms = 16_000
 const renewalInterval_ms = 3_000
 const watchInterval_ms = 1_000
+/** A copy of this age is too old to lead anyway. */
+const maxAbsence_ms = 60_000
 
 export interface Lease {
   /** Resolves once the lease is held, or as soon as it cannot be said who holds it. Throws `LeaseTakenError`. */
@@ -44,6 +46,8 @@ export interface Lease {
   epoch(): number
   /** The data folder of the standby that takes over; null for none. */
   standby(): string | null
+  /** Says which standbys follow this instance. One that has not done so for a minute makes room for another. */
+  watchStandbys(isFollowing: (standby: string) => boolean): void
   /** Resolves with a sentence when another leads. */
   readonly lost: Promise<string>
   close(): Promise<void>
@@ -80,6 +84,15 @@ export function createLease({ store, holder, name, clock, log, memory }: LeaseOp
   let isLost = false
   let isFailing = false
   let running: Promise<void> | undefined
+  let isFollowing: (standby: string) => boolean = () => true
+  /** Since when the standby does not follow, by the monotonic clock. */
+  let absentSince: number | undefined
+
+  const keepStandby = (standby: string | null): string | null => {
+    if (standby === null || isFollowing(standby)) absentSince = undefined
+    else absentSince ??= clock.monotonic()
+    return absentSince !== undefined && clock.monotonic() - absentSince > maxAbsence_ms ? null : standby
+  }
 
   const lose = (record: LeaseRecord): void => {
     isLost = true
@@ -107,13 +120,14 @@ export function createLease({ store, holder, name, clock, log, memory }: LeaseOp
       throw new LeaseTakenError('The standby of this instance is about to lead. Start this one as its standby: homeport standby --of ADDRESS.')
     const base = known ?? emptyRecord
     const isHandover = held !== undefined && base.is_handover && base.standby !== null
+    const standby = isHandover ? base.standby : keepStandby(base.standby)
     const record: LeaseRecord = {
       holder: isHandover ? '' : holder,
       name,
       epoch: held ? held.epoch : base.epoch + 1,
       renewal: base.renewal + 1,
-      standby: base.standby,
-      is_standby_known: base.standby !== null,
+      standby,
+      is_standby_known: standby !== null,
       is_handover: false,
     }
     const hasStandby = record.standby !== null
@@ -156,6 +170,7 @@ export function createLease({ store, holder, name, clock, log, memory }: LeaseOp
     isHeld: () => !isLost && (held ? !held.is_standby_known || elapsed(clock, renewedAt) < trust_ms : !hadStandby),
     epoch: () => held?.epoch ?? 0,
     standby: () => held?.standby ?? null,
+    watchStandbys: (next) => void (isFollowing = next),
     lost: lost.promise,
     async close() {
       closing.abort()
@@ -165,8 +180,9 @@ export function createLease({ store, holder, name, clock, log, memory }: LeaseOp
 }
 
 /**
- * Waits as a standby until it leads. It takes a lease that is not renewed, or that its holder has given up. `isReady`: whether it has what it needs to lead;
- * `isAsked`: whether a person wants it to lead. Rejects with the reason of the signal.
+ * Waits as a standby until it leads. The first one that is ready becomes the standby of the record, and takes a lease that is not renewed, or that its holder
+ * has given up. `isReady`: whether it has what it needs to lead; `isAsked`: whether a person wants it to lead, also in place of another standby and of a
+ * leader that has not seen it. Rejects with the reason of the signal.
  */
 export async function awaitLease(options: LeaseOptions & { signal: AbortSignal; isReady(): boolean; isAsked(): boolean }): Promise<LeaseRecord> {
   const { store, holder, name, clock, log, signal, isReady, isAsked } = options
@@ -185,12 +201,12 @@ export async function awaitLease(options: LeaseOptions & { signal: AbortSignal; 
     if (!isReady()) return undefined
     const isOwn = record.standby === holder
     const isFree = record.holder === ''
-    const isSilent = record.is_standby_known && clock.monotonic() - seen.since > takeover_ms
-    if (isOwn && (isFree || isSilent)) {
+    const isSilent = clock.monotonic() - seen.since > takeover_ms
+    if ((isOwn && (isFree || (isSilent && record.is_standby_known))) || (isAsked() && isSilent)) {
       const taken: LeaseRecord = { ...emptyRecord, holder, name, epoch: record.epoch + 1, renewal: record.renewal + 1 }
       return (await store.replace(version, taken)) ? taken : undefined
     }
-    if (!isOwn || (isAsked() && !record.is_handover))
+    if (isAsked() ? !isOwn || !record.is_handover : record.standby === null)
       await store.replace(version, {
         ...record,
         standby: holder,

@@ -24,6 +24,8 @@ export interface DockerConnection {
   publish_host: string
   /** Set if the engine manages a swarm: its node and the address of that for other nodes. */
   swarm: { node_id: string; node_address: string } | null
+  /** Whether the engine is in a swarm, also as a worker, or while it starts or has no quorum. */
+  isInSwarm: boolean
   /** Whether `host-gateway` in a container's hosts file is this machine. */
   hasHostGateway: boolean
   /** How the engine manages control groups. */
@@ -112,7 +114,7 @@ async function openConnection(Dockerode: typeof Docker, address: string, clock: 
     hasDirectNetwork: isLocal && platform() === 'linux' && !isRootless && !isDesktop && !isPodman,
     memory_bytes: info.MemTotal,
     publish_host: '127.0.0.1',
-    swarm: readSwarm(info),
+    ...readSwarm(info),
     hasHostGateway: isDesktop && !isPodman && major >= 20,
     cgroupDriver: info.CgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs',
     buildsInCgroups: major >= 23 && info.OSType === 'linux' && !isRootless && !isPodman,
@@ -124,9 +126,12 @@ function readSwarm({
   Swarm,
 }: {
   Swarm?: { LocalNodeState?: string; ControlAvailable?: boolean; NodeID?: string; NodeAddr?: string }
-}): DockerConnection['swarm'] {
-  const { LocalNodeState, ControlAvailable = false, NodeID = '', NodeAddr = '' } = Swarm ?? {}
-  return LocalNodeState === 'active' && ControlAvailable ? { node_id: NodeID, node_address: NodeAddr } : null
+}): Pick<DockerConnection, 'swarm' | 'isInSwarm'> {
+  const { LocalNodeState = 'inactive', ControlAvailable = false, NodeID = '', NodeAddr = '' } = Swarm ?? {}
+  return {
+    swarm: LocalNodeState === 'active' && ControlAvailable ? { node_id: NodeID, node_address: NodeAddr } : null,
+    isInSwarm: LocalNodeState !== 'inactive' && LocalNodeState !== '',
+  }
 }
 
 function parseAddress(address: string): Docker.DockerOptions {

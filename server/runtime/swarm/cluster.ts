@@ -40,8 +40,8 @@ export function createClusterEngine(engine: DockerEngine): DockerEngine {
     getDatabaseNetworkName: (projectId) => cluster.createName('databases', projectId),
     connectToDatabase: (container, projectId) => connectToDatabase(cluster, container, projectId),
     async connection() {
-      engine.options.docker?.assertLeading?.()
       const { swarm, ...found } = await requireManager(engine)
+      engine.options.docker?.assertLeading?.()
       return { ...found, swarm, hasDirectNetwork: false, publish_host: swarm.node_address }
     },
     createLabels: (name, more) => ({ ...engine.createLabels(name, more), 'homeport.role': role(name) }),
@@ -62,6 +62,8 @@ const shortenName = (name: string): string =>
 export async function requireManager(engine: DockerEngine): Promise<SwarmConnection> {
   const { swarm, ...found } = await engine.connection()
   if (swarm) return { ...found, swarm }
+  // It may become one: it starts, or is promoted.
+  if (found.isInSwarm) engine.forgetConnection()
   throw new BuildFailure(
     'runtime_unavailable',
     'This Docker engine is not a manager of a swarm.',

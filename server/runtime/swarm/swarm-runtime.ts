@@ -59,17 +59,20 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
     nodes: createSwarmNodes(engine, { registry, edges: createSwarmEdges(cluster, { images, readIdentity }), probes, withPlainFailures }),
 
     async probe() {
+      let is_member = true
       try {
+        is_member = (await engine.connection()).isInSwarm
         const { docker, swarm, version, address } = await requireManager(engine)
         await docker.ping()
         const nodes = await listNodes(docker, swarm)
         const plural = nodes.length === 1 ? '1 node' : `${nodes.length} nodes`
-        return { available: true, version, reason: `Docker ${version} at ${address} manages a swarm of ${plural}.`, nodes: nodes.length }
+        const reason = `Docker ${version} at ${address} manages a swarm of ${plural}.`
+        return { available: true, version, reason, nodes: nodes.length, is_member }
       } catch (error) {
-        if (isWithoutLeader(error)) return { available: false, version: null, reason: 'The swarm has no quorum: most of its managers do not answer.' }
+        const unavailable = { available: false, version: null, is_member }
+        if (isWithoutLeader(error)) return { ...unavailable, reason: 'The swarm has no quorum: most of its managers do not answer.' }
         if (!(error instanceof BuildFailure)) engine.forgetConnection()
-        const reason = error instanceof BuildFailure ? `${error.message} ${error.hint}` : 'Docker stopped responding.'
-        return { available: false, version: null, reason }
+        return { ...unavailable, reason: error instanceof BuildFailure ? `${error.message} ${error.hint}` : 'Docker stopped responding.' }
       }
     },
 
