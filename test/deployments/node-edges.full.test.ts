@@ -100,6 +100,30 @@ describe.skipIf(!requires('swarm').ok)('the edges of other nodes', () => {
     expect(failures).toEqual([])
   })
 
+  test('serve an app that ends while Homeport is away once the swarm has started it again', async () => {
+    const collect = async (earlier: Set<string>) => {
+      const answers = new Set<string>()
+      const ask = async () => {
+        const { status, text } = await getAt(2, 'three')
+        if (status === 200 && !earlier.has(text)) answers.add(text)
+        return answers.size === 3 || undefined
+      }
+      await until(ask, { what: 'an answer of each replica' })
+      return answers
+    }
+    const before = await collect(new Set())
+    await platform.kill()
+    for (const node of [1, 2, 3]) {
+      const ids = (await swarm.docker(node, ['ps', '-q', '--filter', 'label=homeport.role=task'])).trim().split('\n')
+      await swarm.docker(node, ['kill', ...ids])
+    }
+    const after = await collect(before)
+    platform = await start()
+    await waitForEdges([null, 'serving', 'serving'])
+    // Homeport takes them over as they are.
+    expect(await collect(before)).toEqual(after)
+  })
+
   test('a killed node fails no GET at the edge of another', async () => {
     const failures = await failuresDuring(async () => {
       await swarm.run('node-kill', 3)

@@ -16,9 +16,31 @@ test('a replica whose node is lost while it starts is started on another one, an
     swarm.silent.add('two')
     return service === 'service-0' ? ['two', 'preparing'] : ['three', 'running']
   }
-  expect(await start()).toMatchObject({ id: 'service-1', host: 'three', port: 40_000 })
+  expect(await start()).toMatchObject({ id: 'service-1', host: 'three' })
   expect(swarm.constraints).toEqual([[], ['node.id!=two']])
   expect([...swarm.services.keys()]).toEqual(['service-1'])
+  await close()
+})
+
+test('a replica has a port of its own, and stays on its node when the swarm starts it again', async () => {
+  const { swarm, start, close } = await create()
+  const replicas = [await start({ node_labels: ['disk=ssd'] }), await start()]
+  const services = [...swarm.services.values()].map(({ Spec }) => Spec)
+  expect(services.map(({ EndpointSpec }) => EndpointSpec?.Ports?.[0]?.PublishedPort)).toEqual(replicas.map(({ port }) => port))
+  expect(new Set(replicas.map(({ port }) => port)).size).toBe(2)
+  const constraints = services.map(({ TaskTemplate }) => (TaskTemplate as { Placement: { Constraints: string[] } }).Placement.Constraints)
+  expect(constraints).toEqual([['node.labels.disk==ssd', 'node.id==three'], ['node.id==three']])
+  await close()
+})
+
+test('a replica whose port is in use on its node gets another one; after five the failure is reported', async () => {
+  const { swarm, start, close } = await create()
+  const failed = ['three', 'rejected', 'driver failed programming external connectivity: Bind for 10.0.0.3:20000 failed: port is already allocated']
+  swarm.findTask = (service) => (service === 'service-0' ? failed : ['three', 'running'])
+  expect(await start()).toMatchObject({ id: 'service-1' })
+  swarm.findTask = (service) => (service === 'service-1' ? ['three', 'running'] : failed)
+  await expect(start()).rejects.toMatchObject({ code: 'start_failed', message: expect.stringContaining('port is already allocated') })
+  expect([[...swarm.services.keys()], swarm.constraints.length]).toEqual([['service-1'], 7])
   await close()
 })
 
@@ -63,7 +85,7 @@ async function create() {
     silent: new Set<string>(),
     services: new Map<string, { ID: string; Spec: Docker.ServiceSpec }>(),
     constraints: [] as unknown[],
-    findTask: (_service: string) => ['three', 'running'],
+    findTask: (_service: string): string[] => ['three', 'running'],
     /** So many services are refused, for want of a leader. */
     refusals: 0,
     /** They are accepted nevertheless. */
@@ -99,14 +121,17 @@ async function create() {
         if (swarm.refusesRemovals) throw fail(500, withoutLeader)
         swarm.services.delete(find(id).ID)
       },
+      async update({ version: _, ...spec }: Docker.ServiceSpec & { version: number }) {
+        find(id).Spec = spec
+      },
       logs: () => Promise.reject(new Error('none')),
     }),
     async listTasks({ filters }: { filters: string }) {
       const { service = [...swarm.services.keys()] } = JSON.parse(filters) as { service?: string[] }
       return service.map((id) => {
-        const [NodeID, State] = swarm.findTask(id)
-        const Ports = [{ TargetPort: 8080, PublishedPort: 40_000 }]
-        return { ID: 'task', ServiceID: id, NodeID, CreatedAt: '1', DesiredState: 'running', Status: { State, PortStatus: { Ports } } }
+        const [NodeID, State, Err] = swarm.findTask(id)
+        const Ports = find(id).Spec.EndpointSpec?.Ports
+        return { ID: 'task', ServiceID: id, NodeID, CreatedAt: '1', DesiredState: 'running', Status: { State, Err, PortStatus: { Ports } } }
       })
     },
     getNetwork: () => ({ inspect: async () => ({ Id: 'network', Name: 'network', Scope: 'swarm' }) }),

@@ -1,11 +1,13 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import type Docker from 'dockerode'
 import { describe, expect, test } from 'vitest'
 import { findFreePort } from '../../server/lib/free-port.ts'
 import { readOptions, UsageError } from '../../server/options.ts'
 import { createDockerEngine } from '../../server/runtime/docker/engine.ts'
 import { getServiceNetworkName } from '../../server/runtime/docker/service-container.ts'
 import { createClusterEngine } from '../../server/runtime/swarm/cluster.ts'
+import { createServicePorts } from '../../server/runtime/swarm/service-ports.ts'
 import { createServiceSpec } from '../../server/runtime/swarm/service-spec.ts'
 import { checkClocks, checkHeartbeat, checkNodePorts, checkPortAddress } from '../../server/runtime/swarm/swarm-checks.ts'
 import { runtimeOptions } from '../support/runtime.ts'
@@ -29,7 +31,13 @@ describe('the service of a replica', () => {
       signal: new AbortController().signal,
       ...more,
     }
-    const placing = { image: 'sha256:1', networks: [{ id: 'net1', host_names: ['api'] }], constraints: ['node.id!=a'], limitCpus: () => 2 }
+    const placing = {
+      image: 'sha256:1',
+      networks: [{ id: 'net1', host_names: ['api'] }],
+      constraints: ['node.id!=a'],
+      ports: [20_001, 20_002, 20_003],
+      limitCpus: () => 2,
+    }
     return createServiceSpec(createDockerEngine(options), 'one', request, placing)
   }
 
@@ -39,7 +47,8 @@ describe('the service of a replica', () => {
     expect(template.ContainerSpec.Env).toEqual(['HOST=0.0.0.0', 'SECRET=HPSENT_swarm', 'PORT_9000=9000', 'PORT=8080'])
     const { Env: _, ...rest } = template.ContainerSpec
     expect(JSON.stringify({ ...spec, TaskTemplate: { ...template, ContainerSpec: rest } })).not.toContain('HPSENT_swarm')
-    const ports = [8080, 3000, 9000].map((TargetPort) => ({ Protocol: 'tcp', TargetPort, PublishMode: 'host' }))
+    const host = { Protocol: 'tcp', PublishMode: 'host' }
+    const ports = [8080, 3000, 9000].map((TargetPort, index) => ({ ...host, TargetPort, PublishedPort: 20_001 + index }))
     expect(spec.EndpointSpec).toEqual({ Mode: 'dnsrr', Ports: ports })
   })
 
@@ -55,6 +64,24 @@ describe('the service of a replica', () => {
     })
     expect((TaskTemplate as { ContainerSpec: object }).ContainerSpec).not.toHaveProperty('CapabilityAdd')
   })
+})
+
+test('a port of a replica is given to another one only after all others, and none that a service has', async () => {
+  const options = await runtimeOptions()
+  await options.remove()
+  const published = new Set([20_003])
+  const docker = {
+    listServices: async () => [...published].map((PublishedPort) => ({ Spec: { EndpointSpec: { Ports: [{ PublishedPort }] } } })),
+  } as unknown as Docker
+  const ports = createServicePorts(createDockerEngine(options), { first: 20_001, last: 20_005 })
+  const [two, one] = await Promise.all([ports.take(docker, 2), ports.take(docker, 1)])
+  const taken = [...two, ...one]
+  expect(new Set([...taken, ...(await ports.take(docker, 1))])).toEqual(new Set([20_001, 20_002, 20_004, 20_005]))
+  for (const port of taken) published.add(port)
+  const [free] = await ports.take(docker, 1)
+  expect([20_001, 20_002, 20_004, 20_005].filter((port) => !taken.includes(port))).toEqual([free])
+  published.add(free!)
+  await expect(ports.take(docker, 1)).rejects.toMatchObject({ code: 'runtime_unavailable' })
 })
 
 test('the doctor warns where ports of apps are open at other addresses than that of the node', () => {

@@ -25,7 +25,7 @@ export const clusterTopics: HelpArticle[] = [
       'From the second node on, the nodes pull the images of apps from a registry. Homeport runs one on its node, as a container of the image `registry:2`, at port 5000 of the private address, with TLS and a password. It removes the images of deployments that are gone.',
       'Each other node runs a small agent of Homeport, through which replicas there show their use, are frozen when they sleep and run health checks, and through which images of removed deployments are deleted. It only accepts Homeport, and only for the containers of its apps.',
       { h: 'More nodes' },
-      'The first command prints one for the machine that joins. There it lets Docker trust the registry of Homeport, creates that network, and joins the swarm. Three managers keep the swarm working when one is lost. Between the nodes the ports 2377, 7946, 5000 and 7444 (TCP), 7946 and 4789 (UDP) and 32768 to 60999 (TCP, the apps) have to be open.',
+      'The first command prints one for the machine that joins. There it lets Docker trust the registry of Homeport, creates that network, and joins the swarm. Three managers keep the swarm working when one is lost. Between the nodes the ports 2377, 7946, 5000 and 7444 (TCP), 7946 and 4789 (UDP) and 20000 to 29999 (TCP, the apps) have to be open; on the first node also 32768 to 60999 (TCP, services with volumes).',
       { run: 'npx homeport node token --manager' },
       { run: 'sudo npx homeport node join 10.0.0.1:2377 --token TOKEN --registry 10.0.0.1:5000@sha256:FINGERPRINT' },
       'A node that joined without `--registry` cannot get images until it trusts the registry:',
@@ -67,7 +67,7 @@ export const clusterTopics: HelpArticle[] = [
       {
         list: [
           'Builds, databases, services with volumes and one-off commands run on the node of Homeport. They do not move to another one.',
-          'While Homeport is down, nothing is deployed, woken or scaled. Apps continue, the swarm restarts those that end, and the edges of other nodes serve them.',
+          'While Homeport is down, nothing is deployed, woken or scaled. Apps continue, and the edges of other nodes serve them. The swarm restarts an app that ends, on the same node and at the same port; one on a node that is lost waits for the node or for Homeport.',
           'Apps with other addresses than those of the swarm, such as ones that were deployed before there was one, are served by the node of Homeport alone. Deploy them again.',
         ],
       },

@@ -24,7 +24,9 @@ export async function describeTask(
   const labels = spec.Labels ?? {}
   const assigned_port = Number(labels['homeport.port'] ?? defaultAppPort)
   const getEndpoint = (target: number): Endpoint | undefined => {
-    const published = task.ports.find((one) => one.target === target)?.published
+    const own = spec.EndpointSpec?.Ports?.find(({ TargetPort }) => TargetPort === target)?.PublishedPort
+    // Services of earlier versions have the ports that their node chose.
+    const published = own ?? task.ports.find((one) => one.target === target)?.published
     return published === undefined ? undefined : { host, port: published }
   }
   const ports = (labels['homeport.ports'] ?? '').split(',').flatMap((text) => {

@@ -4,6 +4,7 @@ import { sleep, systemClock } from '../../lib/clock.ts'
 import { createContainerStats } from '../docker/container-stats.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { getStatusCode } from '../docker/errors.ts'
+import { describeAppContainer } from '../docker/app-container.ts'
 import { holdNetwork } from '../docker/networks.ts'
 import { getServiceNetworkName } from '../docker/service-container.ts'
 import type { NodeAgents } from './node-agents.ts'
@@ -11,7 +12,9 @@ import type { NodeProbes } from './node-probes.ts'
 import { describeTask, formatServiceCommand } from './describe-task.ts'
 import { monitorService, type ServiceMonitor } from './service-monitor.ts'
 import { createServiceRemovals, inspectService } from './service-removals.ts'
-import { createServiceSpec } from './service-spec.ts'
+import { createServicePorts } from './service-ports.ts'
+import { isPortTaken, isStartError, toStartFailure } from './start-failures.ts'
+import { createServiceSpec, pinToNode } from './service-spec.ts'
 import { createTaskPoller, hasEnded, isUnwanted, listTasks, readTaskExit, type SwarmTask } from './tasks.ts'
 import type { SharedImage, SharedImages } from './shared-images.ts'
 import { canTakeTasks, formatLabelConstraint, hasLabels, isWithoutLeader, listNodes, requireManager } from './cluster.ts'
@@ -30,6 +33,8 @@ export interface ServiceReplicas extends Pick<Runtime, 'start' | 'list' | 'adopt
 export const isServiceId = (id: string): boolean => /^[0-9a-z]{25}$/.test(id)
 
 const startPoll_ms = 100
+/** How many ports of nodes in use for something else a start tries. */
+const mostPortFailures = 5
 /** How long a start waits for a node with room. */
 const placement_ms = 10_000
 
@@ -42,6 +47,7 @@ export function createServiceReplicas(
   const monitors = new Map<string, ServiceMonitor>()
   const poller = createTaskPoller(engine, probes.refresh)
   const removals = createServiceRemovals(engine)
+  const servicePorts = createServicePorts(engine)
   const stats = createContainerStats()
   /** The last placement of each deployment, so that its replicas see each other's nodes. */
   const placements = new Map<string, Promise<unknown>>()
@@ -93,11 +99,11 @@ export function createServiceReplicas(
         },
       )
       if (task?.node_id) onPlaced()
-      if (task && probes.isSilent(task.node_id)) throw new NodeLost()
+      if (task && probes.isSilent(task.node_id)) throw new UnsuitableNode()
       // A task that ran and ended is a start, whose exit the monitor reports.
       if (task && (task.state === 'running' || (hasEnded(task) && task.exit_code !== null && !isStartError(task)))) {
         if (task.ports.length > 0 || hasEnded(task)) return task
-      } else if (task && hasEnded(task)) throw toStartFailure(task, command)
+      } else if (task && hasEnded(task)) throw isPortTaken(task) ? new UnsuitableNode(toStartFailure(task, command)) : toStartFailure(task, command)
       if (task?.state === 'pending' && task.message !== '' && performance.now() - began > placement_ms)
         throw new StartFailure(
           'start_failed',
@@ -174,11 +180,13 @@ export function createServiceReplicas(
     }
     const names = request.service?.networks.length ? request.service.networks.map(({ name }) => name) : [request.deployment_id]
     const name = engine.createName(request.deployment_id, randomBytes(4).toString('hex'))
+    const ports = await servicePorts.take(docker, describeAppContainer(engine, request).ports.length)
     const create = async (): Promise<string> => {
       const spec = createServiceSpec(engine, name, request, {
         image: shared.image,
         networks: await createNetworks(docker, request),
         constraints: await choosePlacement(docker, request),
+        ports,
         limitCpus,
       })
       const { id } = shared.authconfig ? await docker.createService(shared.authconfig, spec) : await docker.createService(spec)
@@ -220,6 +228,15 @@ export function createServiceReplicas(
     return (await agents.connect(task.node_id))?.getContainer(task.container_id)
   }
 
+  const keepOnNode = async (docker: Docker, { service_id, node_id }: SwarmTask): Promise<void> => {
+    try {
+      const found = await findService(docker, service_id)
+      if (found?.Spec) await docker.getService(service_id).update({ ...pinToNode(found.Spec, node_id), version: found.Version?.Index })
+    } catch (error) {
+      engine.options.log.warn('swarm_service_not_kept_on_node', { service: service_id, error })
+    }
+  }
+
   /** Ends the task of a service on another node and waits until it reports its end, which it could not once the service is removed. */
   const stopOnOtherNode = async (docker: Docker, serviceId: string): Promise<void> => {
     const found = await findService(docker, serviceId)
@@ -238,6 +255,7 @@ export function createServiceReplicas(
       const { docker } = await engine.connection()
       const shared = await shareImage(request)
       agents.ensure()
+      let failures = 0
       for (;;) {
         let serviceId: string | undefined
         try {
@@ -245,13 +263,15 @@ export function createServiceReplicas(
             serviceId = await createInNetworks(docker, request, shared)
             return waitUntilRunning(docker, serviceId, request, onPlaced)
           })
+          await keepOnNode(docker, task)
           const replica = await toReplica(docker, task, request.deployment_id, request.listen_port)
           startMonitor(task, request, null)
           return replica
         } catch (error) {
           if (serviceId !== undefined) await removeReplicaService(serviceId)
-          // No replica is placed there again.
-          if (!(error instanceof NodeLost)) throw error
+          // No replica is placed on a lost node, or gets the same port, again.
+          if (!(error instanceof UnsuitableNode)) throw error
+          if (error.cause && ++failures === mostPortFailures) throw error.cause
         }
       }
     },
@@ -263,7 +283,8 @@ export function createServiceReplicas(
       return services.map(({ ID, Spec }): ExistingReplica => {
         const own = tasks.filter((task) => task.service_id === ID)
         const task = own.findLast((one) => !hasEnded(one) && !isUnwanted(one)) ?? own.at(-1)
-        const running = task !== undefined && !hasEnded(task)
+        // One without a node waits for the one that it was on.
+        const running = task !== undefined && !hasEnded(task) && task.node_id !== ''
         const Labels = Spec?.Labels ?? {}
         return {
           id: ID,
@@ -342,8 +363,12 @@ export function createServiceReplicas(
   }
 }
 
-/** The node of a replica was lost while it started. */
-class NodeLost extends Error {}
+/** The node of a replica was lost while it started, or has its port in use for something else. The cause is set if only so many attempts make sense. */
+class UnsuitableNode extends Error {
+  constructor(cause?: StartFailure) {
+    super('The replica could not start on this node.', { cause })
+  }
+}
 
 const isPaused = (container: Docker.Container): Promise<boolean> =>
   container.inspect().then(
@@ -362,25 +387,4 @@ async function stopContainer(container: Docker.Container, grace_ms: number, isOn
       return false
     },
   )
-}
-
-/** The engine could not start the program: an end that is no exit of the app. */
-const isStartError = ({ message, state }: SwarmTask): boolean =>
-  state === 'rejected' || /starting container failed|executable file not found|no such file or directory/i.test(message)
-
-function toStartFailure({ message }: SwarmTask, command: string): StartFailure {
-  if (/executable file not found|no such file or directory/i.test(message))
-    return new StartFailure(
-      'start_failed',
-      `The app did not start: the program of its start command, \`${command}\`, was not found in the image.`,
-      'Check the start script in package.json or the CMD in the Dockerfile.',
-    )
-  if (/no such image|pull|manifest|unauthorized|denied/i.test(message))
-    return new StartFailure(
-      'start_failed',
-      'The app did not start, because its node of the swarm could not get the image from the registry.',
-      'Run homeport doctor, which checks the registry. A node that joined without --registry first has to trust the one of Homeport: homeport node trust (homeport help cluster). Then deploy again.',
-      new Error(message),
-    )
-  return new StartFailure('start_failed', `The app did not start: ${message || 'its node ended it'}.`, 'Run homeport doctor, then deploy again.')
 }

@@ -23,6 +23,8 @@ export interface Placing {
   /** Ids of the networks, with the host names in each. */
   networks: { id: string; host_names: string[] }[]
   constraints: string[]
+  /** Ports of its node, one for each that is published. */
+  ports: number[]
   /** Reduces a limit to what an engine accepts. */
   limitCpus(cpus: number): number
 }
@@ -69,6 +71,16 @@ export function createServiceSpec(
     },
     Mode: { Replicated: { Replicas: 1 } },
     // By the names of tasks and without virtual IPs, of which a network has few.
-    EndpointSpec: { Mode: 'dnsrr', Ports: ports.map((TargetPort) => ({ Protocol: 'tcp', TargetPort, PublishMode: 'host' })) },
+    EndpointSpec: { Mode: 'dnsrr', Ports: publishPorts(ports, placing.ports) },
   }
+}
+
+const publishPorts = (targets: number[], published: number[]): Docker.PortConfig[] =>
+  targets.map((TargetPort, index) => ({ Protocol: 'tcp', TargetPort, PublishedPort: published[index], PublishMode: 'host' }))
+
+/** The service, to stay on the node of its first task: an edge whose routes are old reaches it there also after the swarm has started it again. */
+export function pinToNode(spec: Docker.ServiceSpec, nodeId: string): Docker.ServiceSpec {
+  const template = spec.TaskTemplate
+  const labels = (template?.Placement?.Constraints ?? []).filter((one) => !one.startsWith('node.id'))
+  return { ...spec, TaskTemplate: { ...template, Placement: { ...template?.Placement, Constraints: [...labels, `node.id==${nodeId}`] } } }
 }
