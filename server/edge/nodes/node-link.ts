@@ -41,6 +41,7 @@ export interface NodeLink extends Pick<WorkerProcess, 'send' | 'call'> {
 const firstPause_ms = 100
 const maxPause_ms = 2_000
 const connectTimeout_ms = 3_000
+const siteRetry_ms = 30_000
 /** What concerns this machine alone. */
 const ownCommands: ReadonlySet<WorkerCommand['type']> = new Set(['close', 'connection', 'cut_connections', 'set_development_route'])
 const purges: ReadonlySet<WorkerCall['type']> = new Set(['purge', 'purge_host', 'remove_cache'])
@@ -61,7 +62,7 @@ export function createNodeLink(options: {
   const { endpoint, log, clock } = options
   const { node, host, port } = endpoint
   const getAddress = (): RequestOptions => ({ host, port, ...endpoint.tls, minVersion: 'TLSv1.3' })
-  const agent = new Agent({ keepAlive: true, maxSockets: 1, timeout: 10 * connectTimeout_ms })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const closing = new AbortController()
   const calls = new Map<number, PromiseWithResolvers<unknown>>()
   /** Those that wait for an edge that is silent. */
@@ -70,6 +71,8 @@ export function createNodeLink(options: {
   const missingSites = new Set<string>()
   let callCount = 0
   let socket: Duplex | undefined
+  /** Ends the uploads of a connection with it. */
+  let uploading = new AbortController()
   /** It has everything of before. */
   let isFollowing = false
   /** What is sent after files that are being sent. */
@@ -101,7 +104,20 @@ export function createNodeLink(options: {
     routes: state.routes.map(([name, route]) => [name, adapt(route)]),
   })
   const sendSite = async (route: Route): Promise<void> => {
-    if (route.kind === 'static') await uploadSite(agent, getAddress(), nameSite(route), route.directory)
+    if (route.kind === 'static') await uploadSite(agent, { ...getAddress(), signal: uploading.signal }, nameSite(route), route.directory)
+  }
+  const retryMissingSites = async (): Promise<void> => {
+    if (missingSites.size === 0 || !isFollowing) return
+    for (const [, route] of options.getState().routes)
+      if (route.kind === 'static' && missingSites.has(nameSite(route)))
+        await sendSite(route).then(
+          () => {
+            missingSites.delete(nameSite(route))
+            for (const [host, one] of options.getState().routes)
+              if (one.kind === 'static' && nameSite(one) === nameSite(route)) enqueue({ type: 'set_route', host, route: one, drain_ms: 0 })
+          },
+          () => {},
+        )
   }
 
   /** Routes in the order of the calls, files included. Nothing else waits for files. */
@@ -173,7 +189,7 @@ export function createNodeLink(options: {
         sent.add(nameSite(route))
       }
     }
-    if (socket !== own) return
+    if (own.destroyed) return
     isFollowing = true
     write({ type: 'start', state: adaptState(options.getState()) })
   }
@@ -216,9 +232,12 @@ export function createNodeLink(options: {
     const ended = once(opened, 'close')
     opened.on('error', () => {})
     socket = opened
+    uploading = new AbortController()
+    opened.once('close', () => uploading.abort())
     heard_at = clock.monotonic()
     readMessages(opened, (message) => socket === opened && handle(message as NodeEvent))
     const silence = clock.setInterval(() => void (clock.monotonic() - heard_at > lease_ms && opened.destroy()), lease_ms / 5)
+    const retry = clock.setInterval(() => void retryMissingSites(), siteRetry_ms)
     const stop = () => opened.destroy()
     closing.signal.addEventListener('abort', stop)
     try {
@@ -226,6 +245,7 @@ export function createNodeLink(options: {
       await ended
     } finally {
       silence.cancel()
+      retry.cancel()
       closing.signal.removeEventListener('abort', stop)
       end()
     }

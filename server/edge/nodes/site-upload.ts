@@ -10,7 +10,7 @@ import { sitePath } from './protocol.ts'
 export const nameSite = (route: { deployment_id: string | null; directory: string }): string =>
   createHash('sha256').update(`${route.deployment_id}\n${route.directory}`).digest('hex').slice(0, 32)
 
-/** Sends the files of a static site to a node, unless it has them. */
+/** Sends the files of a static site to a node, unless it has them. `node`: its address, with the signal that ends the upload. */
 export async function uploadSite(agent: Agent, node: RequestOptions, site: string, directory: string): Promise<void> {
   const send = (method: string, path: string, body?: Readable): Promise<number> =>
     new Promise((resolve, reject) => {

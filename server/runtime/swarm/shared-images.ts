@@ -30,7 +30,7 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
     return (await listNodes(docker, swarm)).length > 1
   }
 
-  const inspectImage = async (docker: Docker, { id, image }: ImageArtifact): Promise<Docker.ImageInspectInfo> => {
+  const findImage = async (docker: Docker, { id, image }: ImageArtifact): Promise<Docker.ImageInspectInfo | undefined> => {
     // A prebuilt image whose name was moved to a newer one still exists by its id.
     for (const name of id === undefined ? [image] : [id, image]) {
       const found = await docker
@@ -39,15 +39,36 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
         .catch((error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)))
       if (found) return found
     }
+    return undefined
+  }
+  const inspectImage = async (docker: Docker, artifact: ImageArtifact): Promise<Docker.ImageInspectInfo> => {
+    const found = await findImage(docker, artifact)
+    if (found) return found
     throw new StartFailure('start_failed', 'The image of this version no longer exists.', 'Deploy the project again.')
   }
 
   /** The name of a built image in the registry says its deployment; that of a prebuilt one says which image it is. */
-  const getSharedName = async (found: Docker.ImageInspectInfo, { image }: ImageArtifact): Promise<{ repository: string; tag: string }> => {
+  const getSharedName = async (id: string, image: string): Promise<{ repository: string; tag: string }> => {
     const prefix = await registry.getPrefix()
     const [name = '', tag = ''] = image.split(':')
     if (engine.isOwnTag(image)) return { repository: `${prefix}/${name}`, tag }
-    return { repository: `${prefix}/${engine.createName('images')}`, tag: found.Id.replace('sha256:', '') }
+    return { repository: `${prefix}/${engine.createName('images')}`, tag: id.replace('sha256:', '') }
+  }
+
+  /** Gets an image that another machine has pushed, such as that of the instance in whose place this one leads. */
+  const pullShared = async (docker: Docker, { id = '', image }: ImageArtifact, signal: AbortSignal): Promise<void> => {
+    if (id === '' && !engine.isOwnTag(image)) return
+    const { repository, tag } = await getSharedName(id, image)
+    try {
+      const authconfig = await registry.getLogin()
+      const stream = toReadable(await docker.pull(`${repository}:${tag}`, { abortSignal: signal, ...(authconfig && { authconfig }) }))
+      const finished = new Promise<void>((resolve, reject) => docker.modem.followProgress(stream, (error) => (error ? reject(error) : resolve())))
+      await raceAbort(finished, signal)
+      if (engine.isOwnTag(image)) await docker.getImage(`${repository}:${tag}`).tag({ repo: image.split(':')[0], tag })
+    } catch (error) {
+      signal.throwIfAborted()
+      engine.options.log.info('image_not_pulled', { image: `${repository}:${tag}`, error })
+    }
   }
 
   const findDigest = ({ RepoDigests }: Docker.ImageInspectInfo, repository: string): string | undefined =>
@@ -79,8 +100,9 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
 
   const ensurePushed = async (artifact: ImageArtifact, signal: AbortSignal, note: (line: string) => void): Promise<string> => {
     const { docker } = await engine.connection()
+    if (!(await findImage(docker, artifact))) await pullShared(docker, artifact, signal)
     const found = await inspectImage(docker, artifact)
-    const name = await getSharedName(found, artifact)
+    const name = await getSharedName(found.Id, artifact.image)
     const known = findDigest(found, name.repository)
     if (known !== undefined) return known
     note(`Pushing the image to the registry of the swarm, ${await registry.getHost()}.`)
