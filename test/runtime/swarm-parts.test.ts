@@ -6,9 +6,10 @@ import { findFreePort } from '../../server/lib/free-port.ts'
 import { readOptions, UsageError } from '../../server/options.ts'
 import { createDockerEngine } from '../../server/runtime/docker/engine.ts'
 import { getServiceNetworkName } from '../../server/runtime/docker/service-container.ts'
-import { createClusterEngine } from '../../server/runtime/swarm/cluster.ts'
+import { createClusterEngine, type SwarmNode } from '../../server/runtime/swarm/cluster.ts'
 import { createServicePorts } from '../../server/runtime/swarm/service-ports.ts'
-import { createServiceSpec } from '../../server/runtime/swarm/service-spec.ts'
+import { createServiceSpec, sumAvailableMemory } from '../../server/runtime/swarm/service-spec.ts'
+import type { SwarmTask } from '../../server/runtime/swarm/tasks.ts'
 import { checkClocks, checkHeartbeat, checkNodePorts, checkPortAddress } from '../../server/runtime/swarm/swarm-checks.ts'
 import { runtimeOptions } from '../support/runtime.ts'
 import { serviceRequest } from './suite-services.ts'
@@ -64,6 +65,14 @@ describe('the service of a replica', () => {
     })
     expect((TaskTemplate as { ContainerSpec: object }).ContainerSpec).not.toHaveProperty('CapabilityAdd')
   })
+})
+
+test('the nodes have room for twice the memory that is not reserved on them', () => {
+  const node = (id: string, more: Partial<SwarmNode> = {}) => ({ id, memory_mb: 1_000, is_ready: true, availability: 'active', ...more }) as SwarmNode
+  const task = (node_id: string, reserved_mb: number, state = 'running') => ({ node_id, reserved_bytes: reserved_mb * 2 ** 20, state }) as SwarmTask
+  expect(sumAvailableMemory([node('a'), node('b')], [])).toBe(4_000)
+  expect(sumAvailableMemory([node('a'), node('b')], [task('a', 300), task('a', 100, 'shutdown'), task('b', 1_200)])).toBe(1_400)
+  expect(sumAvailableMemory([node('a', { is_ready: false }), node('b', { availability: 'pause' }), node('c')], [])).toBe(2_000)
 })
 
 test('a port of a replica is given to another one only after all others, and none that a service has', async () => {

@@ -114,7 +114,8 @@ export function createNodeLink(options: {
           () => {
             missingSites.delete(nameSite(route))
             for (const [host, one] of options.getState().routes)
-              if (one.kind === 'static' && nameSite(one) === nameSite(route)) enqueue({ type: 'set_route', host, route: one, drain_ms: 0 })
+              if (one.kind === 'static' && nameSite(one) === nameSite(route))
+                enqueue({ type: 'set_route', id: ++callCount, host, route: one, drain_ms: 0 })
           },
           () => {},
         )

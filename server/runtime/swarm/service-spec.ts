@@ -5,6 +5,8 @@ import type { DockerEngine } from '../docker/engine.ts'
 import { readyImageCapabilities } from '../docker/service-container.ts'
 import { appLogConfig, describeAppContainer, maxAppProcesses } from '../docker/app-container.ts'
 import type { StartRequest } from '../runtime.ts'
+import { canTakeTasks, type SwarmNode } from './cluster.ts'
+import { hasEnded, type SwarmTask } from './tasks.ts'
 
 const second_ns = 1e9
 
@@ -13,6 +15,21 @@ const second_ns = 1e9
  * ends while Homeport is not there.
  */
 const restartDelay_ns = 15 * second_ns
+
+/** A node takes apps up to twice its memory, because few use their limit. */
+const reservedShare = 0.5
+
+/**
+ * The limits of further apps, in MB, that the nodes have room for together. The swarm places by what it has reserved; an app with a limit above the room of
+ * each node fits none of them nevertheless.
+ */
+export function sumAvailableMemory(nodes: readonly SwarmNode[], tasks: readonly SwarmTask[]): number {
+  const rooms = nodes.filter(canTakeTasks).map(({ id, memory_mb }) => {
+    const own = tasks.filter((task) => task.node_id === id && !hasEnded(task))
+    return Math.max(0, memory_mb - own.reduce((sum, { reserved_bytes }) => sum + reserved_bytes, 0) / 2 ** 20)
+  })
+  return rooms.reduce((sum, room) => sum + room, 0) / reservedShare
+}
 
 /** The swarm takes it at the creation of a service and not at its end. */
 const stopGrace_ns = 10 * second_ns
@@ -61,8 +78,7 @@ export function createServiceSpec(
       },
       Resources: {
         Limits: { MemoryBytes: memory, NanoCPUs: Math.round(placing.limitCpus(request.cpus) * 1e9), Pids: maxAppProcesses },
-        // A node takes apps up to twice its memory, because few use their limit.
-        Reservations: { MemoryBytes: Math.round(memory / 2) },
+        Reservations: { MemoryBytes: Math.round(memory * reservedShare) },
       },
       RestartPolicy: { Condition: 'any', Delay: restartDelay_ns },
       Placement: { Constraints: placing.constraints },

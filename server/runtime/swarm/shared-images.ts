@@ -59,12 +59,13 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
   const pullShared = async (docker: Docker, { id = '', image }: ImageArtifact, signal: AbortSignal): Promise<void> => {
     if (id === '' && !engine.isOwnTag(image)) return
     const { repository, tag } = await getSharedName(id, image)
+    const [repo = ''] = image.split(':')
     try {
       const authconfig = await registry.getLogin()
       const stream = toReadable(await docker.pull(`${repository}:${tag}`, { abortSignal: signal, ...(authconfig && { authconfig }) }))
       const finished = new Promise<void>((resolve, reject) => docker.modem.followProgress(stream, (error) => (error ? reject(error) : resolve())))
       await raceAbort(finished, signal)
-      if (engine.isOwnTag(image)) await docker.getImage(`${repository}:${tag}`).tag({ repo: image.split(':')[0], tag })
+      if (engine.isOwnTag(image)) await docker.getImage(`${repository}:${tag}`).tag({ repo, tag })
     } catch (error) {
       signal.throwIfAborted()
       engine.options.log.info('image_not_pulled', { image: `${repository}:${tag}`, error })

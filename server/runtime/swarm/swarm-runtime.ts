@@ -17,6 +17,8 @@ import { createServiceReplicas, isServiceId } from './service-replicas.ts'
 import { createSwarmNodes } from './nodes.ts'
 import { checkSwarm } from './swarm-checks.ts'
 import { createSharedImages } from './shared-images.ts'
+import { sumAvailableMemory } from './service-spec.ts'
+import { listTasks } from './tasks.ts'
 
 /**
  * Runs apps as services of the swarm that the engine manages. Builds, volumes, one-off commands and services with volumes stay on the engine of this node:
@@ -102,8 +104,8 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
 
     async readAvailableMemory() {
       const { docker, swarm } = await requireManager(engine)
-      // Other nodes have memory too, and the swarm knows how much.
-      return (await listNodes(docker, swarm)).length > 1 ? null : local.readAvailableMemory()
+      const nodes = await listNodes(docker, swarm)
+      return nodes.length > 1 ? sumAvailableMemory(nodes, await listTasks(docker, {})) : local.readAvailableMemory()
     },
 
     async *runInReplica(replicaId, command, input, signal) {

@@ -18,6 +18,8 @@ export interface SwarmTask {
   container_id: string
   exit_code: number | null
   ports: { target: number; published: number }[]
+  /** Bytes of memory that the swarm keeps for it on its node. */
+  reserved_bytes: number
   created_at: string
 }
 
@@ -42,6 +44,7 @@ interface RawTask {
   NodeID?: string
   CreatedAt: string
   DesiredState: string
+  Spec?: { Resources?: { Reservations?: { MemoryBytes?: number } } }
   Status: {
     State: string
     Err?: string
@@ -51,7 +54,7 @@ interface RawTask {
   }
 }
 
-function readTask({ ID, ServiceID = '', NodeID = '', CreatedAt, DesiredState, Status }: RawTask): SwarmTask {
+function readTask({ ID, ServiceID = '', NodeID = '', CreatedAt, DesiredState, Spec, Status }: RawTask): SwarmTask {
   const ports = new Map((Status.PortStatus?.Ports ?? []).map(({ TargetPort, PublishedPort }) => [TargetPort, PublishedPort]))
   return {
     id: ID,
@@ -63,6 +66,7 @@ function readTask({ ID, ServiceID = '', NodeID = '', CreatedAt, DesiredState, St
     container_id: Status.ContainerStatus?.ContainerID ?? '',
     exit_code: Status.ContainerStatus?.ContainerID ? (Status.ContainerStatus.ExitCode ?? null) : null,
     ports: [...ports].map(([target, published]) => ({ target, published })),
+    reserved_bytes: Spec?.Resources?.Reservations?.MemoryBytes ?? 0,
     created_at: CreatedAt,
   }
 }
