@@ -8,6 +8,8 @@ import type { PlatformContext } from './context.ts'
 import { readEdgeProgram } from './read-edge-program.ts'
 
 const interval_ms = 5_000
+/** An edge that restarts is noticed within the first, and holds back the next one for the second at most. */
+const restart_ms = { least: 15_000, most: 60_000 }
 
 type NodeEdgeContext = Pick<PlatformContext, 'clock' | 'log' | 'onClose'> & { options: Pick<PlatformContext['options'], 'host' | 'edge_worker_path'> }
 
@@ -25,6 +27,17 @@ export function createNodeEdges(
   const led = new Map<string, { endpoint: NodeEdgeEndpoint & { epoch: number }; release(): void; getStatus(): NodeEdgeStatus }>()
   const closing = new AbortController()
   let isFailing = false
+  /** By the monotonic clock; the start counts as one, because nothing is known of the edges yet. */
+  let updatedAt = 0
+
+  /** Edges restart one after the other, each once the others serve. */
+  const canUpdate = (): boolean => {
+    const elapsed_ms = clock.monotonic() - updatedAt
+    const areServing = [...led.values()].map(({ getStatus }) => getStatus()).every((one) => one.is_connected && one.problem === null)
+    if (elapsed_ms < (areServing ? restart_ms.least : restart_ms.most)) return false
+    updatedAt = clock.monotonic()
+    return true
+  }
 
   const readEpoch = (): number => lease?.epoch() ?? 0
 
@@ -48,10 +61,11 @@ export function createNodeEdges(
   }
 
   const run = async (manager: NonNullable<typeof nodes>, leader: NonNullable<typeof workers>): Promise<void> => {
+    updatedAt = clock.monotonic()
     const program = isLoopbackHost(options.host) ? undefined : await readEdgeProgram(options.edge_worker_path)
     while (!closing.signal.aborted) {
       try {
-        follow(await manager.applyEdges(program ?? null), leader)
+        follow(await manager.applyEdges(program ?? null, canUpdate), leader)
         isFailing = false
       } catch (error) {
         if (!isFailing) log.warn('node_edges_not_applied', { error })

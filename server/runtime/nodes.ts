@@ -29,8 +29,11 @@ export interface RuntimeNodes {
   remove(nodeId: string): Promise<void>
   /** What a machine needs to join. */
   readJoinToken(role: ClusterNode['role']): Promise<JoinToken>
-  /** Runs the edge on each other node, and not on those that are gone; null: on none. Returns where it can be reached. */
-  applyEdges(program: EdgeProgram | null): Promise<NodeEdgeEndpoint[]>
+  /**
+   * Runs the edge on each other node, and not on those that are gone; null: on none. Returns where it can be reached. `canUpdate`: whether one of them may
+   * restart now, because of a new program or certificate; if so, the first that needs it does.
+   */
+  applyEdges(program: EdgeProgram | null, canUpdate: () => boolean): Promise<NodeEdgeEndpoint[]>
 }
 
 /** Modules that import nothing but each other and Node's own: texts by file name, and the one to run. */

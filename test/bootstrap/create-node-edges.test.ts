@@ -11,13 +11,14 @@ function createEdges() {
   const closers: (() => unknown)[] = []
   const added: NodeEndpoint[] = []
   const tls = { ca: '', cert: '', key: '', servername: '' }
-  const state = { applied: 0, epoch: 0 }
+  const state = { applied: 0, epoch: 0, is_connected: true, updated_at: [] as number[] }
   const edges = createNodeEdges(
     { clock, log: silentLog, onClose: (close) => void closers.push(close), options: { host: '127.0.0.1', edge_worker_path: '' } },
     {
       nodes: {
-        applyEdges: async () => {
+        async applyEdges(_program, canUpdate) {
           state.applied++
+          if (canUpdate()) state.updated_at.push(clock.monotonic())
           return [{ node_id: 'two', node: 'two', host: '10.0.0.2', port: 7444, tls }]
         },
       },
@@ -29,7 +30,7 @@ function createEdges() {
       workers: {
         addNode(endpoint) {
           added.push(endpoint)
-          return { getStatus: () => ({ node: endpoint.node, is_connected: true, problem: null }), release() {} }
+          return { getStatus: () => ({ node: endpoint.node, is_connected: state.is_connected, problem: null }), release() {} }
         },
       },
     },
@@ -62,5 +63,23 @@ test('an edge hears the epoch of a lease that could not be read at the start', a
     { what: 'the new epoch' },
   )
   expect(added).toHaveLength(1)
+  await close()
+})
+
+test('an edge restarts once the others serve, or after a minute', async () => {
+  const { edges, clock, state, added, close } = createEdges()
+  edges.start(Promise.resolve())
+  await until(() => (added.length === 1 ? true : undefined), { what: 'the edge to be led' })
+  const passUntil = async (end: number) => {
+    while (clock.monotonic() < end) {
+      const { applied } = state
+      await clock.advance(5_000)
+      await until(() => (state.applied > applied ? true : undefined), { what: 'the next round' })
+    }
+  }
+  await passUntil(45_000)
+  state.is_connected = false
+  await passUntil(120_000)
+  expect(state.updated_at).toEqual([15_000, 30_000, 45_000, 105_000])
   await close()
 })

@@ -133,7 +133,7 @@ export function createSwarmNodes(
         }
       }),
 
-    applyEdges: (program) => guard(() => edges.applyEdges(program)),
+    applyEdges: (program, canUpdate) => guard(() => edges.applyEdges(program, canUpdate)),
 
     readJoinToken: (role) =>
       guard(async () => {
