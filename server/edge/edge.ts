@@ -27,9 +27,9 @@ export interface Edge extends EdgeListeners {
 
   /**
    * The responses to HTTP-01 challenges for a host name whose certificate is being ordered, by token; none ends the order. Meanwhile the app gets no
-   * request of a challenge, and otherwise all of them.
+   * request of a challenge, and otherwise all of them. Resolves once every worker and node answers so.
    */
-  setChallenges(host: string, responses: Readonly<Record<string, string>>): void
+  setChallenges(host: string, responses: Readonly<Record<string, string>>): Promise<void>
 
   /** The route of a host name, without its development route. */
   getRoute(host: string): Route | undefined

@@ -191,7 +191,7 @@ export function createEdgeServer(options: EdgeOptions): EdgeServer {
     getRoute: (host) => router.find(normalizeHost(host), false)?.route,
     setDevelopmentRoute: (host, route) => router.setDevelopmentRoute(normalizeHost(host), route),
     removeDevelopmentRoute: (host) => router.setDevelopmentRoute(normalizeHost(host), undefined),
-    setChallenges: (host, responses) => edge.challenges.set(normalizeHost(host), responses),
+    setChallenges: async (host, responses) => edge.challenges.set(normalizeHost(host), responses),
     takeLastRequests: () => router.takeLastRequests(),
     listHosts: () => router.listHosts(),
     idleSince: (host) => router.idleSince(normalizeHost(host)),

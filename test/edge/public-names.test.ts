@@ -73,13 +73,13 @@ describe.each(kinds)('public names at the edge, $name', ({ start }) => {
     const { edge, port } = await start({})
     await edge.setRoute('shop.localhost', upstreamRoute(await startEcho()))
     const host = 'shop.apps.example.com'
-    edge.setChallenges(host, { token: 'token.thumbprint' })
+    await edge.setChallenges(host, { token: 'token.thumbprint' })
     expect(await get(port, `${challenge}token`, { host })).toMatchObject({ status: 200, text: 'token.thumbprint' })
     expect((await get(port, `${challenge}other`, { host })).status).toBe(404)
     expect(await get(port, '/page', { host })).toMatchObject({ text: `app ${host} /page` })
     // Another host name, even of the same project.
     expect(await get(port, `${challenge}token`, { host: 'shop.localhost' })).toMatchObject({ text: `app shop.localhost ${challenge}token` })
-    edge.setChallenges(host, {})
+    await edge.setChallenges(host, {})
     expect(await get(port, `${challenge}token`, { host })).toMatchObject({ text: `app ${host} ${challenge}token` })
   })
 

@@ -16,6 +16,7 @@ import { findChildren } from '../support/processes.ts'
 import { buildProgram } from '../support/programs.ts'
 import { createTestClock } from '../support/test-clock.ts'
 import { createTestAuthority, getHttps, openTlsSocket } from '../support/tls.ts'
+import { waitEventLoopTurns } from '../support/seeded-random.ts'
 import { until } from '../support/until.ts'
 
 type Options = Parameters<typeof createEdgeWorkers>[0]
@@ -90,6 +91,25 @@ test('two workers share a listener, the routes and the counts', async () => {
 
   await edge.removeRoute(host)
   expect((await getAll(port)).map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 404))
+})
+
+test('a challenge is set once every worker answers it', async () => {
+  const { edge, port } = await start()
+  await edge.setRoute(host, upstreamRoute((await startCounter()).port))
+  const [first = 0] = listWorkers()
+  process.kill(first, 'SIGSTOP')
+  const path = '/.well-known/acme-challenge/token'
+  try {
+    let isSet = false
+    const setting = edge.setChallenges(host, { token: 'token.thumbprint' }).then(() => (isSet = true))
+    await waitEventLoopTurns(100)
+    expect(isSet).toBe(false)
+    process.kill(first, 'SIGCONT')
+    await setting
+    expect(new Set((await getAll(port, path)).map(({ text }) => text))).toEqual(new Set(['token.thumbprint']))
+  } finally {
+    process.kill(first, 'SIGCONT')
+  }
 })
 
 test('a killed worker is replaced, and no connection is refused', async () => {

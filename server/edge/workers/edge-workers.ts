@@ -321,11 +321,13 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
       for (const alias of names) hostByAlias.set(alias, host)
       tellAll({ type: 'set_aliases', host, names })
     },
-    setChallenges(name, responses) {
+    async setChallenges(name, responses) {
       const host = normalizeHost(name)
       if (Object.keys(responses).length === 0) challenges.delete(host)
       else challenges.set(host, responses)
       tellAll({ type: 'set_challenges', host, responses })
+      // Commands are carried out in order.
+      await callAll({ type: 'report_now' })
     },
     getRoute: findRoute,
     setDevelopmentRoute(name, route) {

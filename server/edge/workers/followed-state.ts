@@ -54,7 +54,7 @@ export function createFollowedState(edge: EdgeServer): FollowedState {
       replaceAll(cacheChanges, next.cache_changes, () => {})
       followRoutes(next.routes)
       replaceAll(aliases, next.aliases, (host, names) => edge.setAliases(host, names ?? []))
-      replaceAll(challenges, next.challenges, (host, responses) => edge.setChallenges(host, responses ?? {}))
+      replaceAll(challenges, next.challenges, (host, responses) => void edge.setChallenges(host, responses ?? {}))
       replaceAll(captures, next.captures, (project, criteria) => edge.requests.setCapture(project, criteria ?? null))
       for (const [host, route] of next.development_routes) edge.setDevelopmentRoute(host, route)
       for (const project of uncachedProjects) if (!next.uncached_projects.includes(project)) edge.cache.setEnabled(project, true)
@@ -71,7 +71,7 @@ export function createFollowedState(edge: EdgeServer): FollowedState {
           return edge.setAliases(command.host, command.names)
         case 'set_challenges':
           challenges.set(command.host, command.responses)
-          return edge.setChallenges(command.host, command.responses)
+          return void edge.setChallenges(command.host, command.responses)
         case 'set_capture':
           if (command.criteria) captures.set(command.project_id, command.criteria)
           else captures.delete(command.project_id)

@@ -19,7 +19,7 @@ export interface AcmeIssuerOptions {
   clock: Clock
   accounts: { read(directory: string): Promise<AcmeAccount | undefined>; write(account: AcmeAccount): Promise<void> }
   /** See `Edge.setChallenges`. */
-  setChallenges(host: string, responses: Record<string, string>): void
+  setChallenges(host: string, responses: Record<string, string>): Promise<void>
   /** For wildcards; null: there are none. */
   dns: DnsDriver | null
   hasTxtRecord(name: string, value: string): Promise<boolean>
@@ -46,8 +46,8 @@ export function createAcmeIssuer(options: AcmeIssuerOptions): IssueCertificate {
   }
 
   const solveByHttp = async ({ name, token, key_authorization }: Challenge) => {
-    options.setChallenges(name, { [token]: key_authorization })
-    return async () => options.setChallenges(name, {})
+    await options.setChallenges(name, { [token]: key_authorization })
+    return () => options.setChallenges(name, {})
   }
 
   const solveByDns = (driver: DnsDriver, signal: AbortSignal) => async (challenge: Challenge) => {
