@@ -105,12 +105,13 @@ describe.skipIf(!requires('swarm').ok)('an app of three replicas on a cluster', 
   }
 
   test('deployments fail no GET and no POST over HTTP/1.1 and HTTP/2, and drain WebSockets', { timeout: 1_200_000 }, async () => {
-    const rounds = 3
+    const least = { rounds: 3, requests: 50_000 }
     const expected: Record<string, string> = { GET: '200 GET 0', POST: `200 POST ${body.length}` }
     const agent = new Agent({ keepAlive: true })
     const session = openHttp2()
     const failures: string[] = []
     const sent: Record<string, number> = {}
+    const countSent = () => Object.values(sent).reduce((sum, count) => sum + count, 0)
     let isOver = false
     let slowest_ms = 0
     const sendUntilOver = async (name: string, method: string, send: (method: string) => Promise<string>) => {
@@ -130,7 +131,7 @@ describe.skipIf(!requires('swarm').ok)('an app of three replicas on a cluster', 
     ])
     const drained: number[] = []
     try {
-      for (let round = 0; round < rounds; round++) {
+      for (let round = 0; round < least.rounds || countSent() < least.requests; round++) {
         const socket = await openSocket()
         const { id } = await platform.deploy('traffic')
         expect(await platform.waitForEnd('traffic', id)).toMatchObject({ status: 'ready' })

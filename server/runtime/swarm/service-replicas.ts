@@ -263,8 +263,7 @@ export function createServiceReplicas(
             serviceId = await createInNetworks(docker, request, shared)
             return waitUntilRunning(docker, serviceId, request, onPlaced)
           })
-          await keepOnNode(docker, task)
-          const replica = await toReplica(docker, task, request.deployment_id, request.listen_port)
+          const [replica] = await Promise.all([toReplica(docker, task, request.deployment_id, request.listen_port), keepOnNode(docker, task)])
           startMonitor(task, request, null)
           return replica
         } catch (error) {
