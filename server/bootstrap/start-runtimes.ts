@@ -49,6 +49,7 @@ export async function startRuntimes(context: PlatformContext) {
   // Earlier apps of the swarm belong to who leads it, whatever new ones run on.
   const leads = runtime.name === 'swarm' || (hasLed && (await runtimes.swarm.probe()).is_member)
   if (leads) lease = await startLease(context, docker)
+  else runtimes.swarm = { ...runtimes.swarm, probe: async () => ({ available: false, version: null, reason: withoutCluster }) }
   return {
     docker,
     runtimes,
@@ -60,6 +61,8 @@ export async function startRuntimes(context: PlatformContext) {
     runtime,
   }
 }
+
+const withoutCluster = 'This instance was started without a cluster.'
 
 /** How the Docker engine is found and used. */
 export const createDockerOptions = (options: PlatformOptions, host: Pick<PlatformHost, 'docker_candidates' | 'node_socket'>): DockerOptions => ({

@@ -19,8 +19,8 @@ interface Swarm {
 }
 const manager: Swarm = { LocalNodeState: 'active', ControlAvailable: true }
 
-/** An engine whose swarm has no quorum. */
-async function startEngine(folder: string, swarm: Swarm) {
+/** An engine whose swarm has no quorum, or so many nodes. */
+async function startEngine(folder: string, swarm: Swarm, nodes: number | null) {
   const state = { swarm }
   const server = createServer((request, response) => {
     const path = (request.url ?? '').replace(/^\/v[\d.]+/, '')
@@ -30,6 +30,11 @@ async function startEngine(folder: string, swarm: Swarm) {
     if (path === '/version') answer(200, { Version: '24.0.0' })
     else if (path === '/info') answer(200, { MemTotal: 2 ** 30, NCPU: 2, OSType: 'linux', Swarm: state.swarm })
     else if (path === '/_ping') answer(200, 'OK')
+    else if (path === '/nodes' && nodes !== null)
+      answer(
+        200,
+        Array.from({ length: nodes }, (_, n) => ({ ID: `node-${n}` })),
+      )
     else answer(503, { message: 'rpc error: code = Unknown desc = The swarm does not have a leader.' })
   })
   const path = join(folder, 'docker.sock')
@@ -38,11 +43,18 @@ async function startEngine(folder: string, swarm: Swarm) {
   return { state, address: `unix://${path}` }
 }
 
-async function start({ swarm, memory, runtime = 'auto' }: { swarm: Swarm; memory?: { had_standby: boolean }; runtime?: string }) {
+interface Setup {
+  swarm: Swarm
+  memory?: { had_standby: boolean }
+  runtime?: string
+  nodes?: number | null
+}
+
+async function start({ swarm, memory, runtime = 'auto', nodes = null }: Setup) {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-data-'))
   closers.push(() => rmSync(folder, { recursive: true }))
   if (memory) writeFileSync(join(folder, 'lease.json'), JSON.stringify({ holder: 'one.00000000', ...memory }))
-  const engine = await startEngine(folder, swarm)
+  const engine = await startEngine(folder, swarm, nodes)
   const options = readOptions({ data: folder, port: '0', 'edge-port': '0', runtime })
   const context = await openPlatformContext(options, { log: silentLog, docker_candidates: [engine.address] })
   closers.push(() => context.close())
@@ -62,7 +74,9 @@ test('an instance that has led a cluster needs the lease whatever its new apps r
 })
 
 test('an instance that leads no cluster changes none, also if its engine manages one', async () => {
-  const { runtime, lease, runtimes } = await start({ swarm: manager })
+  const { runtime, lease, runtimes } = await start({ swarm: manager, nodes: 1 })
+  // So that nothing is looked for there.
+  expect(await runtimes.swarm.probe()).toMatchObject({ available: false })
   expect([runtime.name, lease]).toEqual(['docker', undefined])
   await expect(runtimes.swarm.list()).rejects.toMatchObject({
     code: 'runtime_unavailable',
