@@ -57,6 +57,7 @@ function createMachine(cluster: ReturnType<typeof createCluster>, name: string, 
   return {
     clock,
     store,
+    memory,
     lead: () => createLease({ ...options, memory }),
     follow(isReady = () => true, isAsked = () => false) {
       const stopping = new AbortController()
@@ -240,6 +241,23 @@ describe('the lease of a cluster', () => {
     await one.clock.advance(3_000)
     expect(cluster.record()).toMatchObject({ standby: 'three', is_standby_known: true })
     state.stop()
+    await lease.close()
+  })
+
+  test('a standby is remembered until it is out of the record', async () => {
+    const { cluster, one, two, lease } = await createPair()
+    two.follow().stop()
+    await settle()
+    await one.clock.advance(3_000)
+    expect(cluster.record()).toMatchObject({ standby: 'two', is_standby_known: true })
+    lease.watchStandbys(() => false)
+    const { replace } = one.store
+    one.store.replace = () => Promise.reject(new Error('no quorum'))
+    await one.clock.advance(70_000)
+    expect([one.memory.had_standby, cluster.record()?.standby]).toEqual([true, 'two'])
+    one.store.replace = replace
+    await one.clock.advance(3_000)
+    expect([one.memory.had_standby, cluster.record()?.standby]).toEqual([false, null])
     await lease.close()
   })
 

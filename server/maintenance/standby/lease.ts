@@ -130,11 +130,15 @@ export function createLease({ store, holder, name, clock, log, memory }: LeaseOp
       is_standby_known: standby !== null,
       is_handover: false,
     }
-    const hasStandby = record.standby !== null
-    if (hasStandby !== hadStandby) await memory.remember(hasStandby)
-    hadStandby = hasStandby
+    const remember = async (hasStandby: boolean) => {
+      if (hasStandby !== hadStandby) await memory.remember(hasStandby)
+      hadStandby = hasStandby
+    }
+    // A standby may take over from the moment it is in the record until it is out of it.
+    if (standby !== null) await remember(true)
     const isWritten = found ? await store.replace(found.version, record) : await store.create(record)
     if (!isWritten) return renew()
+    await remember(standby !== null)
     if (isHandover) return lose(record)
     held = record
     renewedAt = times
