@@ -19,6 +19,7 @@ async function create(inRegistry: (instance: string) => string[]) {
   const kept = new Set(inRegistry(own))
   const names = new Map<string, { Id: string; RepoDigests: string[] }>()
   const logins: unknown[] = []
+  const state = { isAway: false }
   const missing = () => Object.assign(new Error('no such image'), { statusCode: 404 })
   const docker = {
     listNodes: async () => ['one', 'two'].map((ID) => ({ ID, Status: { State: 'ready', Addr: ID } })),
@@ -32,6 +33,7 @@ async function create(inRegistry: (instance: string) => string[]) {
     }),
     async pull(name: string, { authconfig }: { authconfig: unknown }) {
       logins.push(authconfig)
+      if (state.isAway) throw Object.assign(new Error('connect ECONNREFUSED'), { statusCode: 500 })
       if (!kept.has(name)) throw missing()
       const found = { Id: id, RepoDigests: [`${name.slice(0, name.lastIndexOf(':'))}@sha256:2`] }
       names.set(name, found)
@@ -41,12 +43,17 @@ async function create(inRegistry: (instance: string) => string[]) {
     modem: { followProgress: (stream: Readable, done: (error: Error | null) => void) => stream.resume().on('end', () => done(null)) },
   } as unknown as Docker
   const engine = { ...base, connection: async () => ({ docker, swarm: { node_id: 'one', node_address: 'one' } }) } as unknown as DockerEngine
-  const registry = { getPrefix: async () => 'registry:5000/apps', getLogin: async () => ({ username: 'me' }) } as unknown as ClusterRegistry
+  const registry = {
+    getPrefix: async () => 'registry:5000/apps',
+    getHost: async () => 'registry:5000',
+    getLogin: async () => ({ username: 'me' }),
+  } as unknown as ClusterRegistry
   const { share } = createSharedImages(engine, registry)
   return {
     own,
     names,
     logins,
+    state,
     images: engine.createName('images'),
     share: (image: string, more: { id?: string } = {}) =>
       share({ artifact: { kind: 'image', image, port: null, bytes: 0, ...more }, signal: new AbortController().signal }),
@@ -71,4 +78,12 @@ test('a prebuilt image is pulled from there as what it was', async () => {
 test('an image that is not in the registry either needs a deployment', async () => {
   const { own, share } = await create(() => [])
   await expect(share(own)).rejects.toMatchObject({ code: 'start_failed', hint: 'Deploy the project again.' })
+})
+
+test('a registry that does not answer is no reason to say that an image is gone', async () => {
+  const { own, state, share } = await create((name) => [`registry:5000/apps/${name}`])
+  state.isAway = true
+  await expect(share(own)).rejects.toMatchObject({
+    message: expect.stringContaining('could not be pulled from the registry of the swarm, registry:5000.'),
+  })
 })

@@ -77,6 +77,19 @@ describe.skipIf(!requires('swarm').ok || !requires('service-images').ok)('the re
     })
   }, 180_000)
 
+  test('an image that this machine does not have, as that of a standby, is pulled from there', async () => {
+    const app = await build('elsewhere')
+    if (app.artifact.kind !== 'image') throw new Error('The app was built without an image.')
+    const id = (await swarm.docker(1, ['image', 'inspect', '-f', '{{.Id}}', app.artifact.image])).trim()
+    await swarm.docker(1, ['rmi', '-f', id])
+    const [first, second] = await startBoth(app)
+    for (const one of [first, second]) {
+      if (one?.status !== 'fulfilled') throw one?.reason
+      expect(await waitForResponse(one.value.instance)).toBe('hello you')
+    }
+    expect((await swarm.docker(1, ['image', 'inspect', '-f', '{{.Id}}', app.artifact.image])).trim()).toBe(id)
+  }, 180_000)
+
   test('a node that does not trust it starts nothing, until it knows the authority by its fingerprint', async () => {
     const reference = await readRegistry()
     expect(reference).toMatch(new RegExp(`^${host.replaceAll('.', '\\.')}@sha256:[0-9a-f]{64}$`))

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import { type DockerEngine, toReadable } from '../docker/engine.ts'
 import { getStatusCode } from '../docker/errors.ts'
@@ -63,12 +64,18 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
     try {
       const authconfig = await registry.getLogin()
       const stream = toReadable(await docker.pull(`${repository}:${tag}`, { abortSignal: signal, ...(authconfig && { authconfig }) }))
-      const finished = new Promise<void>((resolve, reject) => docker.modem.followProgress(stream, (error) => (error ? reject(error) : resolve())))
-      await raceAbort(finished, signal)
+      await finish(docker, stream, signal)
       if (engine.isOwnTag(image)) await docker.getImage(`${repository}:${tag}`).tag({ repo, tag })
     } catch (error) {
       signal.throwIfAborted()
-      engine.options.log.info('image_not_pulled', { image: `${repository}:${tag}`, error })
+      // The registry does not have it either.
+      if (getStatusCode(error) === 404 || /manifest unknown|not found/i.test(String(error))) return
+      throw new StartFailure(
+        'start_failed',
+        `The image of this version could not be pulled from the registry of the swarm, ${await registry.getHost()}.`,
+        'Run homeport doctor, which checks the registry. If it was lost with its machine, deploy the project again.',
+        error,
+      )
     }
   }
 
@@ -87,8 +94,7 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
     const authconfig = (await registry.getLogin()) ?? {}
     const name = `${repository}:${tag}`
     const stream = toReadable(await docker.getImage(name).push({ authconfig, abortSignal: signal }))
-    const finished = new Promise<void>((resolve, reject) => docker.modem.followProgress(stream, (error) => (error ? reject(error) : resolve())))
-    await raceAbort(finished, signal).catch(async (error: unknown) => {
+    await finish(docker, stream, signal).catch(async (error: unknown) => {
       signal.throwIfAborted()
       throw new BuildFailure(
         'start_failed',
@@ -149,4 +155,10 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
       return removed
     },
   }
+}
+
+/** Resolves at the end of a push or pull. */
+function finish(docker: Docker, stream: Readable, signal: AbortSignal): Promise<void> {
+  const finished = new Promise<void>((resolve, reject) => docker.modem.followProgress(stream, (error) => (error ? reject(error) : resolve())))
+  return raceAbort(finished, signal)
 }
