@@ -33,6 +33,15 @@ test('a replica has a port of its own, and stays on its node when the swarm star
   await close()
 })
 
+test('a replica whose port another instance has on the only node with room gets another one', async () => {
+  const { swarm, start, close } = await create()
+  const refused = ['', 'pending', 'no suitable node (host-mode port already in use on 1 node; insufficient resources on 2 nodes)']
+  swarm.findTask = (service) => (service === 'service-0' ? refused : ['three', 'running'])
+  expect(await start()).toMatchObject({ id: 'service-1' })
+  expect([...swarm.services.keys()]).toEqual(['service-1'])
+  await close()
+})
+
 test('a replica whose port is in use on its node gets another one; after five the failure is reported', async () => {
   const { swarm, start, close } = await create()
   const failed = ['three', 'rejected', 'driver failed programming external connectivity: Bind for 10.0.0.3:20000 failed: port is already allocated']

@@ -19,7 +19,7 @@ export interface NodeProgram {
   /** A change restarts it, as does a renewal of its certificate. */
   version: string
   /** Asked before a restart. */
-  canUpdate?: () => boolean
+  claimRestart?: () => boolean
   createCertificate(identity: ClusterIdentity, now: number): CertificateWithKey
   /** The text of its secret, which is at `/run/secrets/{role}`. */
   createSecret(certificate: CertificateWithKey, identity: ClusterIdentity): string
@@ -63,7 +63,7 @@ export async function applyNodeService(
     .digest('hex')
   const own = found?.Spec?.Labels ?? {}
   if (own['homeport.config'] === config && Number(own['homeport.renewal']) > clock.now()) return null
-  if (found && program.canUpdate?.() === false) return null
+  if (found && program.claimRestart?.() === false) return null
   const { image, authconfig } = await images.share({
     artifact: { kind: 'image', image: base, id: Id, port: null, bytes: 0 },
     signal: new AbortController().signal,

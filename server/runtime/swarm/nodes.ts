@@ -133,7 +133,7 @@ export function createSwarmNodes(
         }
       }),
 
-    applyEdges: (program, canUpdate) => guard(() => edges.applyEdges(program, canUpdate)),
+    applyEdges: (program, claimRestart) => guard(() => edges.applyEdges(program, claimRestart)),
 
     readJoinToken: (role) =>
       guard(async () => {

@@ -8,13 +8,13 @@ export const servicePorts = { first: 20_000, last: 29_999 }
 
 /** Ports that replicas have at the addresses of their nodes. */
 export interface ServicePorts {
-  /** Ports that no other replica in the cluster has. */
+  /** Ports that no other replica of this instance has. */
   take(docker: Docker, count: number): Promise<number[]>
 }
 
 /**
- * A port belongs to one replica on all nodes, also when the swarm starts it again, and is free for another one only after all others have been used: an edge
- * whose routes are old reaches that replica or nothing, and never the app of somebody else.
+ * A port belongs to one replica of this instance on all nodes, also when the swarm starts it again, and goes to another one only after all others (a restart
+ * of Homeport begins anywhere): an edge whose routes are old reaches that replica or nothing. The swarm keeps other instances off a port that is in use.
  */
 export function createServicePorts(engine: DockerEngine, { first, last } = servicePorts): ServicePorts {
   const size = last - first + 1

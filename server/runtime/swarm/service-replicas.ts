@@ -100,10 +100,11 @@ export function createServiceReplicas(
       )
       if (task?.node_id) onPlaced()
       if (task && probes.isSilent(task.node_id)) throw new UnsuitableNode()
+      if (task && isPortTaken(task)) throw new UnsuitableNode(toStartFailure(task, command))
       // A task that ran and ended is a start, whose exit the monitor reports.
       if (task && (task.state === 'running' || (hasEnded(task) && task.exit_code !== null && !isStartError(task)))) {
         if (task.ports.length > 0 || hasEnded(task)) return task
-      } else if (task && hasEnded(task)) throw isPortTaken(task) ? new UnsuitableNode(toStartFailure(task, command)) : toStartFailure(task, command)
+      } else if (task && hasEnded(task)) throw toStartFailure(task, command)
       if (task?.state === 'pending' && task.message !== '' && performance.now() - began > placement_ms)
         throw new StartFailure(
           'start_failed',
@@ -362,7 +363,7 @@ export function createServiceReplicas(
   }
 }
 
-/** The node of a replica was lost while it started, or has its port in use for something else. The cause is set if only so many attempts make sense. */
+/** The node of a replica was lost while it started, or its port is in use there; then the cause says so. */
 class UnsuitableNode extends Error {
   constructor(cause?: StartFailure) {
     super('The replica could not start on this node.', { cause })

@@ -1,8 +1,9 @@
 import { StartFailure } from '../runtime.ts'
 import type { SwarmTask } from './tasks.ts'
 
-/** Something else has the port of a replica on its node. */
-export const isPortTaken = ({ message }: SwarmTask): boolean => /port is already allocated|address already in use/i.test(message)
+/** Something else has the port of a replica on its node, or another instance on each node that could take it. */
+export const isPortTaken = ({ message }: SwarmTask): boolean =>
+  /port is already allocated|address already in use|host-mode port already in use/i.test(message)
 
 /** The engine could not start the program: an end that is no exit of the app. */
 export const isStartError = ({ message, state }: SwarmTask): boolean =>

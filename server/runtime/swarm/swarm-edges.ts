@@ -54,13 +54,13 @@ export function createSwarmEdges(engine: DockerEngine, deps: { images: SharedIma
     return { ConfigID: id, ConfigName }
   }
 
-  const apply = async (docker: Docker, program: EdgeProgram, node: SwarmNode, canUpdate: () => boolean) => {
+  const apply = async (docker: Docker, program: EdgeProgram, node: SwarmNode, claimRestart: () => boolean) => {
     const name = nameOf(node.id)
     return applyNodeService(engine, deps, {
       role: 'edge',
       name,
       version: JSON.stringify([program, createCommand(''), node.address]),
-      canUpdate,
+      claimRestart,
       createCertificate: createEdgeCertificate,
       createSecret: ({ certificate: cert, key }, { authority }) =>
         JSON.stringify({
@@ -108,7 +108,7 @@ export function createSwarmEdges(engine: DockerEngine, deps: { images: SharedIma
 
   return {
     /** See `RuntimeNodes`. */
-    async applyEdges(program: EdgeProgram | null, canUpdate: () => boolean): Promise<NodeEdgeEndpoint[]> {
+    async applyEdges(program: EdgeProgram | null, claimRestart: () => boolean): Promise<NodeEdgeEndpoint[]> {
       const { docker, swarm } = await requireManager(engine)
       const others = (await listNodes(docker, swarm)).filter(({ id }) => id !== swarm.node_id)
       const wanted = program ? others : []
@@ -117,7 +117,7 @@ export function createSwarmEdges(engine: DockerEngine, deps: { images: SharedIma
         if (!names.has(service.Spec?.Name ?? '')) await docker.getService(service.ID).remove()
       if (!program) return []
       // An update restarts an edge, so they are updated one after the other, one with each call.
-      for (const node of wanted) if (node.is_ready && (await apply(docker, program, node, canUpdate)) === 'updated') break
+      for (const node of wanted) if (node.is_ready && (await apply(docker, program, node, claimRestart)) === 'updated') break
       const tls = wanted.length > 0 ? await getClient() : undefined
       return wanted.flatMap((node) => (tls ? [{ node_id: node.id, node: node.name, host: node.address, port, tls }] : []))
     },
