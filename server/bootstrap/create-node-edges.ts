@@ -30,8 +30,8 @@ export function createNodeEdges(
   /** By the monotonic clock; the start counts as one, because nothing is known of the edges yet. */
   let updatedAt = 0
 
-  /** Edges restart one after the other, each once the others serve. */
-  const canUpdate = (): boolean => {
+  /** Whether an edge may restart now; then the next one waits for it. Each restarts once the others serve. */
+  const claimRestart = (): boolean => {
     const elapsed_ms = clock.monotonic() - updatedAt
     const areServing = [...led.values()].map(({ getStatus }) => getStatus()).every((one) => one.is_connected && one.problem === null)
     if (elapsed_ms < (areServing ? restart_ms.least : restart_ms.most)) return false
@@ -65,7 +65,7 @@ export function createNodeEdges(
     const program = isLoopbackHost(options.host) ? undefined : await readEdgeProgram(options.edge_worker_path)
     while (!closing.signal.aborted) {
       try {
-        follow(await manager.applyEdges(program ?? null, canUpdate), leader)
+        follow(await manager.applyEdges(program ?? null, claimRestart), leader)
         isFailing = false
       } catch (error) {
         if (!isFailing) log.warn('node_edges_not_applied', { error })

@@ -59,14 +59,11 @@ export function assertWritable(lease: Lease | undefined): void {
     )
 }
 
+export const withoutCluster = 'This instance was started without a cluster.'
+
 /** For what would change the swarm. Without a lease this instance started as one of no cluster, so that another may lead this one. */
 export function assertLeading(lease: Lease | undefined): void {
-  if (!lease)
-    throw new BuildFailure(
-      'runtime_unavailable',
-      'This instance was started without its cluster.',
-      'Restart it with --runtime swarm (homeport help cluster).',
-    )
+  if (!lease) throw new BuildFailure('runtime_unavailable', withoutCluster, 'Restart it with --runtime swarm (homeport help cluster).')
   if (!lease.isHeld())
     throw new BuildFailure(
       'runtime_unavailable',

@@ -10,7 +10,7 @@ import { createNpmRunner } from '../runtime/process/toolchains.ts'
 import type { ListEdgeHosts, RuntimeOptions } from '../runtime/runtime.ts'
 import { createClusterIdentityStore } from '../store/cluster-identity.ts'
 import type { PlatformContext } from './context.ts'
-import { assertLeading, hasLeaseMemory, startLease } from './start-lease.ts'
+import { assertLeading, hasLeaseMemory, startLease, withoutCluster } from './start-lease.ts'
 
 export type PlatformRuntimes = Awaited<ReturnType<typeof startRuntimes>>
 
@@ -61,8 +61,6 @@ export async function startRuntimes(context: PlatformContext) {
     runtime,
   }
 }
-
-const withoutCluster = 'This instance was started without a cluster.'
 
 /** How the Docker engine is found and used. */
 export const createDockerOptions = (options: PlatformOptions, host: Pick<PlatformHost, 'docker_candidates' | 'node_socket'>): DockerOptions => ({

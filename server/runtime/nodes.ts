@@ -30,10 +30,10 @@ export interface RuntimeNodes {
   /** What a machine needs to join. */
   readJoinToken(role: ClusterNode['role']): Promise<JoinToken>
   /**
-   * Runs the edge on each other node, and not on those that are gone; null: on none. Returns where it can be reached. `canUpdate`: whether one of them may
-   * restart now, because of a new program or certificate; if so, the first that needs it does.
+   * Runs the edge on each other node, and not on those that are gone; null: on none. Returns where it can be reached. `claimRestart`: whether one of them,
+   * which has to restart for a new program or certificate, may do so now; asked only for that.
    */
-  applyEdges(program: EdgeProgram | null, canUpdate: () => boolean): Promise<NodeEdgeEndpoint[]>
+  applyEdges(program: EdgeProgram | null, claimRestart: () => boolean): Promise<NodeEdgeEndpoint[]>
 }
 
 /** Modules that import nothing but each other and Node's own: texts by file name, and the one to run. */

@@ -16,9 +16,9 @@ function createEdges() {
     { clock, log: silentLog, onClose: (close) => void closers.push(close), options: { host: '127.0.0.1', edge_worker_path: '' } },
     {
       nodes: {
-        async applyEdges(_program, canUpdate) {
+        async applyEdges(_program, claimRestart) {
           state.applied++
-          if (canUpdate()) state.updated_at.push(clock.monotonic())
+          if (claimRestart()) state.updated_at.push(clock.monotonic())
           return [{ node_id: 'two', node: 'two', host: '10.0.0.2', port: 7444, tls }]
         },
       },

@@ -80,7 +80,7 @@ test('an instance that leads no cluster changes none, also if its engine manages
   expect([runtime.name, lease]).toEqual(['docker', undefined])
   await expect(runtimes.swarm.list()).rejects.toMatchObject({
     code: 'runtime_unavailable',
-    message: 'This instance was started without its cluster.',
+    message: 'This instance was started without a cluster.',
   })
 })
 

@@ -50,7 +50,7 @@ async function create() {
   let kept: string | undefined
   const readIdentity = createIdentityReader({ read: async () => kept, write: async (text: string) => void (kept = text) }, clock)
   const { applyEdges } = createSwarmEdges(engine, { images: { share: async () => ({ image: 'node' }) } as never, readIdentity })
-  return { clock, services, secrets, applyEdges: (canUpdate = true) => applyEdges(program, () => canUpdate) }
+  return { clock, services, secrets, applyEdges: (claimRestart = true) => applyEdges(program, () => claimRestart) }
 }
 
 test('the certificate of an edge is renewed before it ends, by a restart of one edge after the other', async () => {

@@ -69,6 +69,7 @@ export function createNodeLink(options: {
   const silenceWaiters = new Set<() => void>()
   /** Sites whose files it could not store. */
   const missingSites = new Set<string>()
+  let isRetrying = false
   let callCount = 0
   let socket: Duplex | undefined
   /** Ends the uploads of a connection with it. */
@@ -107,7 +108,8 @@ export function createNodeLink(options: {
     if (route.kind === 'static') await uploadSite(agent, { ...getAddress(), signal: uploading.signal }, nameSite(route), route.directory)
   }
   const retryMissingSites = async (): Promise<void> => {
-    if (missingSites.size === 0 || !isFollowing) return
+    if (missingSites.size === 0 || !isFollowing || isRetrying) return
+    isRetrying = true
     for (const [, route] of options.getState().routes)
       if (route.kind === 'static' && missingSites.has(nameSite(route)))
         await sendSite(route).then(
@@ -119,6 +121,7 @@ export function createNodeLink(options: {
           },
           () => {},
         )
+    isRetrying = false
   }
 
   /** Routes in the order of the calls, files included. Nothing else waits for files. */
