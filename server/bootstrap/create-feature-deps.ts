@@ -135,7 +135,7 @@ export async function createFeatureDeps(
         localHttps: localHttps.runChecks,
         publicNames: edgeParts.publicNames.checks,
         backups: maintenance.backups.checks,
-        nodeEdges: () => [...parts.nodeEdges.listStatuses().values()],
+        nodeEdges: { list: () => [...parts.nodeEdges.listStatuses().values()], findClosedPorts: parts.nodeEdges.findClosedPorts },
         standbys: () => checkStandbys(runtimeParts.lease, maintenance.replication),
         databases: parts.databases.checks,
         domainSales: parts.domainSales.checks,

@@ -1,5 +1,5 @@
 import { sleep } from '../lib/clock.ts'
-import type { NodeEdgeStatus } from '../edge/nodes/node-link.ts'
+import type { ClosedPort, NodeEdgeStatus } from '../edge/nodes/node-link.ts'
 import { isLoopbackHost } from '../options.ts'
 import type { EdgeWorkers } from '../edge/workers/edge-workers.ts'
 import type { Lease } from '../maintenance/standby/lease.ts'
@@ -24,7 +24,7 @@ export function createNodeEdges(
   { nodes, lease }: { nodes: Pick<RuntimeNodes, 'applyEdges'> | undefined; lease: Pick<Lease, 'epoch'> | undefined },
   { plain, secure, workers }: { plain: { port: number }; secure: { port: number }; workers: Pick<EdgeWorkers, 'addNode'> | undefined },
 ) {
-  const led = new Map<string, { endpoint: NodeEdgeEndpoint & { epoch: number }; release(): void; getStatus(): NodeEdgeStatus }>()
+  const led = new Map<string, { endpoint: NodeEdgeEndpoint & { epoch: number } } & ReturnType<EdgeWorkers['addNode']>>()
   const closing = new AbortController()
   let isFailing = false
   /** By the monotonic clock; the start counts as one, because nothing is known of the edges yet. */
@@ -87,6 +87,15 @@ export function createNodeEdges(
         closing.abort()
         await running
       })
+    },
+    /** Tried now, by those of the other nodes whose edges follow. */
+    async findClosedPorts(): Promise<ClosedPort[]> {
+      const all = [...led.values()].map(({ endpoint: { node, host, open_port: port } }) => ({ node, host, port }))
+      const found = [...led.values()].map(async ({ endpoint: { node }, findClosed }) => {
+        const closed = await findClosed(all.filter((other) => other.node !== node).map(({ host, port }) => ({ host, port })))
+        return all.flatMap((to) => (closed?.some(({ host }) => host === to.host) ? [{ from: node, to }] : []))
+      })
+      return (await Promise.all(found)).flat()
     },
     /** The edges of other nodes, by the id of the node. */
     listStatuses: (): ReadonlyMap<string, NodeEdgeStatus> => new Map([...led].map(([id, { getStatus }]) => [id, getStatus()])),

@@ -4,6 +4,7 @@ import type { RuntimeName } from '../contract/runtimes.ts'
 import { isoTime } from '../lib/clock.ts'
 import {
   listStoredVersions,
+  listVersionsOfReadyImages,
   listPreviewDeployments,
   findDeploymentById,
   insertCleanup,
@@ -154,6 +155,15 @@ export async function pruneProject(context: DeploymentContext, projectId: string
 export async function pruneAllProjects(context: DeploymentContext): Promise<void> {
   for (const id of await context.store.db.read(listProjectIds))
     await pruneProject(context, id).catch((error: unknown) => context.log.warn('deployment_prune_failed', { project: id, error }))
+  await pruneImages(context).catch((error: unknown) => context.log.warn('images_not_pruned', { error }))
+}
+
+async function pruneImages(context: DeploymentContext): Promise<void> {
+  const runtime = context.runtime(context.default_runtime)
+  if (!runtime.pruneImages) return
+  const stored = await context.store.db.read(listVersionsOfReadyImages)
+  const artifacts = stored.flatMap(({ artifact }) => (artifact === null ? [] : listArtifacts(parseStoredVersion(artifact))))
+  await runtime.pruneImages(new Set(artifacts.flatMap((one) => (one.kind === 'image' && one.id !== undefined ? [one.id] : []))))
 }
 
 /** Releases a deployment's build. A rollback shares the build of its parent; the last deployment that uses a build removes it. */

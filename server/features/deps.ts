@@ -7,7 +7,7 @@ import type { DatabaseService } from '../database/database-service.ts'
 import type { DumpStore } from '../database/dump-store.ts'
 import type { DeploymentService, SourcePlanner } from '../deployments/service.ts'
 import type { EdgeCache, Route } from '../edge/edge.ts'
-import type { NodeEdgeStatus } from '../edge/nodes/node-link.ts'
+import type { ClosedPort, NodeEdgeStatus } from '../edge/nodes/node-link.ts'
 import type { EdgeRequests } from '../edge/request-log.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -92,7 +92,7 @@ export interface FeatureDeps {
   listDockerLogins(): Promise<string[]>
   runtimes: Record<RuntimeName, Pick<Runtime, 'probe' | 'clearBuildCache' | 'nodes'>>
   /** The edges of other nodes of the cluster, by the id of the node. */
-  nodeEdges: { listStatuses(): ReadonlyMap<string, NodeEdgeStatus> }
+  nodeEdges: { listStatuses(): ReadonlyMap<string, NodeEdgeStatus>; findClosedPorts(): Promise<ClosedPort[]> }
   /** What standbys copy. */
   replication: ReplicationSource
   /** The data folder of the standby that takes over; null for none. */

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { helpTopicForCheck } from '../contract/help.ts'
 import type { DoctorCheck, DoctorCheckWithHelp } from '../contract/instance.ts'
-import type { NodeEdgeStatus } from '../edge/nodes/node-link.ts'
+import type { ClosedPort, NodeEdgeStatus } from '../edge/nodes/node-link.ts'
 import { type RuntimeName, runtimes } from '../contract/runtimes.ts'
 import type { Db } from '../store/store.ts'
 import { checkIntegrity } from '../store/store.ts'
@@ -27,7 +27,7 @@ export interface DoctorOptions {
   /** Replicas that run although the database does not know them. */
   listUnknownApps(): Promise<{ project: string; deployment_id: string }[]>
   /** The edges of other nodes of the cluster. */
-  nodeEdges(): NodeEdgeStatus[]
+  nodeEdges: { list(): NodeEdgeStatus[]; findClosedPorts(): Promise<ClosedPort[]> }
   /** The lease of the cluster and its standbys. */
   standbys(): DoctorCheck[]
   /** The database servers of projects. */
@@ -55,7 +55,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorCheckWith
         ...options.addresses.map(checkPort),
         ...options.publicNames(),
         ...(await checkRuntimeDetails(options)),
-        ...checkNodeEdges(options.nodeEdges()),
+        ...checkNodeEdges(options.nodeEdges.list(), []),
         ...options.standbys(),
         checkAppPorts(await options.listAppPorts()),
         ...checkUnknownApps(await options.listUnknownApps()),
@@ -67,7 +67,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorCheckWith
     : [
         ...(await Promise.all(options.runtimes.map((runtime) => checkRuntime(runtime, options.default_runtime)))).flat(),
         ...(await checkRuntimeDetails(options)),
-        ...checkNodeEdges(options.nodeEdges()),
+        ...checkNodeEdges(options.nodeEdges.list(), await options.nodeEdges.findClosedPorts()),
         ...options.standbys(),
         await checkGit(options),
         ...options.addresses.map(checkPort),
@@ -109,7 +109,7 @@ async function checkRuntimeDetails({ runtimes, default_runtime, is_quick }: Doct
 }
 
 /** None where no other node is to have an edge. */
-function checkNodeEdges(edges: NodeEdgeStatus[]): DoctorCheck[] {
+export function checkNodeEdges(edges: NodeEdgeStatus[], closed: ClosedPort[]): DoctorCheck[] {
   if (edges.length === 0) return []
   const name = 'swarm edges'
   const away = edges.filter(({ is_connected }) => !is_connected).map(({ node }) => node)
@@ -130,6 +130,15 @@ function checkNodeEdges(edges: NodeEdgeStatus[]): DoctorCheck[] {
         status: 'warning',
         message: `Apps cannot be reached at these nodes: ${blocked.map(({ node, problem }) => `${node} (${problem})`).join(', ')}.`,
         hint: 'Stop what uses the port there. The edge tries again every two seconds.',
+      },
+    ]
+  if (closed.length > 0)
+    return [
+      {
+        name,
+        status: 'warning',
+        message: `Some nodes cannot connect to each other: ${closed.map(({ from, to }) => `${from} to port ${to.port} of ${to.node} (${to.host})`).join(', ')}.`,
+        hint: 'Open the ports 2377, 7946 and 20000 to 29999 (TCP), 7946 and 4789 (UDP) between all nodes (homeport help cluster).',
       },
     ]
   return [passed(name, 'The edges of all other nodes serve apps.')]

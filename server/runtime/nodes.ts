@@ -49,6 +49,8 @@ export interface NodeEdgeEndpoint {
   node: string
   host: string
   port: number
+  /** A TCP port that the machine has open to the other nodes. */
+  open_port: number
   /** PEM. `servername` is the name in the certificate of the edge. */
   tls: { ca: string; cert: string; key: string; servername: string }
 }

@@ -111,6 +111,12 @@ export interface Runtime extends RuntimeVolumes {
   /** Removes an artifact (image, bundle) and other resources of the deployment; no error if they no longer exist. */
   discard(deploymentId: string, artifact: Artifact | null): Promise<void>
 
+  /**
+   * Where apps run on several machines: removes the images from their registry and from the other machines that nothing uses. `usedIds`: those of the
+   * prebuilt images of all deployments, which `discard` leaves because other projects may use them.
+   */
+  pruneImages?(usedIds: ReadonlySet<string>): Promise<void>
+
   /** Closes the runtime's own sockets and readers. Running replicas continue. */
   close(): Promise<void>
 }

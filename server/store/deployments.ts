@@ -260,6 +260,9 @@ export const listStoredVersions = all((projectId: string) =>
   tables.selectFrom('deployments').select('artifact').where('project_id', '=', projectId).where('artifact', 'is not', null),
 )
 
+/** The build results of all projects that have a prebuilt image, whose artifact has its id. */
+export const listVersionsOfReadyImages = all(() => tables.selectFrom('deployments').select('artifact').where('artifact', 'like', '%"id":"sha256:%'))
+
 export const listSteps = all((deploymentId: string) =>
   tables.selectFrom('deployment_steps').selectAll().where('deployment_id', '=', deploymentId).orderBy('position'),
 )

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createNodeEdges } from '../../server/bootstrap/create-node-edges.ts'
 import type { NodeEndpoint } from '../../server/edge/nodes/node-link.ts'
+import { checkNodeEdges } from '../../server/features/doctor.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
@@ -11,7 +12,7 @@ function createEdges() {
   const closers: (() => unknown)[] = []
   const added: NodeEndpoint[] = []
   const tls = { ca: '', cert: '', key: '', servername: '' }
-  const state = { applied: 0, epoch: 0, is_connected: true, updated_at: [] as number[] }
+  const state = { applied: 0, epoch: 0, is_connected: true, updated_at: [] as number[], nodes: ['two'], closed: '' }
   const edges = createNodeEdges(
     { clock, log: silentLog, onClose: (close) => void closers.push(close), options: { host: '127.0.0.1', edge_worker_path: '' } },
     {
@@ -19,7 +20,7 @@ function createEdges() {
         async applyEdges(_program, claimRestart) {
           state.applied++
           if (claimRestart()) state.updated_at.push(clock.monotonic())
-          return [{ node_id: 'two', node: 'two', host: '10.0.0.2', port: 7444, tls }]
+          return state.nodes.map((node, index) => ({ node_id: node, node, host: `10.0.0.${index + 2}`, port: 7444, open_port: 7946, tls }))
         },
       },
       lease: { epoch: () => state.epoch },
@@ -30,7 +31,12 @@ function createEdges() {
       workers: {
         addNode(endpoint) {
           added.push(endpoint)
-          return { getStatus: () => ({ node: endpoint.node, is_connected: state.is_connected, problem: null }), release() {} }
+          return {
+            getStatus: () => ({ node: endpoint.node, is_connected: state.is_connected, problem: null }),
+            // The first node is of an earlier version.
+            findClosed: async (addresses) => (endpoint.node === 'two' ? undefined : addresses.filter(({ host }) => host === state.closed)),
+            release() {},
+          }
         },
       },
     },
@@ -81,5 +87,19 @@ test('an edge restarts once the others serve, or after a minute', async () => {
   state.is_connected = false
   await passUntil(120_000)
   expect(state.updated_at).toEqual([15_000, 30_000, 45_000, 105_000])
+  await close()
+})
+
+test('the doctor names nodes that cannot connect to each other', async () => {
+  const { edges, state, added, close } = createEdges()
+  state.nodes = ['two', 'three', 'four']
+  edges.start(Promise.resolve())
+  await until(() => (added.length === 3 ? true : undefined), { what: 'the edges to be led' })
+  const check = async () => checkNodeEdges([...edges.listStatuses().values()], await edges.findClosedPorts())
+  expect(await check()).toMatchObject([{ name: 'swarm edges', status: 'ok' }])
+  state.closed = '10.0.0.4'
+  expect(await check()).toMatchObject([
+    { name: 'swarm edges', status: 'warning', message: 'Some nodes cannot connect to each other: three to port 7946 of four (10.0.0.4).' },
+  ])
   await close()
 })

@@ -69,6 +69,12 @@ describe.skipIf(!requires('swarm').ok)('the edges of other nodes', () => {
     expect(printed.out.split('\n').filter((line) => / Edge /.test(line))).toHaveLength(2)
     const { checks } = (await platform.api<{ checks: DoctorCheck[] }>('GET', '/instance/doctor')).body
     expect(checks).toContainEqual(expect.objectContaining({ name: 'swarm edges', status: 'ok' }))
+    const rule = ['-p', 'tcp', '-d', swarm.address(3), '--dport', '7946', '-j', 'REJECT']
+    await swarm.runOn(2, ['iptables', '-I', 'OUTPUT', ...rule])
+    const blocked = (await platform.api<{ checks: DoctorCheck[] }>('GET', '/instance/doctor')).body.checks
+    await swarm.runOn(2, ['iptables', '-D', 'OUTPUT', ...rule])
+    const message = expect.stringContaining(`to port 7946 of ${(await listNodes())[2]!.name} (${swarm.address(3)}).`) as string
+    expect(blocked).toContainEqual(expect.objectContaining({ name: 'swarm edges', status: 'warning', message }))
     // The port for Homeport is at the private address alone.
     expect(await swarm.runOn(2, ['ss', '-Hltn', 'sport = :7444'])).toContain(`${swarm.address(2)}:7444`)
   })
@@ -83,6 +89,21 @@ describe.skipIf(!requires('swarm').ok)('the edges of other nodes', () => {
           expect(await platform.waitForEnd(slug, (await platform.deploy(slug)).id)).toMatchObject({ status: 'ready' })
     })
     expect(failures).toEqual([])
+  })
+
+  test('an update of an edge refuses no connection', async () => {
+    const [name = ''] = (await swarm.docker(1, ['service', 'ls', '--filter', 'label=homeport.role=edge', '--format', '{{.Name}}'])).split('\n')
+    const [host] = (await swarm.docker(1, ['service', 'ps', '--filter', 'desired-state=running', '--format', '{{.Node}}', name])).split('\n')
+    const node = (await listNodes()).findIndex((one) => one.name === host) + 1
+    const failures = await findFailuresDuring(
+      async () => void (await swarm.docker(1, ['service', 'update', '--force', name])),
+      ['three', 'site'],
+      (slug) => getAt(node, slug),
+    )
+    // A connection that Linux had given to the old program when it stopped listening is reset.
+    expect(failures.filter((one) => !one.includes('ECONNRESET'))).toEqual([])
+    expect(failures.length).toBeLessThanOrEqual(2)
+    await waitForEdges([null, 'serving', 'serving'])
   })
 
   test('go on while Homeport is away, also after a restart, and follow it again', async () => {

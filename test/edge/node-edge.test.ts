@@ -1,155 +1,39 @@
-import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { request, type RequestOptions } from 'node:https'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import { readEdgeProgram } from '../../server/bootstrap/read-edge-program.ts'
 import { buildChanged, root } from '../../server/cli/prepare.mjs'
-import type { NodeEndpoint } from '../../server/edge/nodes/node-link.ts'
-import type { NodeSettings } from '../../server/edge/nodes/protocol.ts'
 import type { RequestRecord } from '../../server/edge/request-log.ts'
-import { createStateFile, type StateFile } from '../../server/edge/nodes/state-file.ts'
-import { createEdgeWorkers, type EdgeWorkers } from '../../server/edge/workers/edge-workers.ts'
 import { findFreePort } from '../../server/lib/free-port.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import { createAuthorityCertificate, createLeafCertificate } from '../../server/tls/certificate.ts'
-import { get, routeOwner, startApp, upstreamRoute } from '../support/edge.ts'
+import { get, routeOwner, upstreamRoute } from '../support/edge.ts'
 import { fullTest } from '../support/full-test.ts'
-import { buildProgram } from '../support/programs.ts'
-import { createTestAuthority, getHttps } from '../support/tls.ts'
+import {
+  authority,
+  authorityOfSites,
+  cleanUpNodes,
+  createFolder,
+  createSite,
+  follow,
+  getAt,
+  host,
+  startCounter,
+  startNode,
+  startPlatformEdge,
+  startTestApp,
+  waitForAnswer,
+} from '../support/node-edge.ts'
+import { getHttps } from '../support/tls.ts'
 import { until } from '../support/until.ts'
 
 /* The edge of another node of a cluster: a process of its own that follows the platform over TLS, and goes on without it. */
 
-type Options = Parameters<typeof createEdgeWorkers>[0]
-
-const cleanups: (() => unknown)[] = []
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
-})
-
-const host = 'app.localhost'
-const authority = createAuthorityCertificate({ machine: 'test', now: Date.now() })
-const sites = createTestAuthority()
-
-const createFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'homeport-node-'))
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
-interface TestNode {
-  endpoint: NodeEndpoint
-  listeners: { address: string; port: number; https_port: number }
-  process(): ChildProcess
-  /** What it keeps on its disk. */
-  state: StateFile
-  /** Ends the program and starts it again on the same folder. */
-  restart(): Promise<void>
-}
-
-/** The program of a node. */
-async function startNode(program?: string): Promise<TestNode> {
-  const folder = createFolder()
-  const now = Date.now()
-  const { certificate, key } = createLeafCertificate(authority, { host: 'homeport-edge', now })
-  const client = createLeafCertificate(authority, { host: 'homeport', now, usage: 'client' })
-  const port = await findFreePort()
-  const settings: NodeSettings = {
-    host: '127.0.0.1',
-    port,
-    directory: join(folder, 'state'),
-    cert: certificate,
-    key,
-    ca: authority.certificate,
-    state_key: Buffer.alloc(32, 7).toString('base64'),
-  }
-  writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings))
-  const script = program ?? (await buildProgram('node-edge'))
-  const spawn = () => fork(script, [join(folder, 'settings.json')], { env: {}, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  let child = spawn()
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    const ended = once(child, 'exit')
-    child.kill('SIGCONT')
-    if (child.exitCode === null && child.kill(signal)) await ended
-  }
-  cleanups.push(() => end('SIGKILL'))
-  return {
-    endpoint: {
-      node: 'two',
-      epoch: 1,
-      host: '127.0.0.1',
-      port,
-      tls: { ca: authority.certificate, cert: client.certificate, key: client.key, servername: 'homeport-edge' },
-    },
-    listeners: { address: '127.0.0.1', port: await findFreePort(), https_port: await findFreePort() },
-    process: () => child,
-    state: createStateFile(join(folder, 'state', 'state'), Buffer.from(settings.state_key, 'base64')),
-    async restart() {
-      await end('SIGKILL')
-      child = spawn()
-    },
-  }
-}
-
-/** The edge of a platform with one worker. */
-async function startPlatformEdge(options: Partial<Options> = {}): Promise<EdgeWorkers> {
-  const program = { node_path: process.execPath, script: await buildProgram('edge-worker'), env: {} }
-  const edge = createEdgeWorkers({
-    log: silentLog,
-    program,
-    workers: 1,
-    cache: { directory: null, memory_bytes: () => 2 ** 24, disk_bytes: () => 0 },
-    getTlsCredentials: (name) => sites.identityFor(name),
-    ...options,
-  })
-  cleanups.push(() => edge.close())
-  await edge.isRunning()
-  return edge
-}
-
-async function follow(edge: EdgeWorkers, node: TestNode) {
-  const led = edge.addNode(node.endpoint, node.listeners)
-  await until(() => (led.getStatus().is_connected ? true : undefined), { what: 'the node to follow' })
-  return led
-}
-
-async function startTestApp(answer: Parameters<typeof startApp>[0]) {
-  const app = await startApp(answer)
-  cleanups.push(() => app.close())
-  return app
-}
-
-/** An app that counts its requests. */
-function startCounter(headers: Record<string, string> = {}) {
-  let count = 0
-  return startTestApp((incoming, response) => {
-    incoming.resume()
-    response.writeHead(200, headers)
-    response.end(`answer ${++count}`)
-  })
-}
-
-const getAt = (node: TestNode, path = '/', name = host) => get(node.listeners.port, path, { host: name })
-/** The answer of a node as soon as it listens. */
-const waitForAnswer = (node: TestNode, name = host) => until(() => getAt(node, '/', name).catch(() => undefined), { what: 'the node to listen' })
-async function authorityOfSites(): Promise<string> {
-  await sites.identityFor(host)
-  return (await sites.current())?.certificate ?? ''
-}
-
-function createSite(files: Record<string, string>): string {
-  const directory = createFolder()
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(join(directory, name, '..'), { recursive: true })
-    writeFileSync(join(directory, name), text)
-  }
-  return directory
-}
+afterEach(cleanUpNodes)
 
 test('a host that a node served was used until the connection to the node ended', async () => {
   const node = await startNode()
@@ -219,6 +103,16 @@ test('shares cached responses, and a purge is complete when it has done it too',
   // An unsafe request invalidates the URL everywhere (RFC 9111 §4.4).
   await get(port, '/', { host, method: 'POST' })
   await until(async () => ((await getAt(node)).text !== after.text ? true : undefined), { what: 'the invalidation' })
+})
+
+test('tries addresses for the platform', async () => {
+  const node = await startNode()
+  const led = await follow(await startPlatformEdge(), node)
+  const [open, closed] = [node.endpoint.port, await findFreePort()].map((port) => ({ host: '127.0.0.1', port }))
+  expect(await led.findClosed([open!, closed!])).toEqual([closed])
+  node.process().kill('SIGKILL')
+  await until(() => (led.getStatus().is_connected ? undefined : true), { what: 'the end of the connection' })
+  expect(await led.findClosed([open!])).toBeUndefined()
 })
 
 test('goes on without the platform, also after a restart, and catches up', async () => {

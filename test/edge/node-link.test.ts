@@ -103,3 +103,13 @@ test('a site whose files a node could not store is sent again', async () => {
   expect(await until(async () => (await pass(), findRoute('set_route')), { what: 'the route' })).toBe('static')
   expect(node.sessions).toHaveLength(1)
 })
+
+test('a node of an earlier version, which does not say what it can connect to, holds up nobody', async () => {
+  const { node, link, clock } = await create()
+  node.file_status = 204
+  await until(() => (link.getStatus().is_connected ? true : undefined), { what: 'the node to follow' })
+  const asking = link.findClosed([{ host: '127.0.0.1', port: 1 }])
+  await until(() => node.commands.find(({ type }) => type === 'try_addresses'), { what: 'the question' })
+  await clock.advance(5_000)
+  expect(await asking).toBeUndefined()
+})

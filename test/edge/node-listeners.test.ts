@@ -39,11 +39,11 @@ const knock = async (port: number) => {
 test('a changed port leaves the listener of the other one as it is', async () => {
   const { listeners, accepted, waitForChange } = start()
   const [port, https_port, next] = [await findFreePort(), await findFreePort(), await findFreePort()]
-  listeners.set({ address, port, https_port })
+  await listeners.set({ address, port, https_port })
   expect(await waitForChange()).toEqual({ problem: null })
   const before = findListener(port)
   expect(before).toBeDefined()
-  listeners.set({ address, port, https_port: next })
+  await listeners.set({ address, port, https_port: next })
   expect(await waitForChange()).toEqual({ problem: null })
   expect(findListener(port)).toBe(before)
   expect(findListener(https_port)).toBeUndefined()
@@ -60,7 +60,7 @@ test('a port in use is named, and tried again while the other one serves', async
   await once(other, 'listening')
   const taken = (other.address() as { port: number }).port
   const port = await findFreePort()
-  listeners.set({ address, port, https_port: taken })
+  await listeners.set({ address, port, https_port: taken })
   expect(await waitForChange()).toEqual({ problem: `Port ${taken} is in use.` })
   const before = findListener(port)
   other.close()

@@ -5,6 +5,7 @@ import { createDockerEngine, type DockerEngine } from '../../server/runtime/dock
 import type { ClusterRegistry } from '../../server/runtime/swarm/cluster-registry.ts'
 import { createSharedImages } from '../../server/runtime/swarm/shared-images.ts'
 import { runtimeOptions } from '../support/runtime.ts'
+import { createTestClock } from '../support/test-clock.ts'
 
 /* With a registry: swarm-registry.full.test.ts. */
 
@@ -14,12 +15,13 @@ const id = `sha256:${'1'.repeat(64)}`
 async function create(inRegistry: (instance: string) => string[]) {
   const options = await runtimeOptions()
   await options.remove()
-  const base = createDockerEngine(options)
+  const clock = createTestClock({ frozen_at: 0 })
+  const base = createDockerEngine({ ...options, clock })
   const own = base.getImageName('prj_1', 'dpl_1')
   const kept = new Set(inRegistry(own))
   const names = new Map<string, { Id: string; RepoDigests: string[] }>()
   const logins: unknown[] = []
-  const state = { isAway: false }
+  const state = { isAway: false, services: [] as string[], discarded: [] as string[] }
   const missing = () => Object.assign(new Error('no such image'), { statusCode: 404 })
   const docker = {
     listNodes: async () => ['one', 'two'].map((ID) => ({ ID, Status: { State: 'ready', Addr: ID } })),
@@ -29,8 +31,15 @@ async function create(inRegistry: (instance: string) => string[]) {
         if (!found) throw missing()
         return found
       },
+      remove: async () => void names.delete(name),
       tag: async ({ repo, tag }: { repo: string; tag: string }) => void names.set(`${repo}:${tag}`, names.get(name)!),
     }),
+    listServices: async () => state.services.map((Image) => ({ Spec: { TaskTemplate: { ContainerSpec: { Image } } } })),
+    listImages: async () =>
+      [...Map.groupBy(names, ([, { Id }]) => Id).values()].map((found) => ({
+        ...found[0]![1],
+        RepoTags: found.map(([name]) => name).filter((name) => !name.startsWith('sha256:')),
+      })),
     async pull(name: string, { authconfig }: { authconfig: unknown }) {
       logins.push(authconfig)
       if (state.isAway) throw Object.assign(new Error('connect ECONNREFUSED'), { statusCode: 500 })
@@ -47,10 +56,13 @@ async function create(inRegistry: (instance: string) => string[]) {
     getPrefix: async () => 'registry:5000/apps',
     getHost: async () => 'registry:5000',
     getLogin: async () => ({ username: 'me' }),
+    discard: async (digests: string[]) => void state.discarded.push(...digests),
   } as unknown as ClusterRegistry
-  const { share } = createSharedImages(engine, registry)
+  const { share, prune } = createSharedImages(engine, registry)
   return {
     own,
+    clock,
+    prune,
     names,
     logins,
     state,
@@ -86,4 +98,28 @@ test('a registry that does not answer is no reason to say that an image is gone'
   await expect(share(own)).rejects.toMatchObject({
     message: expect.stringContaining('could not be pulled from the registry of the swarm, registry:5000.'),
   })
+})
+
+test('the copy of a prebuilt image is removed once no deployment and no service uses it', async () => {
+  const { images, clock, names, state, share, prune } = await create((name) => [`registry:5000/apps/${name.split('/')[0]}-images:${'1'.repeat(64)}`])
+  const { image } = await share('postgres:18', { id })
+  const copy = `registry:5000/apps/${images}:${'1'.repeat(64)}`
+  // Its service may not exist yet.
+  expect(await prune(new Set())).toContain(image)
+  await clock.jump(600_000)
+  expect(await prune(new Set([id]))).toContain(image)
+  state.services = [image]
+  expect(await prune(new Set())).toContain(image)
+  expect([names.has(copy), state.discarded]).toEqual([true, []])
+  state.services = []
+  expect(await prune(new Set())).not.toContain(image)
+  expect([names.has(copy), state.discarded]).toEqual([false, [image]])
+})
+
+test('images of apps are kept as long as this machine has them', async () => {
+  const { own, clock, state, share, prune } = await create((name) => [`registry:5000/apps/${name}`])
+  const { image } = await share(own)
+  await clock.jump(600_000)
+  expect(await prune(new Set())).toContain(image)
+  expect(state.discarded).toEqual([])
 })

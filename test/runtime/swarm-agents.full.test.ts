@@ -23,6 +23,7 @@ describe.skipIf(!requires('swarm').ok)('the agent of another node', () => {
 
   const build = () =>
     buildApp(runtime, options, { files: { 'server.js': 'eval(process.env.SCRIPT)', 'package.json': manifest() }, plan: serverPlan() })
+  const imageOf = ({ artifact }: BuiltApp) => (artifact.kind === 'image' ? artifact.image : '')
   const agentPort = async () => {
     const [, port = ''] =
       /:(\d+)->7443\/tcp/.exec(await swarm.docker(2, ['ps', '--filter', 'label=homeport.role=agent', '--format', '{{.Ports}}'])) ?? []
@@ -123,10 +124,14 @@ describe.skipIf(!requires('swarm').ok)('the agent of another node', () => {
       '/images/json',
     ])
       expect([path, await ask(path, client)]).toEqual([path, 403])
+    expect(await ask('/own-images', client)).toBe(200)
+    expect(await ask('/own-images', client, 'POST')).toBe(403)
     expect(await ask('/containers/create', client, 'POST')).toBe(403)
     expect(await ask('/images/node:24-bookworm-slim', client, 'DELETE')).toBe(403)
     const own = `/images/${swarm.registry}/homeport-${options.instance_id.toLowerCase()}/`
     expect(await ask(`${own}none@sha256:${'0'.repeat(64)}`, client, 'DELETE')).toBe(404)
+    expect(await ask(`${own.replace(/\/$/, '-images')}@sha256:${'0'.repeat(64)}`, client, 'DELETE')).toBe(404)
+    expect(await ask(`${own.replace(/\/$/, '-other')}/one:1`, client, 'DELETE')).toBe(403)
     expect(await ask(`${own}../../node:24-bookworm-slim`, client, 'DELETE')).toBe(403)
     // On a connection to the engine as a plain stream, requests could follow unchecked.
     const upgrade = { connection: 'Upgrade', upgrade: 'tcp' }
@@ -135,7 +140,7 @@ describe.skipIf(!requires('swarm').ok)('the agent of another node', () => {
     expect((await swarm.docker(2, ['ps', '--filter', `id=${agent}`, '--format', '{{.Ports}}'])).trim()).toBe(`${swarm.address(2)}:${port}->7443/tcp`)
   }, 60_000)
 
-  test('the image of a removed deployment is removed there too', async () => {
+  test('the image of a removed deployment is removed there too, also if the node was down then', async () => {
     const other = await build()
     const both = await Promise.all([1, 2].map(() => startApp(runtime, other, { variables: { SCRIPT: hello } })))
     const list = async () =>
@@ -143,8 +148,17 @@ describe.skipIf(!requires('swarm').ok)('the agent of another node', () => {
         .split('\n')
         .filter((name) => name.includes(other.project_id.toLowerCase()))
     expect(await list()).toHaveLength(1)
+    const digests = JSON.parse(await swarm.docker(1, ['image', 'inspect', '-f', '{{json .RepoDigests}}', imageOf(other)])) as string[]
     for (const one of both) await one.stop(0)
     await runtime.discard(other.deployment_id, other.artifact)
     await eventually(async () => expect(await list()).toEqual([]))
+
+    await swarm.docker(2, ['pull', digests[0] ?? ''])
+    expect(await list()).toHaveLength(1)
+    await runtime.pruneImages?.(new Set())
+    expect(await list()).toEqual([])
+    const kept = await swarm.docker(2, ['images', '--format', '{{.Repository}}'])
+    expect(kept).toContain(app.project_id.toLowerCase())
+    expect(await runtime.check?.(false)).toContainEqual(expect.objectContaining({ name: 'swarm agents', status: 'ok' }))
   }, 120_000)
 })

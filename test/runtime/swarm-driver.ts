@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Clock } from '../../server/lib/clock.ts'
 import { createRuntimes } from '../../server/runtime/index.ts'
 import { createDockerView } from '../support/docker.ts'
 import type { RuntimeOptions, SecretText } from '../../server/runtime/runtime-options.ts'
@@ -64,12 +65,12 @@ export function createSecretText(): SecretText & { text: string | undefined } {
 export async function startSwarmRuntime(
   nodes: number,
   managers = nodes,
-  { images, has_registry = true }: { images?: string[]; has_registry?: boolean } = {},
+  { images, has_registry = true, clock }: { images?: string[]; has_registry?: boolean; clock?: Clock } = {},
 ) {
   const swarm = await startSwarm(nodes, managers, images)
   const base = await runtimeOptions()
   const secrets = createSecretText()
-  const options: RuntimeOptions = withSwarm(base, swarm, secrets)
+  const options: RuntimeOptions = withSwarm({ ...base, ...(clock && { clock }) }, swarm, secrets)
   if (!has_registry) delete options.docker?.registry
   const runtime = createRuntimes(options).swarm
   return {

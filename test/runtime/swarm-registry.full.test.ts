@@ -7,6 +7,7 @@ import type { Runtime, RuntimeOptions } from '../../server/runtime/runtime.ts'
 import { trustRegistry } from '../../server/runtime/swarm/registry-trust.ts'
 import { runCommand } from '../support/command.ts'
 import { requires } from '../support/requirements.ts'
+import { createTestClock } from '../support/test-clock.ts'
 import { buildApp, eventually, serverPlan, startApp, waitForResponse, type BuiltApp } from '../support/runtime.ts'
 import type { TestSwarm } from '../support/swarm.ts'
 import { hello, manifest } from './suite-context.ts'
@@ -20,11 +21,12 @@ describe.skipIf(!requires('swarm').ok || !requires('service-images').ok)('the re
   let runtime: Runtime
   let close: () => Promise<void>
   let host: string
+  const clock = createTestClock()
   const trusted = () => join('/etc/docker/certs.d', host)
 
   beforeAll(async () => {
     const images = ['node:24-bookworm-slim', 'registry:2']
-    ;({ swarm, options, runtime, close } = await startSwarmRuntime(2, 1, { images, has_registry: false }))
+    ;({ swarm, options, runtime, close } = await startSwarmRuntime(2, 1, { images, has_registry: false, clock }))
     host = `${swarm.address(1)}:5000`
   }, 240_000)
   afterAll(async () => {
@@ -161,6 +163,20 @@ describe.skipIf(!requires('swarm').ok || !requires('service-images').ok)('the re
     await runtime.discard(removed.deployment_id, removed.artifact)
     expect(await size()).toBeLessThan(before)
     expect((await startBoth(kept)).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
+
+    const artifact = await runtime.useImage(
+      { image: 'registry:2', registries: { logins: [], uses_docker_login: true }, refreshes: 'none', signal: new AbortController().signal },
+      { line() {}, note() {} },
+    )
+    if (artifact.kind !== 'image') throw new Error('A prebuilt image is no image.')
+    const id = artifact.id ?? ''
+    const withPrebuilt = await size()
+    await clock.advance(600_000)
+    await runtime.pruneImages?.(new Set([id]))
+    expect(await size()).toBe(withPrebuilt)
+    await runtime.pruneImages?.(new Set())
+    expect(await size()).toBeLessThan(withPrebuilt)
+    expect((await swarm.docker(1, ['images', '-q', '--no-trunc', 'registry:2'])).trim()).toBe(id)
 
     await swarm.docker(1, ['rm', '--force', registry])
     expect((await startBoth(await build('again'))).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])

@@ -3,23 +3,26 @@ import { createServer } from 'node:https'
 import { type AddressInfo, isIP } from 'node:net'
 import { basename, join } from 'node:path'
 import type { Duplex } from 'node:stream'
+import { tryPort } from '../../lib/try-port.ts'
 import type { Route, StatusPage } from '../edge.ts'
 import type { WorkerEvent, WorkerState } from '../workers/protocol.ts'
 import { createWorkerEdge } from '../workers/worker-edge.ts'
+import { createCacheLease } from './cache-lease.ts'
 import { readMessages, writeMessage } from './messages.ts'
-import { createNodeListeners } from './node-listeners.ts'
+import { createNodeListeners, sharesPorts } from './node-listeners.ts'
 import {
   epochHeader,
-  lease_ms,
   renewalInterval_ms,
   upgradeProtocol,
   type NodeCommand,
   type NodeEvent,
   type NodeListeners,
   type NodeSettings,
+  type TcpAddress,
 } from './protocol.ts'
 import { createReceivedSites } from './received-sites.ts'
 import { createStateFile } from './state-file.ts'
+import { createSuccession } from './succession.ts'
 
 interface KeptState {
   /** Of the latest platform. */
@@ -34,6 +37,7 @@ const cleanUpInterval_ms = 300_000
 const grace_ms = 5_000
 /** Invalidations that are remembered for the platform while it is away. */
 const maxMissed = 10_000
+const connectTimeout_ms = 2_000
 const maxKeptCredentials = 10_000
 
 /** The page of a name that only the platform could wake or knows. */
@@ -46,6 +50,7 @@ const awayPage: StatusPage = { kind: 'page', page: 'control_plane_away', project
 export async function startNodeEdge({ host: ownHost, port: ownPort, directory, cert, key, ca, state_key }: NodeSettings, onOutdated: () => void) {
   await mkdir(join(directory, 'sites'), { recursive: true })
   const sites = createReceivedSites(join(directory, 'sites'))
+  const succession = createSuccession(join(directory, 'current'))
   const file = createStateFile(join(directory, 'state'), Buffer.from(state_key, 'base64'))
   const credentials = new Map<string, { certificate: string; key: string }>()
   /** Questions to the platform that it has not answered. */
@@ -56,9 +61,7 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
   let missed: WorkerEvent[] = []
   let channel: Duplex | undefined
   let epoch = 0
-  let leaseUntil = -Infinity
-  const renewals = new Map<number, number>()
-  let renewalCount = 0
+  const lease = createCacheLease()
   let problem: string | null = null
   let isUnsaved = false
   let saving: Promise<void> | undefined
@@ -68,10 +71,7 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
     if (channel) writeMessage(channel, event)
   }
   const renew = (): void => {
-    if (!channel) return
-    const id = ++renewalCount
-    renewals.set(id, performance.now())
-    send({ type: 'renew_lease', id })
+    if (channel) send({ type: 'renew_lease', id: lease.ask() })
   }
   const worker = createWorkerEdge({
     send(event) {
@@ -84,7 +84,7 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
       else send(event.type === 'get_credentials' ? { ...event, host: nameOf(event.host) } : event)
     },
     canReport: () => channel !== undefined,
-    isCacheCurrent: () => performance.now() < leaseUntil,
+    isCacheCurrent: lease.isHeld,
     onClosed: closed.resolve,
   })
 
@@ -142,14 +142,12 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
   function handle(command: NodeCommand): void {
     switch (command.type) {
       case 'listen':
-        listeners.set(command.listeners)
+        void listeners.set(command.listeners)
         return scheduleSave()
-      case 'lease_renewed': {
-        const sent_at = renewals.get(command.id)
-        if (sent_at !== undefined) leaseUntil = Math.max(leaseUntil, sent_at + lease_ms)
-        for (const id of renewals.keys()) if (id <= command.id) renewals.delete(id)
-        return
-      }
+      case 'lease_renewed':
+        return lease.renew(command.id)
+      case 'try_addresses':
+        return void findClosed(command.addresses).then((result) => send({ type: 'result', id: command.id, result }))
       case 'start':
         if (isOutdated(worker.getState(), command.state)) return void restartWith(command.state)
         worker.handle({ ...command, state: localizeState(command.state) })
@@ -194,8 +192,9 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
   function disconnect(socket: Duplex): void {
     if (channel !== socket) return
     channel = undefined
+    // The platform may lead the program that replaces this one by now.
+    lease.end()
     socket.destroy()
-    renewals.clear()
     for (const [id, host] of askedCredentials) answerCredentials(id, host)
     for (const host of askedHosts) answerHost(host)
     for (const wake of askedWakes.values()) answerAlone(wake)
@@ -215,16 +214,16 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
     send({ type: 'listening', problem })
   }
 
-  const resume = (text: string): void => {
+  const resume = async (text: string): Promise<void> => {
     const { epoch: keptEpoch = 0, listeners: wanted, state, credentials: known } = JSON.parse(text) as KeptState
     epoch = keptEpoch
     for (const [host, one] of known) credentials.set(host, one)
     if (state) worker.handle({ type: 'start', state: localizeState(state) })
-    if (wanted && state) listeners.set(wanted)
+    if (wanted && state) await listeners.set(wanted)
   }
   const kept = await file.read()
   try {
-    if (kept !== undefined) resume(kept)
+    if (kept !== undefined) await resume(kept)
   } catch (error) {
     // Another version of this program has kept it. The platform sends everything again.
     log('edge.state_not_read', error)
@@ -239,8 +238,9 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(ownPort, ownHost, resolve)
+    server.listen({ port: ownPort, host: ownHost, reusePort: sharesPorts }, resolve)
   })
+  await succession.announce()
   const renewing = setInterval(renew, renewalInterval_ms)
   const cleaning = setInterval(() => {
     const used = worker.getState()?.routes.flatMap(([, route]) => (route.kind === 'static' ? [basename(route.directory)] : []))
@@ -249,19 +249,24 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
 
   return {
     port: (server.address() as AddressInfo).port,
+    waitForNext: succession.waitForNext,
     async close() {
       clearInterval(renewing)
       clearInterval(cleaning)
       await saving
       channel?.destroy()
       server.close()
-      const stopped = listeners.close()
+      await listeners.close()
       if (worker.getState()) worker.handle({ type: 'close', grace_ms })
       else closed.resolve()
       await closed.promise
-      await stopped
     },
   }
+}
+
+async function findClosed(addresses: TcpAddress[]): Promise<TcpAddress[]> {
+  const found = await Promise.all(addresses.map(async (one) => ({ one, state: await tryPort(one.host, one.port, connectTimeout_ms) })))
+  return found.flatMap(({ one, state }) => (state === 'open' ? [] : [one]))
 }
 
 const savedCommands: ReadonlySet<NodeCommand['type']> = new Set([

@@ -8,7 +8,7 @@ import { isLoopback } from '../upstream/request-headers.ts'
 import type { WorkerCall, WorkerCommand, WorkerEvent, WorkerState } from '../workers/protocol.ts'
 import type { WorkerProcess } from '../workers/worker-process.ts'
 import { readMessages, writeMessage } from './messages.ts'
-import { epochHeader, lease_ms, upgradeProtocol, type NodeCommand, type NodeEvent, type NodeListeners } from './protocol.ts'
+import { epochHeader, lease_ms, upgradeProtocol, type NodeCommand, type NodeEvent, type NodeListeners, type TcpAddress } from './protocol.ts'
 import { nameSite, uploadSite } from './site-upload.ts'
 
 /** Where the edge of a node waits for the platform, and the certificates for it. */
@@ -31,9 +31,17 @@ export interface NodeEdgeStatus {
   problem: string | null
 }
 
+/** A node that cannot connect to another one. */
+export interface ClosedPort {
+  from: string
+  to: { node: string; host: string; port: number }
+}
+
 /** The edge of another node, connected or not. */
 export interface NodeLink extends Pick<WorkerProcess, 'send' | 'call'> {
   getStatus(): NodeEdgeStatus
+  /** Those of the addresses that its machine cannot connect to; undefined if it does not say. */
+  findClosed(addresses: TcpAddress[]): Promise<TcpAddress[] | undefined>
   /** The edge goes on alone. */
   close(): void
 }
@@ -41,7 +49,10 @@ export interface NodeLink extends Pick<WorkerProcess, 'send' | 'call'> {
 const firstPause_ms = 100
 const maxPause_ms = 2_000
 const connectTimeout_ms = 3_000
+const answerTimeout_ms = 5_000
 const siteRetry_ms = 30_000
+type NodeCall = WorkerCall | { type: 'try_addresses'; addresses: TcpAddress[] }
+
 /** What concerns this machine alone. */
 const ownCommands: ReadonlySet<WorkerCommand['type']> = new Set(['close', 'connection', 'cut_connections', 'set_development_route'])
 const purges: ReadonlySet<WorkerCall['type']> = new Set(['purge', 'purge_host', 'remove_cache'])
@@ -278,23 +289,36 @@ export function createNodeLink(options: {
     silenceWaiters.delete(heard.resolve)
   }
 
+  /** Resolves with undefined if the connection ends first. */
+  const ask = async (command: NodeCall): Promise<{ result: unknown } | undefined> => {
+    const id = ++callCount
+    const pending = Promise.withResolvers<unknown>()
+    calls.set(id, pending)
+    const own = socket
+    if (command.type === 'try_addresses') write({ ...command, id })
+    else enqueue({ ...command, id })
+    const result = await pending.promise
+    return socket === own ? { result } : undefined
+  }
+
   return {
     send(command) {
       if (isFollowing && !ownCommands.has(command.type)) enqueue(command)
     },
     async call(command) {
-      if (isFollowing) {
-        const id = ++callCount
-        const pending = Promise.withResolvers<unknown>()
-        calls.set(id, pending)
-        enqueue({ ...command, id })
-        const own = socket
-        const result = await pending.promise
-        // Otherwise it was not answered.
-        if (socket === own) return result
-      }
+      const answer = isFollowing ? await ask(command) : undefined
+      if (answer) return answer.result
       if (purges.has(command.type)) await waitForSilence()
       return undefined
+    },
+    async findClosed(addresses) {
+      // One of an earlier version does not answer.
+      const silence = sleep(clock, answerTimeout_ms, closing.signal).then(
+        () => undefined,
+        () => undefined,
+      )
+      const answer = isFollowing ? await Promise.race([ask({ type: 'try_addresses', addresses }), silence]) : undefined
+      return answer?.result as TcpAddress[] | undefined
     },
     getStatus: () => ({ node, is_connected: isFollowing, problem }),
     close: () => closing.abort(),

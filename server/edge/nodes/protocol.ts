@@ -11,6 +11,8 @@ export type NodeCommand =
   | { type: 'listen'; listeners: NodeListeners }
   /** The answer to `renew_lease`. */
   | { type: 'lease_renewed'; id: number }
+  /** Answered with a `result`: those of the addresses that this node cannot connect to. */
+  | { type: 'try_addresses'; id: number; addresses: TcpAddress[] }
 
 export type NodeEvent =
   | WorkerEvent
@@ -18,6 +20,11 @@ export type NodeEvent =
   | { type: 'renew_lease'; id: number }
   /** `problem`: why an address or port cannot be used; null once all are. */
   | { type: 'listening'; problem: string | null }
+
+export interface TcpAddress {
+  host: string
+  port: number
+}
 
 export interface NodeListeners {
   /** `0.0.0.0` and `::` are all of them. */

@@ -12,7 +12,7 @@ import type { RequestRecord } from '../request-log.ts'
 import type { EdgeOptions } from '../server.ts'
 import { UnknownHostError } from '../tls.ts'
 import { decodeBucket, decodeRecord } from './encoding.ts'
-import { createNodeLink, type NodeEdgeStatus, type NodeEndpoint, type NodeLink } from '../nodes/node-link.ts'
+import { createNodeLink, type NodeEndpoint, type NodeLink } from '../nodes/node-link.ts'
 import type { NodeListeners } from '../nodes/protocol.ts'
 import { type WorkerCall, type WorkerEvent, type WorkerReport, type WorkerSettings, type WorkerState } from './protocol.ts'
 import { createSharedListeners } from './shared-listeners.ts'
@@ -55,7 +55,7 @@ export interface EdgeWorkers extends Edge {
   /** Tells the workers the settings, which have changed. */
   applySettings(): void
   /** Begins to lead the edge of another node. `release` lets it go on alone. */
-  addNode(endpoint: NodeEndpoint, listeners: NodeListeners): { getStatus(): NodeEdgeStatus; release(): void }
+  addNode(endpoint: NodeEndpoint, listeners: NodeListeners): Pick<NodeLink, 'getStatus' | 'findClosed'> & { release(): void }
 }
 
 /** A worker that lived shorter than this is replaced after a pause. */
@@ -294,6 +294,7 @@ export function createEdgeWorkers(options: EdgeWorkersOptions): EdgeWorkers {
       nodes.set(node, link)
       return {
         getStatus: link.getStatus,
+        findClosed: link.findClosed,
         release() {
           link.close()
           nodes.delete(node)

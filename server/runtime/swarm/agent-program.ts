@@ -1,7 +1,7 @@
 /**
  * The program of a node agent: it lets Homeport reach the containers of its own apps at the Docker engine of the node, over TLS with certificates on both
  * sides, and nothing else of that engine. It runs in an image of Node on each node, so it is a text without imports of ours. In its environment are
- * HOMEPORT_INSTANCE and HOMEPORT_IMAGES, the beginning of the names of the instance's images.
+ * HOMEPORT_INSTANCE and HOMEPORT_IMAGES, the beginning of the names of its images.
  */
 export const agentProgram = `'use strict'
 const { once } = require('node:events')
@@ -32,6 +32,7 @@ const isOwnContainer = async (id) => {
 }
 
 const startExec = /^POST \\/exec\\/([0-9a-f]{64})\\/start$/
+const isOwnImage = (name) => name.startsWith(images + '/') || name.startsWith(images + '-images@')
 const isOwnExec = (id) => ownExecs.has(id)
 const routes = [
   [/^GET \\/_ping$/, () => true],
@@ -40,8 +41,13 @@ const routes = [
   [/^POST \\/containers\\/([0-9a-f]{64})\\/(?:pause|unpause|stop|exec)$/, isOwnContainer],
   [startExec, isOwnExec],
   [/^GET \\/exec\\/([0-9a-f]{64})\\/json$/, isOwnExec],
-  [/^DELETE \\/images\\/([\\w.:@\\/[\\]-]+)$/, (name) => name.startsWith(images) && !name.includes('..')],
+  [/^DELETE \\/images\\/([\\w.:@\\/[\\]-]+)$/, (name) => isOwnImage(name) && !name.includes('..')],
 ]
+// What Homeport asks the agent itself.
+const answers = {
+  '/clock': () => ({ now: Date.now() }),
+  '/own-images': async () => ((await readJson('/images/json')) ?? []).flatMap(({ RepoDigests }) => (RepoDigests ?? []).filter(isOwnImage)),
+}
 
 const routeOf = ({ method, url }) => method + ' ' + url.replace(/\\?.*$/, '').replace(/^\\/v1\\.\\d+(?=\\/)/, '')
 const isAllowed = async (incoming) => {
@@ -56,9 +62,10 @@ const { cert, key, ca } = JSON.parse(readFileSync('/run/secrets/agent', 'utf8'))
 // Half-open, because the input of an exec ends before its output.
 const options = { cert, key, ca, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3', allowHalfOpen: true }
 const server = createServer(options, async (incoming, outgoing) => {
-  if (incoming.url === '/clock') return outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ now: Date.now() }))
   const refuse = (status, message) => outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ message }))
   try {
+    const answer = incoming.method === 'GET' && Object.hasOwn(answers, incoming.url) ? await answers[incoming.url]() : undefined
+    if (answer) return outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
     if (!(await isAllowed(incoming))) return refuse(403, 'The agent of Homeport does not allow ' + incoming.method + ' ' + incoming.url + '.')
     const isExec = /\\/exec$/.test(routeOf(incoming))
     const forwarded = request({ socketPath, method: incoming.method, path: incoming.url, headers: incoming.headers }, (response) => {

@@ -1,9 +1,11 @@
-import { connect } from 'node:net'
 import type Docker from 'dockerode'
 import { getRegistryHost } from '../../lib/image-name.ts'
+import { tryPort } from '../../lib/try-port.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { createPullOptions } from '../docker/registry-access.ts'
 import { BuildFailure } from '../runtime.ts'
+
+const connectTimeout_ms = 3_000
 
 /** The registry from which all nodes pull. */
 export interface ClusterRegistry {
@@ -47,21 +49,6 @@ export function createExternalRegistry(engine: DockerEngine, prefix: string): Cl
 
 export async function checkAnswers(host: string, hint: string): Promise<void> {
   const [name = '', port = '443'] = host.split(/:(?=\d+$)/)
-  if (await canConnect(name.replace(/^\[|\]$/g, ''), Number(port))) return
+  if ((await tryPort(name.replace(/^\[|\]$/g, ''), Number(port), connectTimeout_ms)) === 'open') return
   throw new BuildFailure('start_failed', `The registry of the swarm, ${host}, does not answer, so the nodes cannot get the image.`, hint)
 }
-
-const connectTimeout_ms = 3_000
-
-export const canConnect = (host: string, port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: connectTimeout_ms })
-    const settle = (isOpen: boolean) => {
-      socket.destroy()
-      resolve(isOpen)
-    }
-    socket
-      .once('connect', () => settle(true))
-      .once('timeout', () => settle(false))
-      .once('error', () => settle(false))
-  })

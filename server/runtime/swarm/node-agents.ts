@@ -33,6 +33,8 @@ export interface NodeAgents {
   ensure(): void
   /** Removes an image of an app from all other nodes, by a name with its digest. */
   removeImages(names: string[]): Promise<void>
+  /** Removes all images of apps from other nodes but these, such as what was removed while a node was down. */
+  pruneImages(kept: ReadonlySet<string>): Promise<void>
 }
 
 export function createNodeAgents(
@@ -61,7 +63,7 @@ export function createNodeAgents(
         createSpec: async () => ({
           container: {
             Command: ['node', '--max-old-space-size=32', '-e', agentProgram],
-            Env: [`HOMEPORT_INSTANCE=${instance_id}`, `HOMEPORT_IMAGES=${await registry.getPrefix()}/${engine.createName()}/`],
+            Env: [`HOMEPORT_INSTANCE=${instance_id}`, `HOMEPORT_IMAGES=${await registry.getPrefix()}/${engine.createName()}`],
             Mounts: [{ Type: 'bind', Source: engine.options.docker?.node_socket ?? '/var/run/docker.sock', Target: '/var/run/docker.sock' }],
           },
           resources: { Limits: { MemoryBytes: 128 * 1024 * 1024, NanoCPUs: 5e8, Pids: 64 }, Reservations: { MemoryBytes: 32 * 1024 * 1024 } },
@@ -137,31 +139,48 @@ export function createNodeAgents(
     return docker
   }
 
+  /** Where an agent answers. */
+  const onOtherNodes = async (work: (remote: Docker) => Promise<void>): Promise<void> => {
+    const { docker, swarm } = await requireManager(engine)
+    for (const { id } of await listNodes(docker, swarm)) {
+      const remote = id === swarm.node_id ? undefined : await connect(id)
+      if (remote) await work(remote)
+    }
+  }
+
   return {
     connect,
     async measureClock(nodeId) {
       const docker = await connect(nodeId)
       if (!docker) return undefined
       const before = systemClock.now()
-      const answer = await new Promise<{ now: number } | undefined>((resolve) =>
-        docker.modem.dial({ path: '/clock', method: 'GET', statusCodes: { 200: true } }, (error, data) =>
-          resolve(error ? undefined : (data as { now: number })),
-        ),
-      )
+      const answer = await ask<{ now: number }>(docker, '/clock')
       return answer && answer.now - (before + systemClock.now()) / 2
     },
     ensure,
     async removeImages(names) {
-      const { docker, swarm } = await requireManager(engine)
-      for (const { id } of await listNodes(docker, swarm)) {
-        const remote = id === swarm.node_id ? undefined : await connect(id)
-        for (const name of remote ? names : [])
-          await remote
-            ?.getImage(name)
-            // Also with a container that has ended.
-            .remove({ force: true })
-            .catch(() => {})
-      }
+      if (names.length > 0) await onOtherNodes((remote) => removeFrom(remote, names))
+    },
+    async pruneImages(kept) {
+      await onOtherNodes(async (remote) => {
+        const found = await ask<string[]>(remote, '/own-images')
+        await removeFrom(remote, found?.filter((name) => !kept.has(name)) ?? [])
+      })
     },
   }
+}
+
+/** A question that the agent itself answers. Undefined where it does not, such as one of an earlier version. */
+const ask = <T>(docker: Docker, path: string): Promise<T | undefined> =>
+  new Promise((resolve) =>
+    docker.modem.dial({ path, method: 'GET', statusCodes: { 200: true } }, (error, data) => resolve(error ? undefined : (data as T))),
+  )
+
+async function removeFrom(docker: Docker, names: string[]): Promise<void> {
+  for (const name of names)
+    await docker
+      .getImage(name)
+      // Also with a container that has ended.
+      .remove({ force: true })
+      .catch(() => {})
 }

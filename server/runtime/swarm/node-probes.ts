@@ -1,5 +1,5 @@
-import { connect } from 'node:net'
 import { systemClock } from '../../lib/clock.ts'
+import { tryPort } from '../../lib/try-port.ts'
 import { rejectAfter } from '../docker/connection.ts'
 import type { DockerEngine } from '../docker/engine.ts'
 import { listNodes, requireManager } from './cluster.ts'
@@ -75,19 +75,4 @@ export function createNodeProbes(
     },
     isSilent: (nodeId) => isMissing(missed.get(nodeId)) && !areAllMissing(),
   }
-}
-
-/** `refused`: the machine answers, and nothing listens at the port. */
-export function tryPort(host: string, port: number, timeout_ms: number): Promise<'open' | 'refused' | 'silent'> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: timeout_ms })
-    const end = (found: 'open' | 'refused' | 'silent') => {
-      socket.destroy()
-      resolve(found)
-    }
-    socket.on('connect', () => end('open'))
-    // After a pause of this process, the answer is there and not read yet.
-    socket.on('timeout', () => setImmediate(() => setImmediate(() => end('silent'))))
-    socket.on('error', ({ code }: NodeJS.ErrnoException) => end(code === 'ECONNREFUSED' ? 'refused' : 'silent'))
-  })
 }

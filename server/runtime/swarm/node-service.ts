@@ -35,6 +35,8 @@ interface NodeProgramSpec {
   /** On all nodes that the constraint allows; otherwise on one. */
   is_global: boolean
   ports: number[]
+  /** An update starts the new task before it ends the old one. */
+  is_started_first?: boolean
 }
 
 interface NodeProgramDeps {
@@ -77,7 +79,7 @@ export async function applyNodeService(
     Labels: engine.createLabels(role),
     Data: Buffer.from(data).toString('base64'),
   })) as { id: string }
-  const { container, resources, networks, constraint, is_global, ports } = await program.createSpec()
+  const { container, resources, networks, constraint, is_global, ports, is_started_first = false } = await program.createSpec()
   const spec: Docker.ServiceSpec = {
     Name: name,
     Labels: { ...engine.createLabels(role), 'homeport.config': config, 'homeport.renewal': String(now + renewal_ms) },
@@ -99,6 +101,7 @@ export async function applyNodeService(
       Networks: networks.map((Target) => ({ Target })),
       LogDriver: { Name: 'json-file', Options: { 'max-size': '1m', 'max-file': '1' } },
     },
+    UpdateConfig: { Parallelism: 1, Order: is_started_first ? 'start-first' : 'stop-first' },
     Mode: is_global ? { Global: {} } : { Replicated: { Replicas: 1 } },
     EndpointSpec: { Mode: 'dnsrr', Ports: ports.map((TargetPort) => ({ Protocol: 'tcp', TargetPort, PublishMode: 'host' })) },
   }

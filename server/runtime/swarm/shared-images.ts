@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type Docker from 'dockerode'
+import { systemClock } from '../../lib/clock.ts'
 import { type DockerEngine, toReadable } from '../docker/engine.ts'
 import { getStatusCode } from '../docker/errors.ts'
 import { raceAbort } from '../race-abort.ts'
@@ -22,10 +23,23 @@ export interface SharedImages {
   publish(artifact: ImageArtifact, signal: AbortSignal, note: (line: string) => void): Promise<void>
   /** Removes the names that `publish` gave to an image. Returns those with a digest that no other deployment uses. */
   discard(artifact: Artifact | null): Promise<string[]>
+  /**
+   * Removes from the registry what it has of prebuilt images that neither a deployment, by their ids, nor a service uses. Returns the images that nodes
+   * should keep, as `repository@digest`.
+   */
+  prune(usedIds: ReadonlySet<string>): Promise<Set<string>>
 }
+
+/** An image is shared just before its service is created. */
+const sharing_ms = 10 * 60_000
 
 /** The images of apps in the registry from which the nodes pull them. A swarm of one node needs none. */
 export function createSharedImages(engine: DockerEngine, registry: ClusterRegistry): SharedImages {
+  const { clock = systemClock } = engine.options
+  /** When images were shared, by id. */
+  const sharedAt = new Map<string, number>()
+  const isBeingShared = (id: string): boolean => clock.monotonic() - (sharedAt.get(id) ?? -Infinity) < sharing_ms
+
   const hasOtherNodes = async (): Promise<boolean> => {
     const { docker, swarm } = await requireManager(engine)
     return (await listNodes(docker, swarm)).length > 1
@@ -109,6 +123,7 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
     const { docker } = await engine.connection()
     if (!(await findImage(docker, artifact))) await pullShared(docker, artifact, signal)
     const found = await inspectImage(docker, artifact)
+    sharedAt.set(found.Id, clock.monotonic())
     const name = await getSharedName(found.Id, artifact.image)
     const known = findDigest(found, name.repository)
     if (known !== undefined) return known
@@ -154,8 +169,34 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
       }
       return removed
     },
+    async prune(usedIds) {
+      for (const id of sharedAt.keys()) if (!isBeingShared(id)) sharedAt.delete(id)
+      const { docker } = await engine.connection()
+      const prefix = await registry.getPrefix()
+      const repository = `${prefix}/${engine.createName('images')}`
+      const services = await docker.listServices({ filters: JSON.stringify(engine.createOwnFilters()) })
+      const kept = new Set(services.map(({ Spec }) => getServiceImage(Spec)))
+      for (const { Id, RepoTags, RepoDigests } of await docker.listImages()) {
+        const digests = (RepoDigests ?? []).filter((one) => one.startsWith(`${prefix}/${engine.createName()}`))
+        const tags = (RepoTags ?? []).filter((one) => one.startsWith(`${repository}:`))
+        if (tags.length === 0 || usedIds.has(Id) || isBeingShared(Id) || digests.some((one) => kept.has(one))) {
+          for (const one of digests) kept.add(one)
+          continue
+        }
+        await registry.discard(digests.filter((one) => one.startsWith(`${repository}@`)))
+        for (const one of tags)
+          await docker
+            .getImage(one)
+            .remove()
+            .catch(() => {})
+      }
+      return kept
+    },
   }
 }
+
+const getServiceImage = (spec: Docker.ServiceSpec | undefined): string =>
+  spec?.TaskTemplate && 'ContainerSpec' in spec.TaskTemplate ? (spec.TaskTemplate.ContainerSpec?.Image ?? '') : ''
 
 /** Resolves at the end of a push or pull. */
 function finish(docker: Docker, stream: Readable, signal: AbortSignal): Promise<void> {

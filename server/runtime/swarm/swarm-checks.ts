@@ -1,11 +1,12 @@
 import type Docker from 'dockerode'
 import type { DoctorCheck } from '../../contract/instance.ts'
 import type { DockerEngine } from '../docker/engine.ts'
+import { tryPort } from '../../lib/try-port.ts'
 import { BuildFailure } from '../runtime.ts'
 import { canTakeTasks, listNodes, requireManager, type SwarmConnection, type SwarmNode } from './cluster.ts'
 import type { ClusterRegistry } from './cluster-registry.ts'
 import type { NodeAgents } from './node-agents.ts'
-import { gossipPort, tryPort } from './node-probes.ts'
+import { gossipPort } from './node-probes.ts'
 
 /** Certificates of nodes are valid from an hour before, and cached responses by seconds. */
 const maxClockSkew_ms = 2_000

@@ -7,6 +7,7 @@ import type { DockerEngine } from '../docker/engine.ts'
 import type { EdgeProgram, NodeEdgeEndpoint } from '../nodes.ts'
 import { createClientCertificate, createEdgeCertificate, edgeName, type ClusterIdentity } from './cluster-identity.ts'
 import { listNodes, requireManager, type SwarmNode } from './cluster.ts'
+import { gossipPort } from './node-probes.ts'
 import { applyNodeService } from './node-service.ts'
 import type { SharedImages } from './shared-images.ts'
 
@@ -89,7 +90,9 @@ export function createSwarmEdges(engine: DockerEngine, deps: { images: SharedIma
           Configs: [{ ...(await ensureConfig(docker, program)), File: { Name: programPath, UID: '0', GID: '0', Mode: 0o444 } }],
           StopGracePeriod: 10e9,
         },
-        resources: { Limits: { Pids: 128 }, Reservations: { MemoryBytes: 128 * 1024 * 1024 } },
+        // Without a reservation, because it has to start on a full node too, for a moment beside the one that it replaces.
+        resources: { Limits: { Pids: 128 } },
+        is_started_first: true,
         networks: ['host'],
         constraint: `node.id==${node.id}`,
         is_global: false,
@@ -119,7 +122,7 @@ export function createSwarmEdges(engine: DockerEngine, deps: { images: SharedIma
       // An update restarts an edge, so they are updated one after the other, one with each call.
       for (const node of wanted) if (node.is_ready && (await apply(docker, program, node, claimRestart)) === 'updated') break
       const tls = wanted.length > 0 ? await getClient() : undefined
-      return wanted.flatMap((node) => (tls ? [{ node_id: node.id, node: node.name, host: node.address, port, tls }] : []))
+      return wanted.flatMap((node) => (tls ? [{ node_id: node.id, node: node.name, host: node.address, port, open_port: gossipPort, tls }] : []))
     },
   }
 }

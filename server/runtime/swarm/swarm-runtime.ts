@@ -134,6 +134,11 @@ export function createSwarmRuntime(options: RuntimeOptions, engine: DockerEngine
       await local.discard(deploymentId, artifact)
     },
 
+    async pruneImages(usedIds) {
+      const { docker, swarm } = await requireManager(engine)
+      if ((await listNodes(docker, swarm)).length > 1) await agents.pruneImages(await images.prune(usedIds))
+    },
+
     async close() {
       await services.close()
       await local.close()
