@@ -5,12 +5,16 @@ import type { DoctorCheck } from '../../server/contract/instance.ts'
 import type { ClusterNode } from '../../server/contract/nodes.ts'
 import { clusterTopics } from '../../server/help/topics/cluster.ts'
 import { runCommand } from '../support/command.ts'
-import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
+import { createTempFolder, type RunningInstance, startInstance } from '../support/instance-process.ts'
+import { createClient, until } from '../support/platform.ts'
 import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { startSwarm, type TestSwarm } from '../support/swarm.ts'
 
-/* The commands of the topic cluster, from three engines to an app on three nodes. */
+/*
+ * The commands of the topic cluster, from three engines to an app on three nodes. All nodes have one file system here, so the agents of Homeport answer, but
+ * find the engine of this machine at /var/run/docker.sock; what they do is tested with their own engines in runtime/swarm-agents.full.test.ts.
+ */
 
 describe.skipIf(!requires('swarm').ok || !requires('service-images').ok)('the guide to a cluster', () => {
   const repository = makeRepository({
@@ -18,15 +22,17 @@ describe.skipIf(!requires('swarm').ok || !requires('service-images').ok)('the gu
     'server.js': `require('node:http').createServer((request, response) => response.end(require('node:os').hostname())).listen(process.env.PORT)`,
   })
   let swarm: TestSwarm
-  let platform: TestPlatform | undefined
+  const data = createTempFolder('guide')
+  let running: RunningInstance | undefined
 
   beforeAll(async () => {
     swarm = await startSwarm(3, 0, ['node:24-bookworm-slim', 'registry:2'])
   }, 120_000)
   afterAll(async () => {
-    await platform?.remove()
+    await running?.stop()
     await swarm.remove()
     repository.remove()
+    data.remove()
     rmSync(join('/etc/docker/certs.d', `${swarm.address(1)}:5000`), { recursive: true, force: true })
   }, 120_000)
 
@@ -39,7 +45,7 @@ describe.skipIf(!requires('swarm').ok || !requires('service-images').ok)('the gu
     return found.replaceAll('10.0.0.0', `${network}0`).replaceAll('10.0.0.1', swarm.address(1)).replaceAll('eth1', 'eth0').split(' ')
   }
   const runHomeport = (node: number, args: string[]) =>
-    runCommand(platform?.handle.instance ?? { api_url: 'http://127.0.0.1:9', token: undefined }, '.', args, {
+    runCommand(running?.instance ?? { api_url: 'http://127.0.0.1:9', token: undefined }, '.', args, {
       docker_host: `unix://${swarm.socket(node)}`,
     })
   const argumentsOf = (command: string[]): string[] => command.slice(command.indexOf('homeport') + 1)
@@ -47,13 +53,15 @@ describe.skipIf(!requires('swarm').ok || !requires('service-images').ok)('the gu
   test('leads to an app on three nodes', async () => {
     for (const node of [1, 2, 3]) await swarm.runOn(node, findCommand('iptables'))
     expect(await runHomeport(1, argumentsOf(findCommand('npx homeport node init')))).toMatchObject({ code: 0 })
-    expect(argumentsOf(findCommand('npx homeport serve'))).toEqual(['serve', '--runtime', 'swarm'])
-    const started = await startTestPlatform({
-      runtime: 'swarm',
-      docker_candidates: [`unix://${swarm.socket(1)}`],
-      node_socket: swarm.node_socket,
+    const [serve, ...args] = argumentsOf(findCommand('npx homeport serve'))
+    expect(serve).toBe('serve')
+    running = await startInstance({
+      data: data.path,
+      // Free ones, because other tests run here.
+      args: [...args, '--port', '0', '--edge-port', '0'],
+      env: { DOCKER_HOST: `unix://${swarm.socket(1)}` },
     })
-    platform = started
+    const started = createClient(running.instance)
 
     const printed = await runHomeport(1, argumentsOf(findCommand('npx homeport node token')))
     const join = printed.out.trim().split(' ')
