@@ -7,6 +7,7 @@ import { WebSocket } from 'ws'
 import { limits } from '../../server/contract/limits.ts'
 import { deployWithReplicas, platformOnNode, waitForNodeEdge, withNodeEdges } from '../support/cluster.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { findFailuresDuring, getAtEdge } from '../support/edge-requests.ts'
 import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { startSwarm, type TestSwarm } from '../support/swarm.ts'
@@ -152,5 +153,51 @@ describe.skipIf(!requires('swarm').ok)('an app of three replicas on a cluster', 
     )
     expect(failures).toEqual([])
     expect(Math.min(...drained)).toBeGreaterThan(limits.drain_ms / 2)
+  })
+
+  test('an app that does not fit twice is replaced one by one, without a failed GET', { timeout: 300_000 }, async () => {
+    const docker = (...args: string[]) => swarm.docker(1, args)
+    // Those of the versions before end when they are drained.
+    await until(
+      async () => (await docker('service', 'ls', '-q', '--filter', 'label=homeport.role=replica')).trim().split('\n').length === 3 || undefined,
+      {
+        what: 'the end of earlier versions',
+      },
+    )
+    // One on each node.
+    expect(await platform.api('POST', '/instance/nodes/balance')).toMatchObject({ status: 200 })
+    const image = await docker('service', 'ls', '--filter', 'label=homeport.role=agent', '--format', '{{.Image}}')
+    const used_mb = 256 + 32
+    // A replica reserves 256 MB. Only the first node has room for another one, and none for two.
+    for (const [index, room_mb] of [300, 150, 150].entries()) {
+      const id = (await swarm.docker(index + 1, ['info', '--format', '{{.Swarm.NodeID}}'])).trim()
+      const bytes = Number(await docker('node', 'inspect', '--format', '{{.Description.Resources.MemoryBytes}}', id))
+      const reserved = `${Math.floor(bytes / 2 ** 20) - used_mb - room_mb}m`
+      const name = `full-${index + 1}`
+      const options = ['--detach', '--name', name, '--constraint', `node.id==${id}`, '--reserve-memory', reserved]
+      await docker('service', 'create', ...options, image.trim(), 'node', '-e', 'setInterval(() => {}, 1e9)')
+      await until(
+        async () => {
+          const state = (await docker('service', 'ps', '--format', '{{.CurrentState}} {{.Error}}', name)).trim()
+          expect(state).toContain('Running')
+          return true
+        },
+        { what: `a full node ${index + 1}` },
+      )
+    }
+    let log = ''
+    const get = () => getAtEdge(swarm.address(3), portOf(platform.handle.instance.edge_url), 'traffic')
+    const failures = await findFailuresDuring(
+      async () => {
+        const ended = await platform.waitForEnd('traffic', (await platform.deploy('traffic')).id)
+        expect(ended).toMatchObject({ status: 'ready', error: null })
+        log = ended.build_log
+      },
+      ['traffic'],
+      get,
+    )
+    expect(failures).toEqual([])
+    expect(log).toContain('The replicas are replaced one by one.')
+    expect(log).toContain('2 of 3 replicas replaced')
   })
 })

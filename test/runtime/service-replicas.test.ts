@@ -33,6 +33,17 @@ test('a replica has a port of its own, and stays on its node when the swarm star
   await close()
 })
 
+test('a replica is started beside another one of its app if the other nodes have no memory left', async () => {
+  const { swarm, start, close } = await create()
+  await start()
+  const full = ['', 'pending', 'no suitable node (insufficient resources on 2 nodes; scheduling constraints not satisfied on 1 node)']
+  swarm.findTask = (service) => (service === 'service-1' ? full : ['three', 'running'])
+  expect(await start()).toMatchObject({ id: 'service-2', host: 'three' })
+  expect(swarm.constraints).toEqual([[], ['node.id!=three'], []])
+  expect([...swarm.services.keys()]).toEqual(['service-0', 'service-2'])
+  await close()
+})
+
 test('a replica whose port another instance has on the only node with room gets another one', async () => {
   const { swarm, start, close } = await create()
   const refused = ['', 'pending', 'no suitable node (host-mode port already in use on 1 node; insufficient resources on 2 nodes)']
@@ -111,7 +122,7 @@ async function create() {
   }
   const docker = {
     listNodes: async () => ['one', 'two', 'three'].map((ID) => ({ ID, Status: { State: 'ready', Addr: ID }, Spec: { Availability: 'active' } })),
-    listServices: async () => [],
+    listServices: async () => [...swarm.services.values()],
     async createService(spec: Docker.ServiceSpec) {
       if ([...swarm.services.values()].some(({ Spec }) => Spec.Name === spec.Name)) throw fail(409, 'name conflicts with an existing object')
       const isRefused = swarm.refusals-- > 0

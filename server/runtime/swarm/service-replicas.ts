@@ -9,15 +9,16 @@ import { holdNetwork } from '../docker/networks.ts'
 import { getServiceNetworkName } from '../docker/service-container.ts'
 import type { NodeAgents } from './node-agents.ts'
 import type { NodeProbes } from './node-probes.ts'
+import { choosePlacement } from './choose-placement.ts'
 import { describeTask, formatServiceCommand } from './describe-task.ts'
 import { monitorService, type ServiceMonitor } from './service-monitor.ts'
 import { createServiceRemovals, inspectService } from './service-removals.ts'
 import { createServicePorts } from './service-ports.ts'
-import { isPortTaken, isStartError, toStartFailure } from './start-failures.ts'
+import { isPortTaken, isStartError, isWithoutRoom, toStartFailure } from './start-failures.ts'
 import { createServiceSpec, pinToNode } from './service-spec.ts'
 import { createTaskPoller, hasEnded, isUnwanted, listTasks, readTaskExit, type SwarmTask } from './tasks.ts'
 import type { SharedImage, SharedImages } from './shared-images.ts'
-import { canTakeTasks, formatLabelConstraint, hasLabels, isWithoutLeader, listNodes, requireManager } from './cluster.ts'
+import { isWithoutLeader, requireManager } from './cluster.ts'
 import { StartFailure, type ExistingReplica, type Replica, type ReplicaObserver, type Runtime, type StartRequest } from '../runtime.ts'
 
 /** For how long a start waits for a swarm that elects a leader, which takes 10 to 30 s, or still finds a network that was removed. */
@@ -35,6 +36,8 @@ export const isServiceId = (id: string): boolean => /^[0-9a-z]{25}$/.test(id)
 const startPoll_ms = 100
 /** How many ports of nodes in use for something else a start tries. */
 const mostPortFailures = 5
+/** How long a start waits for the end of other replicas that have the memory, before it takes any node. */
+const spreading_ms = 2_000
 /** How long a start waits for a node with room. */
 const placement_ms = 10_000
 
@@ -85,7 +88,11 @@ export function createServiceReplicas(
   }
 
   /** Waits until the first task runs and its ports are known. */
-  const waitUntilRunning = async (docker: Docker, serviceId: string, request: StartRequest, onPlaced: () => void): Promise<SwarmTask> => {
+  const waitUntilRunning = async (
+    docker: Docker,
+    serviceId: string,
+    { request, isSpread, onPlaced }: { request: StartRequest; isSpread: boolean; onPlaced: () => void },
+  ): Promise<SwarmTask> => {
     const command = formatServiceCommand(request)
     const began = performance.now()
     let answeredAt = began
@@ -101,6 +108,7 @@ export function createServiceReplicas(
       if (task?.node_id) onPlaced()
       if (task && probes.isSilent(task.node_id)) throw new UnsuitableNode()
       if (task && isPortTaken(task)) throw new UnsuitableNode(toStartFailure(task, command))
+      if (task && isSpread && isWithoutRoom(task) && performance.now() - began > spreading_ms) throw new NoRoomToSpread()
       // A task that ran and ended is a start, whose exit the monitor reports.
       if (task && (task.state === 'running' || (hasEnded(task) && task.exit_code !== null && !isStartError(task)))) {
         if (task.ports.length > 0 || hasEnded(task)) return task
@@ -115,28 +123,6 @@ export function createServiceReplicas(
         )
       await sleep(systemClock, startPoll_ms, request.signal)
     }
-  }
-
-  /** Nodes with the wanted labels that have no other replica of the same app, as long as there is one. */
-  const choosePlacement = async (docker: Docker, request: StartRequest): Promise<string[]> => {
-    const { swarm } = await requireManager(engine)
-    const wanted = request.node_labels ?? []
-    const labels = wanted.map(formatLabelConstraint)
-    const all = await listNodes(docker, swarm)
-    // The swarm would still place a replica on a node that it has not missed yet.
-    const silent = all.filter(({ id }) => probes.isSilent(id)).map(({ id }) => `node.id!=${id}`)
-    const nodes = all.filter((node) => canTakeTasks(node) && hasLabels(node, wanted) && !probes.isSilent(node.id))
-    if (nodes.length < 2) return [...labels, ...silent]
-    const siblings = await listTasks(docker, filterOf({ 'homeport.deployment': request.deployment_id, 'homeport.role': 'replica' }))
-    const own = new Set(
-      (await docker.listServices({ filters: filterOf({ 'homeport.deployment': request.deployment_id, 'homeport.role': 'replica' }) }))
-        .filter(({ Spec }) => (Spec?.Labels?.['homeport.service'] ?? '') === (request.service?.name ?? ''))
-        .map(({ ID }) => ID),
-    )
-    const used = siblings.filter((task) => own.has(task.service_id) && !hasEnded(task) && !isUnwanted(task)).map(({ node_id }) => node_id)
-    const count = (id: string) => used.filter((one) => one === id).length
-    const fewest = Math.min(...nodes.map(({ id }) => count(id)))
-    return [...labels, ...silent, ...nodes.flatMap(({ id }) => (count(id) > fewest ? [`node.id!=${id}`] : []))]
   }
 
   /** Runs a placement after those of the same deployment that have no node yet. */
@@ -173,7 +159,11 @@ export function createServiceReplicas(
     return found.flat()
   }
 
-  const createInNetworks = async (docker: Docker, request: StartRequest, shared: SharedImage): Promise<string> => {
+  const createInNetworks = async (
+    docker: Docker,
+    request: StartRequest,
+    { shared, isSpread }: { shared: SharedImage; isSpread: boolean },
+  ): Promise<string> => {
     const { limitCpus } = await engine.connection()
     const hold = (names: string[], work: () => Promise<string>): Promise<string> => {
       const [name, ...others] = names
@@ -186,7 +176,7 @@ export function createServiceReplicas(
       const spec = createServiceSpec(engine, name, request, {
         image: shared.image,
         networks: await createNetworks(docker, request),
-        constraints: await choosePlacement(docker, request),
+        constraints: await choosePlacement(engine, docker, { request, probes, isSpread }),
         ports,
         limitCpus,
       })
@@ -257,12 +247,13 @@ export function createServiceReplicas(
       const shared = await shareImage(request)
       agents.ensure()
       let failures = 0
+      let isSpread = true
       for (;;) {
         let serviceId: string | undefined
         try {
           const task = await inTurn(request.deployment_id, async (onPlaced) => {
-            serviceId = await createInNetworks(docker, request, shared)
-            return waitUntilRunning(docker, serviceId, request, onPlaced)
+            serviceId = await createInNetworks(docker, request, { shared, isSpread })
+            return waitUntilRunning(docker, serviceId, { request, isSpread, onPlaced })
           })
           const [replica] = await Promise.all([toReplica(docker, task, request.deployment_id, request.listen_port), keepOnNode(docker, task)])
           startMonitor(task, request, null)
@@ -270,8 +261,9 @@ export function createServiceReplicas(
         } catch (error) {
           if (serviceId !== undefined) await removeReplicaService(serviceId)
           // No replica is placed on a lost node, or gets the same port, again.
-          if (!(error instanceof UnsuitableNode)) throw error
-          if (error.cause && ++failures === mostPortFailures) throw error.cause
+          if (error instanceof NoRoomToSpread) isSpread = false
+          else if (!(error instanceof UnsuitableNode)) throw error
+          else if (error.cause && ++failures === mostPortFailures) throw error.cause
         }
       }
     },
@@ -369,6 +361,9 @@ class UnsuitableNode extends Error {
     super('The replica could not start on this node.', { cause })
   }
 }
+
+/** The nodes with the fewest replicas of the app have no memory left. */
+class NoRoomToSpread extends Error {}
 
 const isPaused = (container: Docker.Container): Promise<boolean> =>
   container.inspect().then(

@@ -5,6 +5,9 @@ import type { SwarmTask } from './tasks.ts'
 export const isPortTaken = ({ message }: SwarmTask): boolean =>
   /port is already allocated|address already in use|host-mode port already in use/i.test(message)
 
+/** No node that the constraints allow has the memory that it reserves. */
+export const isWithoutRoom = ({ state, message }: SwarmTask): boolean => state === 'pending' && message.includes('insufficient resources')
+
 /** The engine could not start the program: an end that is no exit of the app. */
 export const isStartError = ({ message, state }: SwarmTask): boolean =>
   state === 'rejected' || /starting container failed|executable file not found|no such file or directory/i.test(message)
