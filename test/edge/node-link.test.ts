@@ -112,4 +112,9 @@ test('a node of an earlier version, which does not say what it can connect to, h
   await until(() => node.commands.find(({ type }) => type === 'try_addresses'), { what: 'the question' })
   await clock.advance(5_000)
   expect(await asking).toBeUndefined()
+
+  const refused = link.findClosed([{ host: '127.0.0.1', port: 1 }])
+  const asked = await until(() => node.commands.filter(({ type }) => type === 'try_addresses')[1], { what: 'the second question' })
+  writeMessage(node.sessions[0]!, { type: 'failed', id: (asked as { id: number }).id, message: 'unknown' })
+  expect(await refused).toBeUndefined()
 })

@@ -312,12 +312,10 @@ export function createNodeLink(options: {
       return undefined
     },
     async findClosed(addresses) {
-      // One of an earlier version does not answer.
-      const silence = sleep(clock, answerTimeout_ms, closing.signal).then(
-        () => undefined,
-        () => undefined,
-      )
-      const answer = isFollowing ? await Promise.race([ask({ type: 'try_addresses', addresses }), silence]) : undefined
+      if (!isFollowing) return undefined
+      // One of an earlier version does not answer, or with an error.
+      const silence = sleep(clock, answerTimeout_ms, closing.signal).then(() => undefined)
+      const answer = await Promise.race([ask({ type: 'try_addresses', addresses }), silence]).catch(() => undefined)
       return answer?.result as TcpAddress[] | undefined
     },
     getStatus: () => ({ node, is_connected: isFollowing, problem }),

@@ -78,11 +78,12 @@ export const clusterTopics: HelpArticle[] = [
           'Maintenance: `homeport node drain NAME` replaces its replicas on other nodes, each before the old one stops, so that no request fails. `homeport node activate NAME` lets it take new ones; `homeport node cordon NAME` only keeps new ones away.',
           'A machine leaves: drain it, then `homeport node remove NAME`. One that is lost for good can be removed at once.',
           '[[/instance/nodes|Instance, Nodes]] shows each node and its replicas.',
+          'An update of Homeport: the edges of the other nodes are replaced one after the other, and each serves until the new one listens. WebSockets through it end five seconds later.',
           'No quorum: running apps continue, and nothing is deployed, woken or repaired until most managers are back.',
           'The registry is down: running apps continue, and a deployment fails with a message that names it. The one of Homeport is restarted by Docker, and made again by the next deployment if it was removed.',
         ],
       },
-      { run: 'npx homeport doctor', note: 'checks the nodes, the quorum, the registry and the edges' },
+      { run: 'npx homeport doctor', note: 'checks the nodes and the connections between them, the quorum, the registry and the edges' },
     ],
   },
 ]
