@@ -13,8 +13,8 @@ export async function listenOnFreePort(server: Server, host: string, port: numbe
   }
 }
 
-/** Resolves with the port; undefined if it is taken. Where Linux allows it, all programs that listen with `reusePort` can have one at the same time. */
-export function tryListen(server: Server, host: string, port: number, { reusePort = false } = {}): Promise<number | undefined> {
+/** Resolves with the port; undefined if it is taken. `isShared`: all programs that say so can have it at the same time, on Linux. */
+export function tryListen(server: Server, host: string, port: number, { isShared = false } = {}): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const onError = (error: Error): void => {
       server.off('listening', onListening)
@@ -28,6 +28,6 @@ export function tryListen(server: Server, host: string, port: number, { reusePor
     }
     server.once('error', onError)
     server.once('listening', onListening)
-    server.listen({ host, port, backlog, reusePort })
+    server.listen({ host, port, backlog, reusePort: isShared && process.platform === 'linux' })
   })
 }

@@ -36,6 +36,18 @@ function timerOf(handle: NodeJS.Timeout): Timer {
   return timer
 }
 
+/** A moment on both clocks. */
+export interface Times {
+  monotonic: number
+  wall: number
+}
+
+export const readTimes = (clock: Pick<Clock, 'monotonic' | 'now'>): Times => ({ monotonic: clock.monotonic(), wall: clock.now() })
+
+/** For leases, which must not last longer: the monotonic clock stands still while a machine is suspended, and the wall clock can be set back. */
+export const getElapsed = (clock: Pick<Clock, 'monotonic' | 'now'>, since: Times): number =>
+  Math.max(clock.monotonic() - since.monotonic, clock.now() - since.wall)
+
 /** Resolves after `ms` milliseconds. Rejects with the signal's reason when the signal aborts first. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

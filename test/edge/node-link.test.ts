@@ -104,7 +104,7 @@ test('a site whose files a node could not store is sent again', async () => {
   expect(node.sessions).toHaveLength(1)
 })
 
-test('a node of an earlier version, which does not say what it can connect to, holds up nobody', async () => {
+test('a node of an earlier version does not answer what it can connect to, which delays the doctor by five seconds at most', async () => {
   const { node, link, clock } = await create()
   node.file_status = 204
   await until(() => (link.getStatus().is_connected ? true : undefined), { what: 'the node to follow' })

@@ -1,25 +1,16 @@
+import { type Clock, getElapsed, readTimes, systemClock, type Times } from '../../lib/clock.ts'
 import { lease_ms } from './protocol.ts'
 
-interface Moment {
-  monotonic_ms: number
-  wall_ms: number
-}
-
-const readClocks = (): Moment => ({ monotonic_ms: performance.now(), wall_ms: Date.now() })
-
-/**
- * For how long the edge of a node may serve cached responses (`lease_ms`). It counts on both clocks: one stands still while the machine is suspended, and
- * the other may be set back.
- */
-export function createCacheLease(now = readClocks) {
-  const asked = new Map<number, Moment>()
+/** For how long the edge of a node may serve cached responses (`lease_ms`). */
+export function createCacheLease(clock: Pick<Clock, 'monotonic' | 'now'> = systemClock) {
+  const asked = new Map<number, Times>()
   let count = 0
-  let since: Moment | undefined
+  let since: Times | undefined
 
   return {
     /** The id of a request to renew it. */
     ask(): number {
-      asked.set(++count, now())
+      asked.set(++count, readTimes(clock))
       return count
     },
     /** The answer to a request: the lease counts from when that was sent. */
@@ -31,10 +22,6 @@ export function createCacheLease(now = readClocks) {
       since = undefined
       asked.clear()
     },
-    isHeld(): boolean {
-      if (!since) return false
-      const { monotonic_ms, wall_ms } = now()
-      return monotonic_ms - since.monotonic_ms < lease_ms && wall_ms - since.wall_ms < lease_ms
-    },
+    isHeld: (): boolean => since !== undefined && getElapsed(clock, since) < lease_ms,
   }
 }

@@ -6,10 +6,11 @@ import type { Duplex } from 'node:stream'
 import { tryPort } from '../../lib/try-port.ts'
 import type { Route, StatusPage } from '../edge.ts'
 import type { WorkerEvent, WorkerState } from '../workers/protocol.ts'
+import { tryListen } from '../listen.ts'
 import { createWorkerEdge } from '../workers/worker-edge.ts'
 import { createCacheLease } from './cache-lease.ts'
 import { readMessages, writeMessage } from './messages.ts'
-import { createNodeListeners, sharesPorts } from './node-listeners.ts'
+import { createNodeListeners } from './node-listeners.ts'
 import {
   epochHeader,
   renewalInterval_ms,
@@ -236,10 +237,7 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
     if (incoming.headers.upgrade === upgradeProtocol) connect(socket, head, Number(incoming.headers[epochHeader] ?? 0))
     else socket.destroy()
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ port: ownPort, host: ownHost, reusePort: sharesPorts }, resolve)
-  })
+  if ((await tryListen(server, ownHost, ownPort, { isShared: true })) === undefined) throw new Error(`Port ${ownPort} of ${ownHost} is in use.`)
   await succession.announce()
   const renewing = setInterval(renew, renewalInterval_ms)
   const cleaning = setInterval(() => {

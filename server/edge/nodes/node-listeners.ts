@@ -7,8 +7,6 @@ const retry_ms = 2_000
 const gap_ms = 500
 const quietTurns = 3
 const quietTurn_ms = 0.1
-/** With the program that it replaces (succession.ts). Nodes have Linux; elsewhere this is for tests. */
-export const sharesPorts = process.platform === 'linux'
 
 /** The listeners for visitors on another node. A port that is in use is tried again until it is free. */
 export function createNodeListeners(options: {
@@ -30,7 +28,8 @@ export function createNodeListeners(options: {
       accepted++
       options.accept(socket, { listener: 0, is_secure, network: null })
     })
-    const found = await tryListen(server, address, port, { reusePort: sharesPorts }).catch((error: Error) => error)
+    // With the program that it replaces (succession.ts).
+    const found = await tryListen(server, address, port, { isShared: true }).catch((error: Error) => error)
     if (typeof found !== 'number') return found?.message ?? `Port ${port} is in use.`
     server.on('error', () => {})
     servers.set(key, server)
@@ -40,11 +39,10 @@ export function createNodeListeners(options: {
   const waitForGap = async (): Promise<void> => {
     const end = performance.now() + gap_ms
     let quiet = 0
-    for (let now = performance.now(); quiet < quietTurns && now < end;) {
-      const before = { accepted, now }
+    while (quiet < quietTurns && performance.now() < end) {
+      const [before, began] = [accepted, performance.now()]
       await setImmediate()
-      now = performance.now()
-      quiet = accepted === before.accepted && now - before.now < quietTurn_ms ? quiet + 1 : 0
+      quiet = accepted === before && performance.now() - began < quietTurn_ms ? quiet + 1 : 0
     }
   }
   /** Closes what is not wanted any more and opens what is missing. The rest is left as it is, with the connections that wait there. */

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '../../lib/clock.ts'
+import { type Clock, getElapsed, readTimes, sleep } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 
 /**
@@ -171,7 +171,7 @@ export function createLease({ store, holder, name, clock, log, memory }: LeaseOp
       })
       running = run()
     },
-    isHeld: () => !isLost && (held ? !held.is_standby_known || elapsed(clock, renewedAt) < trust_ms : !hadStandby),
+    isHeld: () => !isLost && (held ? !held.is_standby_known || getElapsed(clock, renewedAt) < trust_ms : !hadStandby),
     epoch: () => held?.epoch ?? 0,
     standby: () => held?.standby ?? null,
     watchStandbys: (next) => void (isFollowing = next),
@@ -246,11 +246,3 @@ export async function resignAsStandby(store: LeaseStore, holder: string): Promis
 }
 
 const emptyRecord: LeaseRecord = { holder: '', name: '', epoch: 0, renewal: 0, standby: null, is_standby_known: false, is_handover: false }
-
-/** The monotonic clock stops while a machine sleeps, and the wall clock can be set. */
-interface Times {
-  monotonic: number
-  wall: number
-}
-const readTimes = (clock: Clock): Times => ({ monotonic: clock.monotonic(), wall: clock.now() })
-const elapsed = (clock: Clock, since: Times): number => Math.max(clock.monotonic() - since.monotonic, clock.now() - since.wall)
