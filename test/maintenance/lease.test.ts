@@ -121,6 +121,25 @@ describe('the lease of a cluster', () => {
     await lease.close()
   })
 
+  test('a leader with a standby does not lead after its machine was suspended, until it has renewed', async () => {
+    const cluster = createCluster()
+    const test_clock = createTestClock({ frozen_at })
+    let suspended_ms = 0
+    // The monotonic clock stands still meanwhile.
+    const one = createMachine(cluster, 'one', { ...test_clock, now: () => test_clock.now() + suspended_ms })
+    const lease = one.lead()
+    await lease.start()
+    createMachine(cluster, 'two').follow()
+    await settle()
+    await one.clock.advance(3_000)
+    expect([cluster.record()?.is_standby_known, lease.isHeld()]).toEqual([true, true])
+    suspended_ms = trust_ms
+    expect(lease.isHeld()).toBe(false)
+    await one.clock.advance(3_000)
+    expect(lease.isHeld()).toBe(true)
+    await lease.close()
+  })
+
   test('a leader with a standby that starts without a quorum does not lead until it knows that it may', async () => {
     const cluster = createCluster()
     const one = createMachine(cluster, 'one')
