@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { once } from 'node:events'
@@ -67,3 +68,23 @@ test.runIf(process.platform === 'linux')(
     expect((await getAt(node)).text).toBe('another')
   },
 )
+
+test('the program of a node waits for a port that an earlier version does not share', async () => {
+  const node = await startNode()
+  const edge = await startPlatformEdge()
+  const led = await follow(edge, node)
+  await waitForAnswer(node)
+  await until(async () => ((await node.state.read())?.includes('"routes"') ? true : undefined), { what: 'its state on the disk' })
+  const ended = once(node.process(), 'exit')
+  node.process().kill('SIGKILL')
+  await ended
+  const other = createServer((socket) => void socket.destroy()).listen(node.endpoint.port, node.endpoint.host)
+  await once(other, 'listening')
+  await until(() => (led.getStatus().is_connected ? undefined : true), { what: 'the end of the connection' })
+  await node.restart()
+  // Its start has reached the port once it serves what it has kept.
+  await until(() => (countListeners(node.listeners.port) === 1 ? true : undefined), { what: 'its other ports' })
+  other.close()
+  await until(() => (led.getStatus().is_connected ? true : undefined), { what: 'the node to follow' })
+  expect(node.process().exitCode).toBeNull()
+})

@@ -3,6 +3,7 @@ import { createServer } from 'node:https'
 import { type AddressInfo, isIP } from 'node:net'
 import { basename, join } from 'node:path'
 import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { tryPort } from '../../lib/try-port.ts'
 import type { Route, StatusPage } from '../edge.ts'
 import type { WorkerEvent, WorkerState } from '../workers/protocol.ts'
@@ -39,6 +40,7 @@ const grace_ms = 5_000
 /** Invalidations that are remembered for the platform while it is away. */
 const maxMissed = 10_000
 const connectTimeout_ms = 2_000
+const portRetry_ms = 200
 const maxKeptCredentials = 10_000
 
 /** The page of a name that only the platform could wake or knows. */
@@ -237,7 +239,8 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
     if (incoming.headers.upgrade === upgradeProtocol) connect(socket, head, Number(incoming.headers[epochHeader] ?? 0))
     else socket.destroy()
   })
-  if ((await tryListen(server, ownHost, ownPort, { isShared: true })) === undefined) throw new Error(`Port ${ownPort} of ${ownHost} is in use.`)
+  // Versions before this one do not share their ports with the one that replaces them.
+  while ((await tryListen(server, ownHost, ownPort, { isShared: true })) === undefined) await sleep(portRetry_ms)
   await succession.announce()
   const renewing = setInterval(renew, renewalInterval_ms)
   const cleaning = setInterval(() => {
