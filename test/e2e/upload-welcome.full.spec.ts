@@ -28,8 +28,9 @@ test('a file that is not an archive is refused before anything is sent', async (
   const zip = createTestFile('a.zip', createAppZip(greetingAppFiles('a')))
   await dashboard.goto(`${platform.handle.dashboard_url}projects/harbour-cafe/deployments`)
   const list = dashboard.getByRole('region', { name: 'Deployments' })
-  // The list is visible before the project that accepts the drop.
+  // The project accepts the drop, and the loaded list replaces its placeholder, which would take a drop with it.
   await expect(dashboard.getByRole('heading', { level: 1 })).toHaveText('Harbour café')
+  await expect(list).toContainText('No deployments yet')
   const alert = dashboard.getByRole('main').getByRole('alert')
   const large = createTestFile('large.zip', Buffer.from('PK'))
   // Sparse: it takes no space on the disk.
