@@ -143,8 +143,8 @@ describe.skipIf(!requires('swarm').ok)('the agent of another node', () => {
   test('the image of a removed deployment is removed there too, also if the node was down then', async () => {
     const other = await build()
     const both = await Promise.all([1, 2].map(() => startApp(runtime, other, { variables: { SCRIPT: hello } })))
-    const list = async () =>
-      (await swarm.docker(2, ['images', '--digests', '--format', '{{.Repository}}']))
+    const list = async (node = 2) =>
+      (await swarm.docker(node, ['images', '--digests', '--format', '{{.Repository}}']))
         .split('\n')
         .filter((name) => name.includes(other.project_id.toLowerCase()))
     expect(await list()).toHaveLength(1)
@@ -153,10 +153,13 @@ describe.skipIf(!requires('swarm').ok)('the agent of another node', () => {
     await runtime.discard(other.deployment_id, other.artifact)
     await eventually(async () => expect(await list()).toEqual([]))
 
-    await swarm.docker(2, ['pull', digests[0] ?? ''])
+    // On Homeport's node the swarm may pull it again for a task in place of the one that was stopped.
+    for (const node of [1, 2]) await swarm.docker(node, ['pull', digests[0] ?? ''])
     expect(await list()).toHaveLength(1)
-    await runtime.pruneImages?.(new Set())
-    expect(await list()).toEqual([])
+    await eventually(async () => {
+      await runtime.pruneImages?.(new Set())
+      expect([await list(1), await list()]).toEqual([[], []])
+    })
     const kept = await swarm.docker(2, ['images', '--format', '{{.Repository}}'])
     expect(kept).toContain(app.project_id.toLowerCase())
     expect(await runtime.check?.(false)).toContainEqual(expect.objectContaining({ name: 'swarm agents', status: 'ok' }))

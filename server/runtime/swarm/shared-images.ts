@@ -152,7 +152,7 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
       const removed: string[] = []
       const { docker } = await engine.connection()
       const images = await docker.listImages({ filters: JSON.stringify(engine.createOwnFilters({ 'homeport.role': 'image' })) })
-      for (const { RepoTags, RepoDigests } of images) {
+      for (const { Id, RepoTags, RepoDigests } of images) {
         const name = RepoTags?.find((one) => one.endsWith(`/${artifact.image}`))
         if (name === undefined) continue
         const repository = name.slice(0, name.lastIndexOf(':') + 1)
@@ -165,6 +165,7 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
           .getImage(name)
           .remove()
           .catch(() => {})
+        if (!isShared) sharedAt.delete(Id)
         removed.push(...digests)
       }
       return removed
@@ -179,12 +180,14 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
       for (const { Id, RepoTags, RepoDigests } of await docker.listImages()) {
         const digests = (RepoDigests ?? []).filter((one) => one.startsWith(`${prefix}/${engine.createName()}`))
         const tags = (RepoTags ?? []).filter((one) => one.startsWith(`${repository}:`))
-        if (tags.length === 0 || usedIds.has(Id) || isBeingShared(Id) || digests.some((one) => kept.has(one))) {
+        const isOfDeployment = RepoTags?.some((one) => engine.isOwnTag(one)) === true
+        if (isOfDeployment || usedIds.has(Id) || isBeingShared(Id) || digests.some((one) => kept.has(one))) {
           for (const one of digests) kept.add(one)
           continue
         }
         await registry.discard(digests.filter((one) => one.startsWith(`${repository}@`)))
-        for (const one of tags)
+        // The swarm may have pulled an image by its digest after it was discarded, for a task in place of one that was stopped.
+        for (const one of tags.length > 0 ? tags : digests)
           await docker
             .getImage(one)
             .remove()
