@@ -26,12 +26,14 @@ export default function NodesPage() {
 
 function Nodes() {
   const { data: nodes, error, isPending, refetch } = useNodes()
+  const { data: standbys = [], isPending: isPendingStandbys } = useStandbys()
   const [isAdding, setAdding] = useState(false)
   const balance = useBalanceNodes({
     successMessage: ({ moved }) =>
       moved === 0 ? 'The replicas are spread as evenly as they can be.' : `Moved ${moved} ${moved === 1 ? 'replica' : 'replicas'}.`,
   })
-  if (isPending) return <SkeletonRows rows={3} height={160} />
+  // Both render together, because standbys are above the nodes.
+  if (isPending || isPendingStandbys) return <SkeletonRows rows={3} height={160} />
   if (nodes?.length === 0)
     return (
       <EmptyState isPage icon={Server} title="Apps run on this machine">
@@ -46,7 +48,11 @@ function Nodes() {
           <div className={styles.summary}>
             <div>
               <p className="text-muted">{summarize(nodes)}</p>
-              <StandbyStates />
+              {standbys.map((one) => (
+                <p key={one.name} className="text-muted">
+                  {describeStandby(one)}
+                </p>
+              ))}
             </div>
             <div className="row">
               <Button icon={Scale} busy={balance.isPending} onClick={() => balance.mutate({})}>
@@ -67,15 +73,6 @@ function Nodes() {
       {isAdding && <AddNodeDialog onClose={() => setAdding(false)} />}
     </>
   )
-}
-
-function StandbyStates() {
-  const { data: standbys = [] } = useStandbys()
-  return standbys.map((one) => (
-    <p key={one.name} className="text-muted">
-      {describeStandby(one)}
-    </p>
-  ))
 }
 
 function describeStandby({ name, is_synced, behind_bytes, takes_over }: Standby): string {
