@@ -24,8 +24,8 @@ export interface SharedImages {
   /** Removes the names that `publish` gave to an image. Returns those with a digest that no other deployment uses. */
   discard(artifact: Artifact | null): Promise<string[]>
   /**
-   * Removes from the registry what it has of prebuilt images that neither a deployment, by their ids, nor a service uses. Returns the images that nodes
-   * should keep, as `repository@digest`.
+   * Removes from the registry what it has of prebuilt images that neither a deployment, by their ids, nor a service uses, and from this machine what came
+   * from the registry and nothing uses. Returns the images that nodes should keep, as `repository@digest`.
    */
   prune(usedIds: ReadonlySet<string>): Promise<Set<string>>
 }
@@ -178,7 +178,7 @@ export function createSharedImages(engine: DockerEngine, registry: ClusterRegist
       const services = await docker.listServices({ filters: JSON.stringify(engine.createOwnFilters()) })
       const kept = new Set(services.map(({ Spec }) => getServiceImage(Spec)))
       for (const { Id, RepoTags, RepoDigests } of await docker.listImages()) {
-        const digests = (RepoDigests ?? []).filter((one) => one.startsWith(`${prefix}/${engine.createName()}`))
+        const digests = (RepoDigests ?? []).filter((one) => one.startsWith(`${repository}@`) || one.startsWith(`${prefix}/${engine.createName()}/`))
         const tags = (RepoTags ?? []).filter((one) => one.startsWith(`${repository}:`))
         const isOfDeployment = RepoTags?.some((one) => engine.isOwnTag(one)) === true
         if (isOfDeployment || usedIds.has(Id) || isBeingShared(Id) || digests.some((one) => kept.has(one))) {
