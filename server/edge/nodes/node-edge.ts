@@ -240,7 +240,10 @@ export async function startNodeEdge({ host: ownHost, port: ownPort, directory, c
     else socket.destroy()
   })
   // Versions before this one do not share their ports with the one that replaces them.
-  while ((await tryListen(server, ownHost, ownPort, { isShared: true })) === undefined) await sleep(portRetry_ms)
+  for (let attempt = 1; (await tryListen(server, ownHost, ownPort, { isShared: true })) === undefined; attempt++) {
+    if (attempt === 1) log('edge.waiting_for_port', `Port ${ownPort} is in use.`)
+    await sleep(portRetry_ms)
+  }
   await succession.announce()
   const renewing = setInterval(renew, renewalInterval_ms)
   const cleaning = setInterval(() => {
