@@ -79,12 +79,18 @@ async function answerNodes(page: Page): Promise<void> {
     await route.fulfill({ response, json: body })
   })
   // Not the page, whose path is `/app/instance/nodes`.
+  const answered = Promise.withResolvers<void>()
   await page.route(
     ({ pathname }) => pathname === '/instance/nodes',
-    (route) => route.fulfill({ json: { nodes } }),
+    (route) => route.fulfill({ json: { nodes } }).then(answered.resolve),
   )
   const standbys: Standby[] = [{ name: 'amsterdam-2', is_synced: true, behind_bytes: 0, seen_at: new Date().toISOString(), takes_over: true }]
-  await page.route('**/instance/standbys', (route) => route.fulfill({ json: { standbys } }))
+  // After the nodes could be shown, which must not move then.
+  await page.route('**/instance/standbys', async (route) => {
+    await answered.promise
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+    await route.fulfill({ json: { standbys } })
+  })
   const registry = `10.0.0.1:5000@sha256:${'51f7c2a9'.repeat(8)}`
   await page.route('**/instance/nodes/join-token', (route) =>
     route.fulfill({ json: { address: '10.0.0.1:2377', token: 'SWMTKN-1-51f7k2w9x', registry } }),

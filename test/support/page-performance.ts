@@ -1,4 +1,5 @@
 import type { BrowserContext, Page, Request } from '@playwright/test'
+import { until } from './until.ts'
 
 /** How smoothly the page rendered during an interval, as measured in the page. */
 interface FrameStatistics {
@@ -93,14 +94,16 @@ export async function takeLayoutShifts(page: Page): Promise<{ sum: number; who: 
 }
 
 /** Waits until the page is idle: late content (figures, images, scripts of other pages) has arrived and there are no open requests. */
-export async function waitUntilIdle(page: Page): Promise<void> {
-  for (;;) {
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestIdleCallback(resolve))))
-    const open = [...pendingRequests].filter((request) => request.frame().page() === page)
-    if (open.length === 0) return
-    await Promise.all(open.map((request) => request.response().then((response) => response?.finished())))
-  }
-}
+export const waitUntilIdle = (page: Page): Promise<boolean> =>
+  until(
+    async () => {
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestIdleCallback(resolve))))
+      const open = [...pendingRequests].filter((request) => request.frame().page() === page)
+      if (open.length > 0) throw new Error(`open requests: ${open.map((request) => `${request.method()} ${request.url()}`).join(', ')}`)
+      return true
+    },
+    { what: 'a page without open requests' },
+  )
 
 /** Milliseconds from an action of the user (a key, a click) until its result is painted. `isThere` runs in the page. */
 export async function measureInteraction(page: Page, act: () => Promise<unknown>, isThere: string): Promise<number> {
