@@ -70,7 +70,7 @@ export function createStreams({ clock, log }: { clock: Clock; log: Log }) {
         open.add(stream)
         const isOver = () => void open.delete(stream)
         // The headers were sent, so an error can only be shown by destroying the connection.
-        pipeline(Readable.from(chunks, { objectMode: false }), res).then(isOver, () => {
+        pipeline(chunks instanceof Readable ? chunks : Readable.from(chunks, { objectMode: false }), res).then(isOver, () => {
           isOver()
           res.destroy()
         })

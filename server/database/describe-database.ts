@@ -36,6 +36,8 @@ export async function describeDatabase({ client }: QuerySession): Promise<Databa
 
 /** One table or view, by its exact name; undefined without it. */
 export async function findTable({ client }: QuerySession, schema: string, name: string): Promise<DatabaseTable | undefined> {
+  // PostgreSQL has no NUL in texts.
+  if (`${schema}${name}`.includes('\0')) return undefined
   const { rows } = await client.query<RelationRow>(`SELECT ${relationColumns} FROM ${relations} AND n.nspname = $1 AND c.relname = $2`, [
     schema,
     name,

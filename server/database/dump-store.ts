@@ -7,6 +7,7 @@ import type { DatabaseDump } from '../contract/databases.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import type { Log } from '../lib/log.ts'
+import { openFileStream } from '../lib/open-file-stream.ts'
 import { deleteDatabaseDump, findDatabaseDump, findProjectSlug, insertDatabaseDump, renameDatabaseDump } from '../store/database-dumps.ts'
 import type { Db } from '../store/store.ts'
 import type { DatabaseDumpRow } from '../store/database-tables.ts'
@@ -87,10 +88,7 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
     write,
 
     /** The file as stored; undefined when it does not exist. */
-    async open(row: DatabaseDumpRow): Promise<AsyncIterable<Uint8Array> | undefined> {
-      const found = await stat(pathOf(row)).catch(() => undefined)
-      return found?.isFile() ? readChunks(pathOf(row)) : undefined
-    },
+    open: (row: DatabaseDumpRow): Promise<AsyncIterable<Uint8Array> | undefined> => openFileStream(pathOf(row)),
 
     async rename(row: DatabaseDumpRow, name: string): Promise<DatabaseDump> {
       await db.write((tx) => {

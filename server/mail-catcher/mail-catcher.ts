@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs'
 import { mailLimits, type MailCatcherStatus, type MailMessage, type MailMessageDetails } from '../contract/mail.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
@@ -182,8 +181,7 @@ export function createMailCatcher(options: MailCatcherOptions) {
     },
 
     async source(projectId: string, id: string): Promise<AsyncIterable<Uint8Array> | undefined> {
-      const isThere = (await findRow(projectId, id)) && (await files.has(projectId, id))
-      return isThere ? createReadStream(files.pathOf(projectId, id)) : undefined
+      return (await findRow(projectId, id)) && (await files.open(projectId, id))
     },
 
     /** False for an unknown message. */

@@ -1,6 +1,7 @@
 import { open, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mailLimits } from '../contract/mail.ts'
+import { openFileStream } from '../lib/open-file-stream.ts'
 import { ReceiveError } from './smtp-listener.ts'
 
 /** The messages as received: a file for each, in a folder for each project. Names are ids of this instance. */
@@ -10,8 +11,6 @@ export function createMessageFiles(data_dir: string) {
   const pathOf = (projectId: string, id: string) => join(folderOf(projectId), `${id}.eml`)
 
   return {
-    pathOf,
-
     /** Writes a message under a temporary name until it is complete; returns its size. */
     async write(projectId: string, id: string, content: AsyncIterable<Buffer>): Promise<number> {
       const path = pathOf(projectId, id)
@@ -47,6 +46,9 @@ export function createMessageFiles(data_dir: string) {
     async has(projectId: string, id: string): Promise<boolean> {
       return (await stat(pathOf(projectId, id)).catch(() => undefined))?.isFile() ?? false
     },
+
+    /** undefined when the file does not exist. */
+    open: (projectId: string, id: string) => openFileStream(pathOf(projectId, id)),
 
     remove: (projectId: string, id: string): Promise<void> => rm(pathOf(projectId, id), { force: true }),
 

@@ -162,6 +162,8 @@ describe('rows', () => {
       return [status, body.error, body.message]
     }
     expect(await error({ table: 'none' })).toMatchObject([404, 'table_not_found', expect.any(String)])
+    expect(await error({ table: 'guests\0' })).toMatchObject([404, 'table_not_found', expect.any(String)])
+    expect(await error({ table: 'guests', schema: 'public\0' })).toMatchObject([404, 'table_not_found', expect.any(String)])
     expect(await error({ table: 'guests', order: 'none' })).toEqual([400, 'invalid_input', 'The table has no column “none”.'])
     expect(await error({ table: 'guests', filter: '{' })).toMatchObject([400, 'invalid_input', expect.any(String)])
     expect(await error({ table: 'guests', filter: '[{"column":"id","op":"eq","value":"x"}]' })).toEqual([

@@ -46,11 +46,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const read = async (name: string) => {
+const collect = async (file: AsyncIterable<Uint8Array>) => {
   const chunks: Uint8Array[] = []
-  for await (const chunk of await backups.read(name)) chunks.push(chunk)
+  for await (const chunk of file) chunks.push(chunk)
   return Buffer.concat(chunks)
 }
+const read = async (name: string) => collect(await backups.read(name))
 
 describe('hourly copies', () => {
   fullTest('are made once an hour, seven are kept, and each opens with the data of its time', async () => {
@@ -109,6 +110,14 @@ describe('full backups', () => {
     expect((await read(backup.name)).equals(readFileSync(backup.path))).toBe(true)
     await backups.remove(backup.name)
     expect((await backups.list()).map(({ name }) => name)).toEqual([one.backup.name])
+  })
+
+  test('a download that has begun goes on when the backup is deleted', async () => {
+    const { backup } = await backups.create()
+    const whole = readFileSync(backup.path)
+    const download = await backups.read(backup.name)
+    rmSync(backup.path)
+    expect((await collect(download)).equals(whole)).toBe(true)
   })
 
   test('an hourly copy is downloaded as one gzip file', async () => {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { lstat, mkdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream'
@@ -9,6 +8,7 @@ import type { DoctorCheck } from '../../contract/instance.ts'
 import type { Backup } from '../../contract/maintenance.ts'
 import { isoTime, withTimeout } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import { openFileStream } from '../../lib/open-file-stream.ts'
 import { copyDatabaseFile } from '../../store/database-copy.ts'
 import { isDiskFull } from '../../store/sqlite.ts'
 import type { Db } from '../../store/store.ts'
@@ -75,7 +75,7 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
 
   const find = async (name: string): Promise<Backup> => {
     const backup = (await list()).find((one) => one.name === name)
-    if (!backup) throw new Problem('backup_not_found', 'This backup does not exist. List the backups with homeport backups.')
+    if (!backup) throw backupNotFound()
     return backup
   }
 
@@ -157,7 +157,8 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
     create: () => (creating ??= create().finally(() => (creating = undefined))),
     async read(name) {
       const { path } = await find(name)
-      const bytes = createReadStream(path, { highWaterMark: 256 * 1024 })
+      const bytes = await openFileStream(path, 256 * 1024)
+      if (!bytes) throw backupNotFound()
       if (path.endsWith('.gz')) return bytes
       // An error while reading the file ends the stream with the same error.
       return pipeline(bytes, createGzip(), () => {})
@@ -172,6 +173,8 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
     },
   }
 }
+
+const backupNotFound = () => new Problem('backup_not_found', 'This backup does not exist. List the backups with homeport backups.')
 
 /** A time in a format that is valid in file names on all systems. */
 const formatStamp = (ms: number): string => `${isoTime(ms).slice(0, 19).replaceAll(':', '-')}Z`
