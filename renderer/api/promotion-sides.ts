@@ -15,11 +15,13 @@ export function toPromotionClient(client: ApiClient): PromotionClient {
   }
 }
 
+// Each key names the instance, because a query hook keeps the cache of its first instance.
+
 /** Loaded again for each promotion. */
-export function usePromotionSource({ client, cache }: InstanceConnection, slug: string, deploymentId: string | null) {
+export function usePromotionSource({ id, client, cache }: InstanceConnection, slug: string, deploymentId: string | null) {
   return useQuery(
     {
-      queryKey: ['promote-source', slug, deploymentId],
+      queryKey: ['promote-source', id, slug, deploymentId],
       queryFn: ({ signal }) => loadSourceProject(toPromotionClient(client), slug, deploymentId, signal),
       gcTime: 0,
     },
@@ -27,10 +29,10 @@ export function usePromotionSource({ client, cache }: InstanceConnection, slug: 
   )
 }
 
-export function usePromotionTarget({ client, cache }: InstanceConnection, slug: string) {
+export function usePromotionTarget({ id, client, cache }: InstanceConnection, slug: string) {
   return useQuery(
     {
-      queryKey: ['promote-target', slug],
+      queryKey: ['promote-target', id, slug],
       queryFn: ({ signal }) => loadTargetProject(toPromotionClient(client), slug, signal),
       enabled: slug !== '',
       gcTime: 0,
@@ -40,10 +42,10 @@ export function usePromotionTarget({ client, cache }: InstanceConnection, slug: 
 }
 
 /** The projects of an instance, as suggestions. */
-export function usePromotionProjects({ client, cache }: InstanceConnection) {
+export function usePromotionProjects({ id, client, cache }: InstanceConnection) {
   return useQuery(
     {
-      queryKey: ['promote-projects'],
+      queryKey: ['promote-projects', id],
       queryFn: async ({ signal }) => (await client.call('listProjects', { query: { limit: '100' }, signal })).projects,
       gcTime: 0,
     },

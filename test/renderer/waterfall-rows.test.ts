@@ -30,6 +30,7 @@ describe('the rows of a waterfall', () => {
   test('leave out what is below a collapsed span', () => {
     expect(show(['handler'])).toEqual(['edge', ' | other', ' | unknown', ' handler', 'late'])
     expect(show(['edge', 'handler'])).toEqual(['edge', 'late'])
+    expect(listRows(nodes, new Set(['edge']))[0]).toMatchObject({ is_collapsed: true, hidden: 6 })
     expect(listRows(nodes, new Set(['handler']))[3]).toMatchObject({ is_collapsed: true, hidden: 3, has_children: true })
   })
 })

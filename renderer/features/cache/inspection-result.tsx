@@ -126,7 +126,7 @@ function FreshnessBar({ stored }: { stored: StoredResponse }) {
 }
 
 function formatAge(s: number): string {
-  return s < 60 ? `${Math.round(s)} s` : formatDuration(s * 1000)
+  return Math.round(s) < 60 ? `${Math.round(s)} s` : formatDuration(s * 1000)
 }
 
 function LiveResponse({ answer }: { answer: NonNullable<CacheInspectionResult['answer']> }) {

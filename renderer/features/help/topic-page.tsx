@@ -5,18 +5,21 @@ import { NotFound } from '../../components/not-found.tsx'
 import { useTitle } from '../../lib/use-title.ts'
 import { ShortcutList } from '../keyboard/index.ts'
 import { Article } from './article.tsx'
+import type { HelpArticle } from '../../../server/help/topic.ts'
 import { findTopic, topicSections } from '../../../server/help/topics.ts'
 import styles from './page.module.css'
 
 /** One help topic with related topics. */
 export default function HelpTopicPage() {
-  const { topic: id = '' } = useParams()
-  const topic = findTopic(id)
-  useTitle(topic ? `${topic.title} · Help` : 'Help')
+  const topic = findTopic(useParams().topic ?? '')
+  return topic ? <TopicPage topic={topic} /> : <NotFound />
+}
+
+function TopicPage({ topic }: { topic: HelpArticle }) {
+  useTitle(`${topic.title} · Help`)
   useEffect(() => {
     window.scrollTo({ top: 0 })
-  }, [id])
-  if (!topic) return <NotFound />
+  }, [topic])
   const section = topicSections.find(({ topics }) => topics.includes(topic))
   return (
     <div className="page">

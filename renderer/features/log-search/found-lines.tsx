@@ -2,7 +2,7 @@ import { Link } from 'wouter'
 import type { FoundLogLine } from '../../../server/contract/log-search.ts'
 import { stripAnsi } from '../../lib/ansi.ts'
 import { formatDateTime } from '../../lib/format.ts'
-import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
+import { replaceInvisible, sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { highlightWords } from './highlight-words.ts'
 import styles from './log-search.module.css'
 
@@ -16,7 +16,7 @@ export function FoundLines({ lines, words }: { lines: FoundLogLine[]; words: str
         <li key={`${line.project.id} ${line.log} ${line.branch} ${line.service} ${line.deployment_id} ${line.record}`} className={styles.line}>
           <Link href={logPath(line)} className={styles.link}>
             <span className={`mono ${styles.text}`} data-level={line.level}>
-              {highlightWords(sanitizeForDisplay(stripAnsi(line.line)).slice(0, shownCharacters), words).map(({ text, is_match }, index) =>
+              {highlightWords(replaceInvisible(stripAnsi(line.line)).slice(0, shownCharacters), words).map(({ text, is_match }, index) =>
                 is_match ? <mark key={index}>{text}</mark> : text,
               )}
             </span>

@@ -107,7 +107,9 @@ function Messages({ slug, messages, isEnabled }: { slug: string; messages: MailM
                 <Link href={`/projects/${slug}/mail?message=${one.id}`} className="truncate">
                   {sanitizeForDisplay(one.subject) || 'No subject'}
                 </Link>
-                {one.attachments > 0 && <Paperclip size={14} role="img" aria-label={`${one.attachments} attachments`} />}
+                {one.attachments > 0 && (
+                  <Paperclip size={14} role="img" aria-label={one.attachments === 1 ? '1 attachment' : `${one.attachments} attachments`} />
+                )}
               </span>
               <span className={`truncate text-muted ${styles.people}`}>
                 {sanitizeForDisplay(one.from) || 'No sender'} → {sanitizeForDisplay(one.to.join(', '))}

@@ -59,7 +59,9 @@ export default function MetricsPage({ slug }: { slug: string }) {
         />
         {data && (
           <p className="text-subtle">
-            {isShorter(data) && `Data since ${formatDateTime(data.first_at ?? data.from)}. `}Updated {formatTime(new Date(dataUpdatedAt))}
+            {isShorter(data) && `Data since ${formatDateTime(data.first_at ?? data.from)}. `}
+            {/* Data of the previous range, while the next one loads, has no time. */}
+            {dataUpdatedAt > 0 && `Updated ${formatTime(new Date(dataUpdatedAt))}`}
           </p>
         )}
       </div>

@@ -42,7 +42,7 @@ export function Deliveries({ slug, targets, query: { data, hasNextPage, fetchNex
                 <strong className={styles.name}>{sanitizeForDisplay(delivery.title)}</strong>
               </p>
               <p className="text-muted">
-                {targets.find(({ id }) => id === delivery.target_id)?.name} · <RelativeTime at={delivery.created_at} />
+                {targets.find(({ id }) => id === delivery.target_id)?.name ?? 'Deleted target'} · <RelativeTime at={delivery.created_at} />
                 {describeAttempts(delivery)}
               </p>
             </div>

@@ -21,7 +21,7 @@ export default function SamplePicker({ value, onChange }: { value: string | null
         const Icon = icons[sample.name] ?? Anchor
         return (
           <label key={sample.name} className={styles.samplePickerSample}>
-            <input type="radio" name={group} value={sample.name} checked={value === sample.name} onChange={() => onChange(sample)} />
+            <input type="radio" required name={group} value={sample.name} checked={value === sample.name} onChange={() => onChange(sample)} />
             <Icon size={19} aria-hidden />
             <span>
               <strong>{sample.title}</strong> <span className={styles.samplePickerShows}>{sample.shows}</span>

@@ -90,7 +90,7 @@ export function SourceForm({
       ? projectNameFromArchive(archiveFile?.file.name ?? '')
       : kind === 'sample'
         ? (sample?.title ?? '')
-        : projectNameFromSource(source))
+        : projectNameFromSource(source.trim()))
   const slug = form.values.slug ?? slugify(name)
   const address = useAppUrl(slug)
   const pickFolder = useFolderPicker()
@@ -98,13 +98,16 @@ export function SourceForm({
   const [, navigate] = useLocation()
   const { base } = useRouter()
 
-  // Another kind of source has its own plan, which is shown on request.
-  const isPlannable =
-    capabilities.has_instance_api &&
-    (kind === 'git' || kind === 'folder') &&
-    (planned === null || (planned.kind === 'folder') === (kind === 'folder'))
-  const acceptSource = (picked: DroppedSource) =>
+  const isPlannable = capabilities.has_instance_api && (kind === 'git' || kind === 'folder')
+  // Another source has its own plan, which is shown on request.
+  const forgetPlan = () => {
+    setPlanned(null)
+    setChoice(wholeSource)
+  }
+  const acceptSource = (picked: DroppedSource) => {
     form.set(picked.kind === 'folder' ? { kind: 'folder', source: picked.path } : { kind: 'archive', archive: picked })
+    forgetPlan()
+  }
   // Files dropped on the page around the form are used as the source.
   useEffect(() => {
     if (dropped) acceptSource(dropped)
@@ -163,7 +166,10 @@ export function SourceForm({
       <SegmentedControl
         label="Source"
         value={kind}
-        onChange={(next) => form.set({ kind: next })}
+        onChange={(next) => {
+          form.set({ kind: next })
+          forgetPlan()
+        }}
         choices={[
           ...(capabilities.can_deploy_folders ? [{ value: 'folder', text: 'Local folder', icon: FolderOpen } as const] : []),
           { value: 'git', text: 'Git URL', icon: GitBranch },
@@ -198,14 +204,14 @@ export function SourceForm({
             value={source}
             onChange={({ target }) => {
               form.set({ source: target.value })
-              setPlanned(null)
+              forgetPlan()
             }}
             placeholder={kind === 'folder' ? '/home/me/my-app' : 'https://example.com/me/my-app.git'}
             hint={kind === 'folder' ? 'Deploys the folder as is, including uncommitted changes.' : 'https, ssh, git or file URL.'}
             error={error?.issueFor(kind === 'folder' ? 'path' : 'repo_url')}
           />
           {kind === 'folder' && pickFolder && (
-            <Button onClick={() => void pickFolder().then((path) => path && form.set({ source: path }))}>Choose…</Button>
+            <Button onClick={() => void pickFolder().then((path) => path && acceptSource({ kind: 'folder', path }))}>Choose…</Button>
           )}
         </div>
       )}

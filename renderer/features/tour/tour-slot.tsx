@@ -29,5 +29,7 @@ export function TourSlot() {
 }
 
 function pickProject(projects: readonly Project[]): Project | undefined {
-  return projects.toSorted((a, b) => Number(b.status === 'live') - Number(a.status === 'live') || (a.updated_at < b.updated_at ? 1 : -1))[0]
+  return projects.toSorted(
+    (a, b) => Number(b.status === 'live') - Number(a.status === 'live') || Date.parse(b.updated_at) - Date.parse(a.updated_at),
+  )[0]
 }

@@ -38,8 +38,9 @@ export function listRows(nodes: readonly SpanNode[], collapsed: ReadonlySet<stri
     if (!node) continue
     const { span, depth, descendants, logs } = node
     const is_collapsed = collapsed.has(span.span_id)
+    const hidden = is_collapsed ? nodes.slice(i, i + 1 + descendants).reduce((sum, one) => sum + 1 + one.logs.length, -1) : 0
     const has_children = descendants > 0 || logs.length > 0
-    rows.push({ kind: 'span', key: span.span_id, span, depth, has_children, is_collapsed, hidden: is_collapsed ? descendants + logs.length : 0 })
+    rows.push({ kind: 'span', key: span.span_id, span, depth, has_children, is_collapsed, hidden })
     if (is_collapsed) i += descendants
     else logs.forEach((log, at) => rows.push({ kind: 'log', key: `${span.span_id} ${at}`, log, depth: depth + 1 }))
   }
