@@ -92,7 +92,7 @@ test('every test that SECURITY.md names exists', () => {
     .map(([, name]) => name!)
     .filter((name) => name !== 'application/json')
   expect(named.length).toBeGreaterThan(60)
-  const isTest = (name: string) => ['.test.ts', '.spec.ts', '.ts'].some((ending) => existsSync(join(root, 'test', name + ending)))
+  const isTest = (name: string) => ['.test.ts', '.test.tsx', '.spec.ts', '.ts'].some((ending) => existsSync(join(root, 'test', name + ending)))
   expect([...new Set(named)].filter((name) => !isTest(name))).toEqual([])
 })
 

@@ -92,6 +92,8 @@ describe('names', () => {
       'server/api/openapi/examples.ts',
       'server/contract/domains.ts',
       'test/api/domain-market.test.ts',
+      'test/renderer/features/domains-buy.test.tsx',
+      'test/renderer/features/domains-dialogs.test.tsx',
     ],
     // What earlier versions have stored.
     ledger_version: ['server/maintenance/backup/backup-format.ts', 'test/maintenance/forged-backups.ts'],

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { SlowestFirst } from './runner/slowest-first.ts'
-import { testTimeout_ms } from './support/until.ts'
+import { partTimeout_ms, testTimeout_ms } from './support/until.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const isFull = process.env.HOMEPORT_TEST_TIER === 'full'
@@ -48,6 +48,21 @@ export default defineConfig({
     sequence: { sequencer: SlowestFirst },
     projects: [
       { resolve, test: { ...shared, name: 'unit', pool: 'threads', isolate: false, include: files(unit), exclude: excluded } },
+      {
+        resolve,
+        test: {
+          ...shared,
+          testTimeout: partTimeout_ms,
+          expect: { poll: { timeout: partTimeout_ms - 10_000 } },
+          name: 'dashboard',
+          pool: 'threads',
+          isolate: false,
+          environment: 'happy-dom',
+          environmentOptions: { happyDOM: { url: 'http://127.0.0.1:4600/app/' } },
+          include: files(['test/renderer/**/*.test.tsx']),
+          exclude: excluded,
+        },
+      },
       { resolve, test: { ...shared, name: 'isolated', pool: 'forks', include: files(isolated), exclude: excluded } },
       {
         resolve,

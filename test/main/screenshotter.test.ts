@@ -105,6 +105,20 @@ describe('the screenshot window', () => {
     expect(windows[0]?.webContents.openHandler?.({ url: 'http://shop.localhost:4680/' })).toEqual({ action: 'deny' })
   })
 
+  test('requests are judged as they come: its own go on, others fail', () => {
+    const sent: unknown[] = []
+    fakeDevtools.answer = async (_debug, method, params) => void sent.push([method, params])
+    for (const [requestId, url] of [
+      ['own', 'http://shop.localhost:4680/a.css'],
+      ['other', 'http://127.0.0.1:4600/'],
+    ])
+      windows[0]?.webContents.debugger.emit('message', {}, 'Fetch.requestPaused', { requestId, request: { url }, resourceType: 'Image' }, '')
+    expect(sent).toEqual([
+      ['Fetch.continueRequest', { requestId: 'own' }],
+      ['Fetch.failRequest', { requestId: 'other', errorReason: 'BlockedByClient' }],
+    ])
+  })
+
   test('is destroyed with its session data when canceled', async () => {
     controller.abort()
     expect(String(await ending)).toContain('canceled')

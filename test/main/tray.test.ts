@@ -128,6 +128,8 @@ describe('its actions', () => {
     expect(enabled('blog')).toEqual(['Open', 'Dashboard', 'Logs', 'Stop'])
     expect(enabled('old')).toEqual(['Dashboard', 'Logs', 'Start'])
     expect(enabled('new')).toEqual(['Dashboard', 'Logs'])
+    // The previous version may still be live.
+    expect(enabled('broken')).toEqual(['Open', 'Dashboard', 'Logs', 'Deploy', 'Stop'])
   })
 
   test('reports a failure', async () => {

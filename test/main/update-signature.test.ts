@@ -94,6 +94,7 @@ test('the built-in key is read from the package, and invalid values are ignored'
     public_key: key,
   })
   expect(built({ homepage: 'https://homeport.invalid', update_key: null })).toEqual({ download_page: null, public_key: null })
+  expect(built({})).toEqual({ download_page: null, public_key: null })
   expect(built({ homepage: 'javascript:alert(1)' })).toEqual({ download_page: null, public_key: null })
 })
 

@@ -114,7 +114,7 @@ async function findFailingTest(copy: string, mutant: Mutant, stages: Stage[]): P
 function defaultStages(copy: string, { file }: Mutant, reached: ReadonlySet<string>): Stage[] {
   const near = findTestsReachedBy([file])
   const files = [...reached]
-    .filter((name) => name.endsWith('.test.ts'))
+    .filter((name) => /\.test\.tsx?$/.test(name))
     .toSorted((a, b) => (near.indexOf(a) + 1 || near.length + 1) - (near.indexOf(b) + 1 || near.length + 1))
   const stage = (what: string, command: string[], names: string[]): Stage => ({ tier: 'npm test', what, command, files: names })
   return [

@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /** The total time limit for waiting in a test: the runner's limit, less the time to report what was waited for (ms). */
 export const testTimeout_ms = 240_000
+/** Of tests that show parts of the dashboard. They wait for nothing outside of themselves. */
+export const partTimeout_ms = 60_000
 const reporting_ms = 5_000
 let deadline = Infinity
 

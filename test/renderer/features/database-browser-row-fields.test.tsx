@@ -1,0 +1,104 @@
+import { screen } from '@testing-library/react'
+import { expect, test, vi } from 'vitest'
+import { RowDialog } from '../../../renderer/features/database-browser/row-dialog.tsx'
+import type { CallOutput } from '../../../server/client/operation-types.ts'
+import type { DatabaseCell, DatabaseTable, TableColumn } from '../../../server/contract/database-browser.ts'
+import { type PartOptions, renderPart } from '../../support/dashboard.tsx'
+
+const createColumn = (own: Partial<TableColumn>): TableColumn => ({
+  name: 'id',
+  type: 'text',
+  is_nullable: false,
+  default: null,
+  is_generated: false,
+  enum_values: null,
+  ...own,
+})
+const createTable = (own: Partial<DatabaseTable> = {}): DatabaseTable => ({
+  schema: 'public',
+  name: 'items',
+  kind: 'table',
+  columns: [createColumn({ name: 'id', type: 'integer', is_generated: true }), createColumn({ name: 'name', is_nullable: true, default: "'new'" })],
+  primary_key: ['id'],
+  row_key: ['id'],
+  foreign_keys: [],
+  indexes: [],
+  row_estimate: 5000,
+  size_bytes: null,
+  ...own,
+})
+type RowPage = CallOutput<'listDatabaseRows'>
+const createPage = (rows: DatabaseCell[][], own: Partial<RowPage> = {}): RowPage => ({
+  columns: [
+    { name: 'id', type: 'integer' },
+    { name: 'name', type: 'text' },
+  ],
+  row_key: ['id'],
+  rows: rows.map((values) => ({ key: [String(values[0])], values })),
+  next_cursor: null,
+  ...own,
+})
+function renderDialog(
+  options: {
+    table?: DatabaseTable
+    row_key?: string[] | null
+    column?: string
+    values?: DatabaseCell[] | null
+    answers?: PartOptions['answers']
+  } = {},
+) {
+  const { table = createTable(), row_key = ['1'], column, values = [1, 'Lamp'], answers = {} } = options
+  answers.listDatabaseRows ??= createPage(values === null ? [] : [values])
+  const onClose = vi.fn()
+  const part = renderPart(<RowDialog slug="shop" table={table} row_key={row_key} column={column} onClose={onClose} />, {
+    answers,
+  })
+  return { ...part, onClose }
+}
+const field = (name: string) => screen.getByLabelText(name)
+const loaded = (name = 'name') => screen.findByLabelText(name)
+const button = (name: string) => screen.getByRole('button', { name })
+const target = { schema: 'public', table: 'items' }
+const change = (body: object) => ({ operation: 'changeDatabaseRows', params: { slug: 'shop' }, body })
+
+test('a new row has the values that were entered', async () => {
+  const columns = [
+    createColumn({ name: 'id', is_generated: true }),
+    createColumn({ name: 'name', default: "'new'" }),
+    createColumn({ name: 'note', is_nullable: true }),
+  ]
+  const { user, sent, text } = renderDialog({ row_key: null, table: createTable({ columns, row_key: [] }) })
+  await loaded()
+  expect(text()).toBe('New row in items id text [id] name text [name] note text [note is NULL] NULL [note] Show SQL… [Close]')
+  expect(['id', 'name', 'note'].map((name) => field(name).getAttribute('placeholder'))).toEqual(['generated', "'new'", ''])
+  expect([field('id'), field('name')].map((one) => one.hasAttribute('disabled'))).toEqual([true, false])
+  expect(button('Show SQL…')).toHaveProperty('disabled', false)
+  await user.type(field('name'), 'Lamp')
+  await user.click(screen.getByRole('checkbox', { name: 'note is NULL' }))
+  await user.click(button('Show SQL…'))
+  expect(sent).toEqual([change({ changes: [{ kind: 'insert', ...target, values: { name: 'Lamp', note: null } }], preview: true })])
+})
+
+test.each<[string, boolean, string[] | null, string[]]>([
+  ['a row', false, ['1'], ['S', 'M']],
+  ['a row that may be NULL', true, ['1'], ['', 'S', 'M']],
+  ['a new row', false, null, ["'S'", 'S', 'M']],
+])('%s offers the values of an enum', async (_, is_nullable, row_key, expected) => {
+  const columns = [createColumn({ name: 'id' }), createColumn({ name: 'size', is_nullable, default: "'S'", enum_values: ['S', 'M'] })]
+  const { user } = renderDialog({ row_key, values: ['1', 'M'], table: createTable({ columns }) })
+  const select = await loaded('size')
+  expect([...select.querySelectorAll('option')].map(({ textContent }) => textContent)).toEqual(expected)
+  expect(select).toHaveProperty('value', row_key === null ? '' : 'M')
+  await user.selectOptions(select, expected[0] ?? '')
+  expect(select).toHaveProperty('value', expected.length === 3 ? '' : 'S')
+})
+
+test.each<[string, string, number]>([
+  ['one line', 'Lamp', 1],
+  ['lines', 'a\nb\nc', 3],
+  ['a long line', 'x'.repeat(121), 3],
+  ['many lines', 'a\n'.repeat(20), 12],
+])('a field with %s is as high as its text', async (_, value, rows) => {
+  renderDialog({ values: [1, value] })
+  expect((await loaded()).getAttribute('rows')).toBe(String(rows))
+})

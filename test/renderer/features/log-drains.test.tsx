@@ -1,0 +1,140 @@
+import { screen, waitFor } from '@testing-library/react'
+import { afterEach, expect, test } from 'vitest'
+import { DrainList } from '../../../renderer/features/log-drains/drain-list.tsx'
+import LogDrainsPage from '../../../renderer/features/log-drains/page.tsx'
+import { queryKeys } from '../../../renderer/api/query-keys.ts'
+import { localConnection, useConnection } from '../../../renderer/stores/connection.ts'
+import { useUi } from '../../../renderer/stores/ui.ts'
+import { type LogDrain, logDrain } from '../../../server/contract/log-drains.ts'
+import { createExample } from '../../support/contract-example.ts'
+import { problemResponse, renderPart } from '../../support/dashboard.tsx'
+
+const at = '2026-01-31T12:00:00.000Z'
+const idle: LogDrain['state'] = { status: 'waiting', delivered: 0, dropped: 0, last_success_at: null, last_dropped_at: null, last_error: null }
+const createDrain = (own: Partial<LogDrain> = {}) =>
+  createExample(logDrain, {
+    id: 'drain_1',
+    kind: 'http',
+    name: 'Loki',
+    address: 'logs.example.com',
+    sources: ['app', 'request'],
+    environments: 'production',
+    is_enabled: true,
+    state: idle,
+    ...own,
+  })
+const params = { slug: 'shop', id: 'drain_1' }
+const toasts = () => useUi.getState().toasts.map(({ kind, text }) => [kind, text])
+const openList = async (drains: LogDrain[], button: string, answers = {}) => {
+  const part = renderPart(<DrainList slug="shop" drains={drains} />, { answers })
+  await part.user.click(screen.getByRole('button', { name: button }))
+  return part
+}
+const isDisabled = (name: string) => screen.getByRole<HTMLButtonElement>('button', { name }).disabled
+
+afterEach(() => {
+  useUi.setState({ toasts: [] })
+  useConnection.setState({ current: localConnection })
+})
+
+test.each<[string, object | undefined, string]>([
+  ['while loading', undefined, 'Loading'],
+  ['of an instance without them', { listLogDrains: problemResponse('route_not_found', 'Nothing is here.') }, 'This instance does not send logs.'],
+  [
+    'of an unknown project',
+    { listLogDrains: problemResponse('project_not_found', 'There is no such project.') },
+    'There is no such project. project_not_found',
+  ],
+  [
+    'without drains',
+    { listLogDrains: { log_drains: [] } },
+    'No log drains yet Homeport sends each log line to an HTTP endpoint, a syslog server or a file,',
+  ],
+  ['with a drain', { listLogDrains: { log_drains: [createDrain()] } }, 'Log drains Add log drain [Log drains] LokiHTTPWaiting logs.example.com'],
+])('the page %s', async (_, answers, expected) => {
+  const { text } = renderPart(<LogDrainsPage slug="shop" />, { ...(answers && { answers }) })
+  await waitFor(() => expect(text()).toContain(expected))
+})
+
+test.each<[string, Partial<LogDrain>, string]>([
+  ['is waiting', {}, 'LokiHTTPWaiting logs.example.com App logs, Request log · Production'],
+  [
+    'is off and dropped a line',
+    { kind: 'file', sources: ['build'], environments: 'all', state: { ...idle, status: 'off', dropped: 1, last_dropped_at: at } },
+    'LokiFileOff logs.example.com Build logs · All environments 1 line dropped, last Jan 31, 2026',
+  ],
+  [
+    'is delivering after an error',
+    { state: { ...idle, status: 'delivering', delivered: 1200, last_success_at: at, last_error: { at, message: 'Refused.' } } },
+    'LokiHTTPDelivering logs.example.com App logs, Request log · Production 1,200 lines delivered, last Jan 31, 2026',
+  ],
+  [
+    'is failing',
+    { kind: 'syslog', state: { ...idle, status: 'failing', last_error: { at, message: 'Refused.' } } },
+    'LokiSyslogFailing logs.example.com App logs, Request log · Production Refused. Jan 31, 2026',
+  ],
+  [
+    'is failing for an unknown reason',
+    { state: { ...idle, status: 'failing' } },
+    'LokiHTTPFailing logs.example.com App logs, Request log · Production',
+  ],
+])('a drain that %s', (_, own, expected) => {
+  expect(renderPart(<DrainList slug="shop" drains={[createDrain(own)]} />).text()).toBe(
+    `Log drains Add log drain [Log drains] ${expected} [Send test to Loki] Send test [Edit Loki] [Delete Loki]`,
+  )
+})
+
+test.each([
+  [0, 'primary', false],
+  [4, 'plain', false],
+  [5, 'plain', true],
+])('with %i drains the button to add one is %s, disabled: %s', (count, kind, disabled) => {
+  renderPart(<DrainList slug="shop" drains={Array.from({ length: count }, (_, index) => createDrain({ id: `drain_${index}` }))} />)
+  expect(screen.getByRole('button', { name: 'Add log drain' }).className).toContain(`button-${kind}`)
+  expect(isDisabled('Add log drain')).toBe(disabled)
+})
+
+test.each<[string | null, string, string]>([
+  [null, 'done', 'Test line delivered in 12 ms.'],
+  ['The server refused it.', 'failed', 'The server refused it.'],
+])('a test that ends with the error %s is reported', async (error, kind, message) => {
+  const { sent } = await openList([createDrain()], 'Send test to Loki', {
+    testLogDrain: { log_drain: createDrain(), error, status: null, duration_ms: 12 },
+  })
+  expect(sent).toEqual([{ operation: 'testLogDrain', params }])
+  await waitFor(() => expect(toasts()).toEqual([[kind, message]]))
+})
+
+test.each<[LogDrain['kind'], string]>([
+  ['http', 'It gets no more lines. Lines that are not delivered yet are not sent.'],
+  ['file', 'Its files are deleted too.'],
+])('a drain of the type %s is deleted after a question', async (kind, question) => {
+  const { user, sent, text } = await openList([createDrain({ kind })], 'Delete Loki', { deleteLogDrain: { ok: true } })
+  expect(text()).toContain(`Delete “Loki”? ${question} Cancel`)
+  await user.click(screen.getByRole('button', { name: 'Delete log drain' }))
+  expect(sent).toEqual([{ operation: 'deleteLogDrain', params }])
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(toasts()).toEqual([['done', 'Log drain deleted.']])
+})
+
+test.each<[string, [readonly string[], unknown][], string]>([
+  ['another instance is loading', [], 'Loading'],
+  [
+    'a hosted account has none',
+    [[queryKeys.session, null]],
+    'No log drains This instance does not send logs. A newer Homeport on your own machine does.',
+  ],
+])('the page of %s', (_, data, expected) => {
+  useConnection.setState({ current: { ...localConnection, id: 'rem_1' } })
+  expect(renderPart(<LogDrainsPage slug="shop" />, { data }).text()).toBe(expected)
+})
+
+test('a page that cannot be loaded is tried again', async () => {
+  const answers: { listLogDrains: Response } = { listLogDrains: problemResponse('project_not_found', 'It is gone.') }
+  const { user, text } = renderPart(<LogDrainsPage slug="shop" />, { data: [[queryKeys.project('shop'), { name: 'Shop' }]], answers })
+  const again = await screen.findByRole('button', { name: 'Try again' })
+  answers.listLogDrains = Response.json({ log_drains: [] })
+  await user.click(again)
+  await waitFor(() => expect(text()).toContain('No log drains yet'))
+  expect(document.title).toBe('Log drains · Shop · Homeport')
+})

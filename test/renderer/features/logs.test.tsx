@@ -1,0 +1,144 @@
+import { screen, waitFor, within } from '@testing-library/react'
+import { afterEach, expect, test, vi } from 'vitest'
+import { createLogStore, LogPanel } from '../../../renderer/features/logs/index.ts'
+import type { LogLine } from '../../../renderer/features/logs/log-line.ts'
+import { renderPart } from '../../support/dashboard.tsx'
+
+type NewLine = Omit<LogLine, 'number'>
+const createLine = (text: string, own: Partial<NewLine> = {}): NewLine => ({
+  text,
+  source: 'stdout',
+  ts: '2026-01-31T12:00:00.500Z',
+  group: null,
+  ...own,
+})
+
+afterEach(() => {
+  history.replaceState(null, '', '/app/')
+  localStorage.clear()
+  vi.restoreAllMocks()
+})
+
+const showLog = (lines: NewLine[], own: Partial<Parameters<typeof LogPanel>[0]> = {}) => {
+  const store = createLogStore()
+  store.append(lines)
+  return { store, ...renderPart(<LogPanel store={store} label="Log" file="shop.log" empty="No output yet." state="Live" {...own} />) }
+}
+const readLines = () => screen.queryAllByTestId('log-text').map(({ textContent }) => textContent)
+const foot = () => screen.getByTestId('log-foot').textContent
+
+const lines = [
+  createLine('plain output'),
+  createLine('WARN slow query', { group: 'dpl_1' }),
+  createLine('no level', { source: 'stderr', group: 'dpl_2' }),
+  createLine('  at main.js', { source: 'stderr' }),
+  createLine('ERROR failed'),
+  createLine('error: ours', { source: 'system' }),
+]
+
+test.each([
+  [[], 'Live0 lines', 'No output yet.'],
+  [[createLine('one')], 'Live1 line', null],
+  [lines, 'Live6 lines', null],
+])('a log of %j', (shown, count, empty) => {
+  const { text } = showLog(shown)
+  expect(foot()).toBe(count)
+  expect(readLines()).toEqual(shown.map((line) => line.text))
+  expect(text().includes('No output yet.')).toBe(empty !== null)
+})
+
+test.each([
+  ['error', ['no level', '  at main.js', 'ERROR failed']],
+  ['warn', ['WARN slow query', 'no level', '  at main.js', 'ERROR failed']],
+  ['stdout', ['plain output', 'WARN slow query', 'ERROR failed']],
+  ['stderr', ['no level', '  at main.js']],
+  ['system', ['error: ours']],
+  ['all', lines.map((line) => line.text)],
+])('the output “%s” in the address filters lines', (output, expected) => {
+  history.replaceState(null, '', `/app/?output=${output}`)
+  showLog(lines)
+  expect(readLines()).toEqual(expected)
+  expect(foot()).toBe(output === 'all' ? 'Live6 lines' : `Live${expected.length} of 6 lines`)
+})
+
+test('a search marks its text, and the address has it after a pause', async () => {
+  const { user } = showLog([createLine('A cart is in the CART'), createLine('other')])
+  await user.type(screen.getByRole('searchbox'), 'Cart')
+  expect(readLines()).toEqual(['A cart is in the CART'])
+  expect([...document.querySelectorAll('mark')].map(({ textContent }) => textContent)).toEqual(['cart', 'CART'])
+  expect(foot()).toBe('Live1 of 2 lines')
+  await waitFor(() => expect(location.search).toBe('?search=Cart'))
+})
+
+test('the address holds the level, and all output clears it', async () => {
+  const { user } = showLog(lines)
+  const select = screen.getByRole('combobox', { name: 'Log level' })
+  await user.selectOptions(select, 'error')
+  expect([location.search, readLines().length]).toEqual(['?output=error', 3])
+  await user.selectOptions(select, '')
+  expect([location.search, readLines().length]).toEqual(['', 6])
+})
+
+test.each([
+  [[{ value: 'dpl_1', text: 'First' }], false],
+  [
+    [
+      { value: 'dpl_1', text: 'First' },
+      { value: 'dpl_2', text: 'Second' },
+    ],
+    true,
+  ],
+])('the sections %j are offered: %s', async (groups, isOffered) => {
+  const { user } = showLog(lines, { groups })
+  const select = screen.queryByRole('combobox', { name: 'Log section' })
+  expect(select !== null).toBe(isOffered)
+  if (!select) return
+  await user.selectOptions(select, 'dpl_2')
+  expect([readLines(), foot()]).toEqual([['no level'], 'Live1 of 6 lines'])
+  await user.selectOptions(select, '')
+  expect(readLines().length).toBe(6)
+})
+
+test('a live log is followed until it is stopped', async () => {
+  const { user } = showLog(lines)
+  expect(screen.queryByRole('button', { name: 'Jump to latest' })).toBeNull()
+  await user.click(screen.getByRole('button', { name: 'Stop following', pressed: true }))
+  await user.click(screen.getByRole('button', { name: 'Jump to latest' }))
+  expect(screen.getByRole('button', { name: 'Stop following', pressed: true })).toBeTruthy()
+})
+
+test.each([
+  [1, '1 new line'],
+  [2, '2 new lines'],
+])('%d lines that were not followed are counted', async (count, label) => {
+  const { user, store } = showLog(lines)
+  await user.click(screen.getByRole('button', { name: 'Stop following' }))
+  store.append(Array.from({ length: count }, () => createLine('new')))
+  expect(await screen.findByRole('button', { name: label })).toBeTruthy()
+})
+
+test('a log that has ended is not followed', () => {
+  showLog(lines, { is_live: false, startAtEnd: false })
+  expect(screen.queryByRole('button', { name: /ollow/ })).toBeNull()
+  expect(screen.queryByRole('button', { name: 'Jump to latest' })).toBeNull()
+})
+
+test('the IDs of requests lead to them in a log that has a project', () => {
+  const id = `req_${'0'.repeat(26)}`
+  showLog([createLine(`done ${id}`)], { requestsOf: 'my-shop' })
+  expect(screen.getByRole('link', { name: id }).getAttribute('href')).toBe(`/projects/my-shop/logs/requests?request=${id}`)
+})
+
+test('the IDs of requests are text elsewhere', () => {
+  showLog([createLine(`done req_${'0'.repeat(26)}`)])
+  expect(screen.queryByRole('link')).toBeNull()
+})
+
+test('a structured line is a summary, and its fields are shown on request', async () => {
+  const { user } = showLog([createLine('{"level":"warn","msg":"slow","ms":12}'), createLine('{"open": true}'), createLine('{ no json }')])
+  expect(readLines()).toEqual(['WARN slow  ms=12 ⋯', '{"open": true} ⋯', '{ no json }'])
+  await user.click(screen.getByRole('button', { name: 'Fields of line 2' }))
+  expect(within(screen.getByRole('dialog')).getByText('open').nextElementSibling?.textContent).toBe('true')
+  await user.click(screen.getByRole('button', { name: 'Close' }))
+  expect(screen.queryByRole('dialog')).toBeNull()
+})
