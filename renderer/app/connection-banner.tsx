@@ -2,7 +2,7 @@ import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { Unplug } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { refetchAll } from '../api/query-cache.ts'
-import type { StreamState } from '../api/event-stream.ts'
+import type { ApiError } from '../../server/client/api-error.ts'
 import { localInstanceId } from '../lib/instance-path.ts'
 import { useConnection } from '../stores/connection.ts'
 import { Button } from '../components/button.tsx'
@@ -16,22 +16,23 @@ export function ConnectionBanner() {
   const { id, name } = useConnection((state) => state.current)
   const cache = useQueryClient()
   const busy = useIsFetching() > 0
-  const [isLost, setLost] = useState(false)
-  const isWaiting = stream.name === 'waiting'
+  const remote = id === localInstanceId ? null : name
+  // Stays as it is while the connection is tried again.
+  const [message, setMessage] = useState<string | null>(null)
 
   useEffect(() => {
-    if (stream.name === 'open') setLost(false)
-    if (!isWaiting) return
-    const timer = setTimeout(() => setLost(true), showDelay_ms)
+    if (stream.name === 'open') setMessage(null)
+    if (stream.name !== 'waiting') return
+    const timer = setTimeout(() => setMessage(connectionMessage(stream.problem, remote)), showDelay_ms)
     return () => clearTimeout(timer)
-  }, [stream.name, isWaiting])
+  }, [stream, remote])
 
   return (
     <div role="status">
-      {isLost && (
+      {message !== null && (
         <div className="connection-banner">
           <Unplug size={16} aria-hidden />
-          <span>{connectionMessage(stream, id === localInstanceId ? null : name)} This page may be outdated; it reconnects automatically.</span>
+          <span>{message} This page may be outdated; it reconnects automatically.</span>
           <Button
             busy={busy}
             onClick={() => {
@@ -49,8 +50,7 @@ export function ConnectionBanner() {
 }
 
 /** `remote`: the name of a remote instance, whose connection runs through this machine. */
-function connectionMessage(stream: StreamState, remote: string | null): string {
-  const isLocalReachable = stream.name === 'waiting' && stream.problem.status !== 0
-  if (remote !== null && isLocalReachable) return `${remote} is not responding.`
-  return 'Connection to Homeport lost.'
+function connectionMessage(problem: ApiError, remote: string | null): string {
+  const isLocalReachable = problem.status !== 0
+  return remote !== null && isLocalReachable ? `${remote} is not responding.` : 'Connection to Homeport lost.'
 }
