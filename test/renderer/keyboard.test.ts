@@ -24,6 +24,10 @@ describe('a key press', () => {
     ['a system shortcut', press('k', { metaKey: true }), null],
     ['a modifier key alone', press('Shift', { shiftKey: true }), null],
     ['an arrow', press('ArrowDown'), 'arrowdown'],
+    ['Ctrl, Shift and a digit, whose character depends on the layout', press('!', { ctrlKey: true, shiftKey: true, code: 'Digit1' }), 'mod+shift+1'],
+    ['Ctrl and a slash that needs Shift', press('/', { ctrlKey: true, shiftKey: true, code: 'Digit7' }), 'mod+/'],
+    ['Shift and a key without a character', press('Enter', { shiftKey: true }), 'shift+enter'],
+    ['Alt and a letter', press('å', { altKey: true, code: 'KeyA' }), 'alt+a'],
     ['Alt and a digit', press('¡', { altKey: true, code: 'Digit1' }), 'alt+1'],
   ])('%s', (_, pressed, chord) => expect(chordFromEvent(pressed, false)).toBe(chord))
 

@@ -50,7 +50,9 @@ test('figures that cannot be loaded can be requested again', async () => {
   const answers: PartOptions['answers'] = { getMetrics: problemResponse('project_not_found', 'It is gone.') }
   const { user, text } = renderPart(<Summary project={createProject()} onPurgeAll={() => {}} />, { answers })
   expect(text()).toMatch(/^\[Edge cache\] Cache responses/)
+  expect(document.querySelectorAll('.skeleton')).toHaveLength(1)
   expect(await screen.findByText('It is gone.')).toBeTruthy()
+  expect(document.querySelectorAll('.skeleton')).toHaveLength(0)
   answers.getMetrics = createMetrics()
   await user.click(button('Try again'))
   expect(await screen.findByText('1,200')).toBeTruthy()
