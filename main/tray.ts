@@ -96,5 +96,5 @@ function formatSummary({ projects, active_deployments: builds }: DesktopUpdate):
     [builds, 'building'],
     [count('failed', 'crashed'), 'failing'],
   ].flatMap(([amount, label]) => (amount === 0 ? [] : [`${amount} ${label}`]))
-  return ['Homeport', ...parts].join(parts.length === 0 ? '' : ', ').replace('Homeport,', 'Homeport:')
+  return ['Homeport', ...parts].join(', ').replace('Homeport,', 'Homeport:')
 }
