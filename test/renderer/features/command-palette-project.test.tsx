@@ -181,3 +181,96 @@ test('outside of a project there are none of its commands', async () => {
   renderPalette({ data: deployments(listed) }, 'cart')
   expect(screen.queryByRole('group')).toBeNull()
 })
+const becomeHosted = () => useConnection.setState({ current: { ...localConnection, id: 'rem_1', origin: 'https://deploy.example.com' } })
+
+const everywhere = {
+  'Deploy: upload a .zip or .tar.gz…': '?do=upload',
+  Overview: '',
+  Deployments: '/deployments',
+  'Previews: branches': '/previews',
+  'Previews: automatic deployments': '/previews?at=watching',
+  Logs: '/logs',
+  Metrics: '/metrics',
+  'Metrics: last 7 days': '/metrics?range=7d',
+  'Metrics: last 30 days': '/metrics?range=30d',
+  'Cache: status and inspector': '/cache',
+  'Cache: purge everything…': '/cache?purge=all',
+  'Cache: purge webhook and token…': '/cache?at=webhook',
+  'Environment: variables': '/environment',
+  'Environment: add variable…': '/environment?do=add',
+  'Environment: import a .env file…': '/environment?do=import',
+  'Database: connection and dumps': '/database',
+  'Database: drop…': '/database?do=drop',
+  'Activity of this project': '/activity',
+  'Domains of this project': '/domains',
+  'Domains: add your own domain…': '/domains?do=add',
+  'Domains: buy a domain…': '/domains?do=buy',
+  Settings: '/settings',
+  'Delete…': '?do=delete',
+}
+const ofInstance = {
+  Requests: '/logs/requests',
+  Traces: '/logs/traces',
+  'Cache: purge by tag or URL…': '/cache?at=purge',
+  'Notifications: email, webhooks, Slack': '/notifications',
+  'Log drains: HTTP, syslog, files': '/log-drains',
+  'Database: dump, restore or import SQL…': '/database?at=dumps',
+  'Database: tables and rows': '/database/tables',
+  'Database: SQL console': '/database/sql',
+  'Volumes: files and snapshots': '/volumes',
+  'Volumes: keep a path…': '/volumes?do=add',
+}
+const ofHosted = { 'Pull to this machine…': '?do=pull', 'Cache: purge by tag…': '/cache?at=purge' }
+const whileServing = { 'Roll back…': '?do=rollback', 'Stop…': '?do=stop' }
+const ofOwner = { 'Promote to another instance…': '?do=promote' }
+const ofTerminal = { 'Terminal: open a shell': '/terminal' }
+const changes = ['Edge cache: turn off', 'Always warm: turn on']
+
+test.each<[string, PaletteOptions, boolean, Record<string, string>, string[]]>([
+  ['a member', {}, false, { ...everywhere, ...ofInstance }, changes],
+  ['the owner', { is_owner: true }, false, { ...everywhere, ...ofInstance, ...ofOwner }, changes],
+  [
+    'a member, while it runs',
+    { serving: createDeployment() },
+    false,
+    { ...everywhere, ...ofInstance, ...whileServing, ...ofTerminal },
+    [...changes, 'Redeploy', 'Open in browser', 'Restart'],
+  ],
+  [
+    'a member, with a repository',
+    { own: { is_connected: true } },
+    false,
+    { ...everywhere, ...ofInstance },
+    [...changes, 'Deploy', 'Previews: check the repository now'],
+  ],
+  ['a hosted account', { data: [[queryKeys.session, null]] }, true, { ...everywhere, ...ofHosted }, changes],
+  [
+    'a hosted account, with a repository, while it runs',
+    { own: { is_connected: true }, serving: createDeployment({ url: 'https://shop.example.com' }), data: [[queryKeys.session, null]] },
+    true,
+    { ...everywhere, ...ofHosted, ...whileServing },
+    [...changes, 'Deploy', 'Open in browser', 'Restart'],
+  ],
+])('the pages of a project for %s', async (_, options, isHosted, pages, others) => {
+  if (isHosted) becomeHosted()
+  renderPalette(options)
+  expect(names().toSorted()).toEqual([...Object.keys(pages), ...others].toSorted())
+})
+
+test.each<[string, PaletteOptions, boolean, Record<string, string>]>([
+  [
+    'an instance',
+    { is_owner: true, serving: createDeployment() },
+    false,
+    { ...everywhere, ...ofInstance, ...whileServing, ...ofOwner, ...ofTerminal },
+  ],
+  ['a hosted account', { data: [[queryKeys.session, null]] }, true, { ...everywhere, ...ofHosted }],
+])('the pages of a project open on %s', (_, options, isHosted, pages) => {
+  if (isHosted) becomeHosted()
+  renderPalette(options)
+  const opened = Object.keys(pages).map((name) => {
+    choose(name)
+    return [name, address().replace('/app/projects/shop', '')]
+  })
+  expect(opened).toEqual(Object.entries(pages))
+})

@@ -166,3 +166,45 @@ test('the column that was clicked has the focus, if it can be changed', async ()
   const name = await loaded()
   expect(document.activeElement).toBe(name)
 })
+
+test('a new row has the values that were entered', async () => {
+  const columns = [
+    createColumn({ name: 'id', is_generated: true }),
+    createColumn({ name: 'name', default: "'new'" }),
+    createColumn({ name: 'note', is_nullable: true }),
+  ]
+  const { user, sent, text } = renderDialog({ row_key: null, table: createTable({ columns, row_key: [] }) })
+  await loaded()
+  expect(text()).toBe('New row in items id text [id] name text [name] note text [note is NULL] NULL [note] Show SQL… [Close]')
+  expect(['id', 'name', 'note'].map((name) => field(name).getAttribute('placeholder'))).toEqual(['generated', "'new'", ''])
+  expect([field('id'), field('name')].map((one) => one.hasAttribute('disabled'))).toEqual([true, false])
+  expect(button('Show SQL…')).toHaveProperty('disabled', false)
+  await user.type(field('name'), 'Lamp')
+  await user.click(screen.getByRole('checkbox', { name: 'note is NULL' }))
+  await user.click(button('Show SQL…'))
+  expect(sent).toEqual([change({ changes: [{ kind: 'insert', ...target, values: { name: 'Lamp', note: null } }], preview: true })])
+})
+
+test.each<[string, boolean, string[] | null, string[]]>([
+  ['a row', false, ['1'], ['S', 'M']],
+  ['a row that may be NULL', true, ['1'], ['', 'S', 'M']],
+  ['a new row', false, null, ["'S'", 'S', 'M']],
+])('%s offers the values of an enum', async (_, is_nullable, row_key, expected) => {
+  const columns = [createColumn({ name: 'id' }), createColumn({ name: 'size', is_nullable, default: "'S'", enum_values: ['S', 'M'] })]
+  const { user } = renderDialog({ row_key, values: ['1', 'M'], table: createTable({ columns }) })
+  const select = await loaded('size')
+  expect([...select.querySelectorAll('option')].map(({ textContent }) => textContent)).toEqual(expected)
+  expect(select).toHaveProperty('value', row_key === null ? '' : 'M')
+  await user.selectOptions(select, expected[0] ?? '')
+  expect(select).toHaveProperty('value', expected.length === 3 ? '' : 'S')
+})
+
+test.each<[string, string, number]>([
+  ['one line', 'Lamp', 1],
+  ['lines', 'a\nb\nc', 3],
+  ['a long line', 'x'.repeat(121), 3],
+  ['many lines', 'a\n'.repeat(20), 12],
+])('a field with %s is as high as its text', async (_, value, rows) => {
+  renderDialog({ values: [1, value] })
+  expect((await loaded()).getAttribute('rows')).toBe(String(rows))
+})

@@ -173,3 +173,57 @@ test('the address selects a table', () => {
   renderTables({ tables: [createTable(), createTable({ name: 'orders' })] })
   expect(button('orders').getAttribute('aria-current')).toBe('true')
 })
+const headers = () => screen.getAllByRole('columnheader')
+
+test.each<[string, string | null, (string | null)[], object]>([
+  ['by nothing', null, [null, null], { order: 'id' }],
+  ['by the column', 'id', ['ascending', null], { order: '-id' }],
+  ['by the column, descending', '-id', ['descending', null], {}],
+  ['by another column', 'name', [null, 'ascending'], { order: 'id' }],
+])('rows ordered %s are sorted by the next click', async (_, order, shown, expected) => {
+  if (order !== null) history.replaceState(null, '', `?order=${order}`)
+  const { user } = renderTables({ order, page: createPage([[1, 'Lamp']]) })
+  expect(headers().map((one) => one.getAttribute('aria-sort'))).toEqual(shown)
+  await user.click(button(/^id/))
+  expect(params()).toEqual(expected)
+})
+
+test('a cell opens its row', async () => {
+  const { user, text } = renderTables({
+    page: createPage([
+      [1, 'Lamp'],
+      [2, null],
+    ]),
+  })
+  expect(screen.getByRole('table').getAttribute('aria-rowcount')).toBe('3')
+  expect(screen.getAllByRole('cell').map(({ textContent }) => textContent)).toEqual(['1', 'Lamp', '2', 'NULL'])
+  expect(button('Edit row 2: 2').tabIndex).toBe(0)
+  expect(button('NULL').tabIndex).toBe(-1)
+  await user.click(button('NULL'))
+  expect(text()).toContain('Row of items Loading')
+  await user.click(button('Close'))
+  expect(screen.queryByRole('dialog')).toBeNull()
+})
+
+test('cells of a table without a key open nothing', () => {
+  renderTables({ tables: [createTable({ row_key: [] })], page: createPage([[1, 'Lamp']]) })
+  expect(screen.getAllByRole('cell').flatMap((cell) => [...cell.querySelectorAll('button')])).toEqual([])
+})
+
+test('a new row is added', async () => {
+  const { user, text } = renderTables()
+  await user.click(button('Add row'))
+  expect(await screen.findByText('Show SQL…')).toBeTruthy()
+  expect(text()).toMatch(/^New row in items/)
+})
+
+test('the end of the rows loads more', async () => {
+  renderTables({ page: createPage([[1, 'Lamp']], 'next'), answers: { listDatabaseRows: createPage([[2, 'Chair']]) } })
+  expect(await screen.findByText('Chair')).toBeTruthy()
+})
+
+test('rows are reloaded', async () => {
+  const { user } = renderTables({ page: createPage([[1, 'Lamp']]), answers: { listDatabaseRows: createPage([[1, 'Chair']]) } })
+  await user.click(button('Reload rows'))
+  expect(await screen.findByText('Chair')).toBeTruthy()
+})

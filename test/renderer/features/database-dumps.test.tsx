@@ -1,4 +1,4 @@
-import { screen } from '@testing-library/react'
+import { screen, waitFor } from '@testing-library/react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type DumpTarget, useDumps } from '../../../renderer/api/databases.ts'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
@@ -9,6 +9,7 @@ import { instanceOperations, user } from '../../../server/contract/instance.ts'
 import { project } from '../../../server/contract/projects.ts'
 import { createExample } from '../../support/contract-example.ts'
 import { type PartOptions, problemResponse, renderPart } from '../../support/dashboard.tsx'
+import { formatDateTime } from '../../../renderer/lib/format.ts'
 
 const mariadb: DumpTarget = { name: 'mariadb', label: 'MariaDB' }
 const shop = createExample(project, { slug: 'shop', name: 'Shop' })
@@ -138,4 +139,88 @@ test.each<[string, DumpOptions, [string, boolean][]]>([
 ])('the menu of a dump for %s', async (_, options, expected) => {
   await openMenu(options)
   expect(screen.getAllByRole('menuitem').map((one) => [one.textContent, one.getAttribute('aria-disabled') !== 'true'])).toEqual(expected)
+})
+const choose = (name: string) => screen.getByRole('menuitem', { name })
+const hasClosed = () => waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+const toasts = () => useUi.getState().toasts.map(({ text }) => text)
+
+test.each([
+  ['a name', ' Before launch ', { name: 'Before launch' }],
+  ['only spaces', ' ', {}],
+])('a dump is created with %s', async (_, typed, query) => {
+  const fetched = vi.fn()
+  const { user, sent, text } = renderDumps({ dumps: [], answers: { dumpDatabase: { dump: createDump() } } })
+  const send = fetch
+  vi.stubGlobal('fetch', (address: string, init?: RequestInit) => {
+    if (init?.method === 'POST') fetched(Object.fromEntries(new URL(address, location.href).searchParams))
+    return send(address, init)
+  })
+  await user.click(button('Create dump…'))
+  expect(text()).toContain('Create dump Saves the database as one SQL file. Name (optional) Cancel Create dump [Close]')
+  await user.type(screen.getByLabelText('Name (optional)'), typed)
+  await user.click(button('Create dump'))
+  expect(sent).toEqual([{ operation: 'dumpDatabase', params: { slug: 'shop' } }])
+  expect(fetched.mock.calls).toEqual([[query]])
+  await hasClosed()
+  expect(toasts()).toEqual(['Dump created.'])
+})
+
+test('the creation of a dump shows its progress', async () => {
+  const { user, text } = renderDumps({ dumps: [], service: mariadb })
+  await user.click(button('Create dump…'))
+  expect(text()).toContain('Saves MariaDB as one SQL file.')
+  expect(text()).not.toContain('Creating the dump')
+  await user.click(button('Create dump'))
+  expect(text()).toContain('Creating the dump')
+  await user.click(button('Cancel'))
+  expect(screen.queryByRole('dialog')).toBeNull()
+})
+
+test('a dump that cannot be created says why', async () => {
+  const { user } = renderDumps({ dumps: [], answers: { dumpDatabase: problemResponse('storage_full', 'The disk is full.') } })
+  await user.click(button('Create dump…'))
+  await user.click(button('Create dump'))
+  expect(await screen.findByText('The disk is full.')).toBeTruthy()
+})
+
+test.each<[string, string | null, string, string | null]>([
+  ['gets a name', null, ' Good ', 'Good'],
+  ['loses its name', 'Old', '{Backspace>3/}', null],
+])('a dump %s', async (_, name, typed, expected) => {
+  const dump = createDump({ name })
+  const { user, sent, text } = await openMenu({ dumps: [dump], answers: { renameDatabaseDump: { dump } } })
+  await user.click(choose('Rename…'))
+  expect(text()).toContain(`Rename dump The dump from ${formatDateTime(madeAt)}.`)
+  expect(button('Rename dump')).toHaveProperty('disabled', true)
+  await user.type(screen.getByLabelText('Name (optional)'), typed)
+  await user.click(button('Rename dump'))
+  expect(sent).toEqual([{ operation: 'renameDatabaseDump', params: { slug: 'shop', id: 'dmp_1' }, body: { name: expected } }])
+  await hasClosed()
+})
+
+test('a dump that cannot be renamed says why', async () => {
+  const { user } = await openMenu({ answers: { renameDatabaseDump: problemResponse('dump_not_found', 'It is gone.') } })
+  await user.click(choose('Rename…'))
+  await user.type(screen.getByLabelText('Name (optional)'), 'x')
+  await user.click(button('Rename dump'))
+  expect(await screen.findByText('It is gone.')).toBeTruthy()
+})
+
+test('a dump is deleted after a question', async () => {
+  const { user, sent, text } = await openMenu({ answers: { deleteDatabaseDump: new Response(null, { status: 204 }) } })
+  await user.click(choose('Delete…'))
+  expect(text()).toContain(
+    `Delete this dump? The dump of shop from ${formatDateTime(madeAt)}, 2 kB, is permanently deleted. Cancel Delete dump [Close]`,
+  )
+  await user.click(button('Delete dump'))
+  expect(sent).toEqual([{ operation: 'deleteDatabaseDump', params: { id: 'dmp_1' } }])
+  await hasClosed()
+  expect(toasts()).toEqual(['Dump deleted.'])
+})
+
+test('a dump that cannot be deleted says why', async () => {
+  const { user } = await openMenu({ answers: { deleteDatabaseDump: problemResponse('dump_not_found', 'It is gone.') } })
+  await user.click(choose('Delete…'))
+  await user.click(button('Delete dump'))
+  expect(await screen.findByText('It is gone.')).toBeTruthy()
 })

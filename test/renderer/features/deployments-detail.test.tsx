@@ -1,4 +1,4 @@
-import { screen } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Route } from 'wouter'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
@@ -161,4 +161,65 @@ test.each([
 ])('the screenshots of %s', (_, is_current, count) => {
   renderPage({ detail: createDetail({ is_current, screenshots: { desktop: true, mobile: true } }) })
   expect(screen.queryAllByRole('link', { name: 'Open shop' })).toHaveLength(count)
+})
+const createEvent = (event: string, data: object) => `event: ${event}\nid: 1\ndata: ${JSON.stringify(data)}\n\n`
+const logEvent = (line: string, stream = 'stdout') => createEvent('log', { seq: 1, ts: startedAt, step: 'build', stream, line })
+const logOf = (...events: string[]) =>
+  new Response([...events, createEvent('end', { status: 'ready' })].join(''), { headers: { 'content-type': 'text/event-stream' } })
+const logFoot = () => within(screen.getByTestId('log-foot')).getByRole('status').textContent
+test.each<[string, Partial<DeploymentDetail>, PartOptions['answers'], string, string]>([
+  ['opens', {}, {}, 'Opening the log…', 'Complete'],
+  ['opens while it runs', running, {}, 'Opening the log…', 'Live'],
+  ['waits', { status: 'queued', queue_position: 1 }, {}, 'Waiting in the queue. The log starts with the first step.', 'Live'],
+  ['is empty', {}, { streamBuildLog: logOf() }, 'This deployment has no log.', 'Complete'],
+  ['is refused', running, { streamBuildLog: problemResponse('forbidden', 'Not for you.') }, 'Opening the log…', 'Not for you.'],
+  [
+    'lost its connection',
+    running,
+    { streamBuildLog: problemResponse('internal_error', 'Broken.') },
+    'Opening the log…',
+    'Connection lost; reconnecting…',
+  ],
+])('a log that %s', async (_, own, answers, empty, state) => {
+  const detail = createDetail(own)
+  const { text } = renderPage({ detail, answers: { getDeployment: { deployment: detail }, ...answers } })
+  await waitFor(() => expect(logFoot()).toBe(state))
+  await waitFor(() => expect(text()).toContain(empty))
+})
+
+test('a log counts its lines, with those that were skipped', async () => {
+  renderPage({ detail: createDetail(running), answers: { streamBuildLog: logOf(logEvent('one'), createEvent('lagged', { dropped: 7 })) } })
+  expect(await screen.findByText('2 lines')).toBeTruthy()
+})
+
+test('the log has a section for each step that began', () => {
+  const steps = [createStep('clone', 'done'), createStep('install', 'failed'), createStep('build', 'skipped'), createStep('start', 'pending')]
+  renderPage({ detail: createDetail({ status: 'failed', steps }) })
+  const options = within(screen.getByLabelText('Log section')).getAllByRole('option')
+  expect(options.map(({ textContent }) => textContent)).toEqual(['Everything', 'Fetching source', 'Installing dependencies'])
+})
+
+const failed = createDetail({
+  status: 'failed',
+  steps: [createStep('build', 'failed')],
+  error: { code: 'build_failed', message: 'The build failed.', hint: 'Read the log.' },
+})
+
+test('a failed deployment waits for its log', () => expect(renderPage({ detail: failed }).text()).toBe('Loading'))
+
+test('a failed deployment shows the line of its error, and the log goes there', async () => {
+  const { user } = renderPage({
+    detail: failed,
+    answers: { streamBuildLog: logOf(logEvent('fine'), logEvent('error: boom', 'stderr')), getDeployment: { deployment: failed } },
+  })
+  expect((await screen.findByTestId('failure-line')).textContent).toBe('2error: boom')
+  const follow = screen.getByRole('button', { name: 'Stop following' })
+  await user.click(screen.getByRole('button', { name: 'Show in log' }))
+  expect(follow.getAttribute('aria-label')).toBe('Follow new lines')
+})
+
+test('a failed deployment without a log has no line', async () => {
+  renderPage({ detail: failed, answers: { streamBuildLog: problemResponse('forbidden', 'Not for you.') } })
+  expect(await screen.findByTestId('failure')).toBeTruthy()
+  expect(screen.queryByRole('button', { name: 'Show in log' })).toBeNull()
 })

@@ -4,6 +4,10 @@ import { Charts, UsageOnly } from '../../../renderer/features/metrics/charts.tsx
 import { type MetricsHistory, projectMetricsOperations } from '../../../server/contract/project-metrics.ts'
 import { createExample } from '../../support/contract-example.ts'
 import { renderPart } from '../../support/dashboard.tsx'
+import { DeploymentMarkers, describeGroup, groupDeployments } from '../../../renderer/features/metrics/deployment-markers.tsx'
+import { MetricTiles } from '../../../renderer/features/metrics/metric-tiles.tsx'
+import { MetricsTable } from '../../../renderer/features/metrics/metrics-table.tsx'
+import { project } from '../../../server/contract/projects.ts'
 
 type Bucket = MetricsHistory['buckets'][number]
 const example = createExample(projectMetricsOperations.getProjectMetrics.success.json)
@@ -157,4 +161,96 @@ test.each([
 ])('a project without requests has charts of its usage with %s', (_, usage, count) => {
   renderPart(<UsageOnly metrics={createMetrics([{}], { usage })} cursor={null} onCursorChange={vi.fn()} />)
   expect(screen.queryAllByRole('slider').length).toBe(count)
+})
+const withoutTimes = (text: string | null | undefined) => text?.replace(/, \d\d:\d\d:\d\d/g, '')
+
+test.each<[string, Partial<MetricsHistory>, boolean, string]>([
+  [
+    'an app',
+    {},
+    false,
+    '[Summary] Requests 12.3k 5.0 MB sent Errors 2.0 % 2 server errors (5xx) Median response 12 ms p95 40 ms, p99 90 ms Cache hit rate 60 % 30 hits, 20 misses Cold starts 7 300 ms, last Jan 31, 2026 Right now 80 MB of 512 MB; 3.3 % of one core',
+  ],
+  [
+    'an app with one of each',
+    {
+      totals: { ...createMetrics().totals, requests: 999, errors: 1 },
+      cache: { ...example.cache, hits: 1, misses: 1, hit_ratio: null },
+      resources: { cpu_percent: 10, memory_mb: 80.5, memory_limit_mb: 512 },
+    },
+    false,
+    '[Summary] Requests 999 5.0 MB sent Errors 2.0 % 1 server error (5xx) Median response 12 ms p95 40 ms, p99 90 ms Cache hit rate None 1 hit, 1 miss Cold starts 7 300 ms, last Jan 31, 2026 Right now 81 MB of 512 MB; 10 % of one core',
+  ],
+  [
+    'an app that sleeps, without a cold start',
+    { resources: null, cold_starts: { count: 0, p50_ms: null, p95_ms: null, last_at: null } },
+    true,
+    '[Summary] Requests 12.3k 5.0 MB sent Errors 2.0 % 2 server errors (5xx) Median response 12 ms p95 40 ms, p99 90 ms Cache hit rate 60 % 30 hits, 20 misses Cold starts 0 No cold starts Right now Not running Asleep; the next request wakes it',
+  ],
+  [
+    'a static site',
+    { resources: null },
+    false,
+    '[Summary] Requests 12.3k 5.0 MB sent Errors 2.0 % 2 server errors (5xx) Median response 12 ms p95 40 ms, p99 90 ms Cache hit rate 60 % 30 hits, 20 misses Cold starts 7 300 ms, last Jan 31, 2026 Right now Not running Stopped, or a static site without a process',
+  ],
+])('the figures of %s', (_, own, is_cold, expected) => {
+  expect(renderPart(<MetricTiles metrics={createMetrics([], own)} project={createExample(project, { is_cold })} />).text()).toBe(expected)
+})
+
+test('the table has the buckets with requests or cold starts, the newest first', () => {
+  renderPart(<MetricsTable metrics={createMetrics([{}, busyBucket, { cold_starts: 1 }])} />)
+  const [head, ...rows] = [...document.querySelectorAll('tr')].map((row) => [...row.children].map(({ textContent }) => textContent))
+  expect(head?.length).toBe(14)
+  expect(rows.map((cells) => cells.slice(1).join(' '))).toEqual([
+    '0 0 0 0 0 – – – 0 B 0 0 0 1',
+    '1,010 1,000 4 3 2 12 ms 40 ms 90 ms 5.0 MB 30 20 5 7',
+  ])
+})
+
+const marker = (id: string, minutes: number) => ({
+  ...example.deployments[0]!,
+  id,
+  title: `Change ${id}`,
+  ts: new Date(Date.parse(from) + minutes * 60_000).toISOString(),
+})
+const bucketsOf = (count: number) => Array.from({ length: count }, () => ({}))
+test.each<[string, number, number[], [number, string[]][]]>([
+  [
+    'in other buckets',
+    24,
+    [0, 15, 30],
+    [
+      [0, ['0']],
+      [1, ['15']],
+      [2, ['30']],
+    ],
+  ],
+  ['in one bucket', 24, [1, 14], [[0, ['1', '14']]]],
+  [
+    'that are closer than a chart has room for',
+    48,
+    [0, 15, 30],
+    [
+      [0, ['0', '15']],
+      [2, ['30']],
+    ],
+  ],
+])('deployments %s', (_, count, minutes, expected) => {
+  const metrics = createMetrics(bucketsOf(count), { deployments: minutes.map((minute) => marker(String(minute), minute)) })
+  expect(groupDeployments(metrics).map(({ index, deployments }) => [index, deployments.map(({ id }) => id)])).toEqual(expected)
+})
+
+test.each([
+  [['a'], 'Deployed: Change a, Jan 31, 2026'],
+  [['a', 'b'], '2 deployments, the last: Change b, Jan 31, 2026'],
+])('a mark of %j links to the last deployment', (ids, expected) => {
+  const group = { index: 1, deployments: ids.map((id) => marker(id, 0)) }
+  expect(withoutTimes(describeGroup(group))).toBe(expected)
+  renderPart(<DeploymentMarkers slug="my-shop" groups={[group]} count={4} />)
+  expect(screen.getByRole('link').getAttribute('href')).toBe(`/projects/my-shop/deployments/${ids.at(-1)}`)
+  expect(screen.getByRole('listitem').style.left).toBe('37.5%')
+})
+
+test('a chart without deployments has no marks', () => {
+  expect(renderPart(<DeploymentMarkers slug="my-shop" groups={[]} count={4} />).text()).toBe('')
 })

@@ -1,4 +1,4 @@
-import { screen } from '@testing-library/react'
+import { screen, waitFor } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { Lan } from '../../../renderer/features/network/lan.tsx'
@@ -138,4 +138,87 @@ test('a QR code has the corners of its modules', () => {
   const code = screen.getByRole('img', { name: 'QR code for This dashboard: http://10.0.0.2:4600/' })
   expect(code.getAttribute('viewBox')).toBe('0 0 31 31')
   expect(code.querySelector('path')?.getAttribute('d')?.slice(0, 39)).toBe('M3 3h1v1h-1zM4 3h1v1h-1zM5 3h1v1h-1zM6 ')
+})
+
+const dialog = () => screen.queryByRole('dialog')
+const typePasswords = async ({ user }: ReturnType<typeof showLan>, password: string, repeated = password) => {
+  await user.type(screen.getByLabelText('Password'), password)
+  if (repeated !== '') await user.type(screen.getByLabelText('Confirm password'), repeated)
+}
+const saved = { setOwnerPassword: { ok: true } } as const
+
+test('without a password, access asks for one first', async () => {
+  const part = showLan({ lan: { has_owner_password: false }, answers: saved })
+  await part.user.click(access())
+  expect(part.sent).toEqual([])
+  expect(dialog()?.textContent).toContain('Set your passwordSigns in ada@example.com from other devices.Password')
+  await typePasswords(part, 'correct horse')
+  await part.user.click(screen.getByRole('button', { name: 'Save and allow access' }))
+  await waitFor(() => expect(dialog()).toBeNull())
+  expect(part.sent).toEqual([
+    { operation: 'setOwnerPassword', params: {}, body: { password: 'correct horse' } },
+    { operation: 'updateSettings', params: {}, body: { lan: true } },
+  ])
+})
+
+test('a changed password changes nothing else', async () => {
+  const part = showLan({ answers: saved })
+  await part.user.click(screen.getByRole('button', { name: 'Change password…' }))
+  expect(dialog()?.textContent).toContain('Change your passwordSigns in ada@example.com from other devices. Your other sessions are signed out.')
+  await typePasswords(part, 'correct horse')
+  await part.user.click(screen.getByRole('button', { name: 'Save password' }))
+  await waitFor(() => expect(dialog()).toBeNull())
+  expect(part.sent.map(({ operation }) => operation)).toEqual(['setOwnerPassword'])
+})
+
+const openPassword = async (state: State = {}) => {
+  const part = showLan(state)
+  await part.user.click(screen.getByRole('button', { name: 'Change password…' }))
+  return { ...part, save: screen.getByRole<HTMLButtonElement>('button', { name: 'Save password' }) }
+}
+
+test.each([
+  ['of nine characters', '123456789', '123456789', true, null],
+  ['of ten characters', '1234567890', '1234567890', false, null],
+  ['that is not repeated', '1234567890', '', true, null],
+  ['that is repeated differently', '1234567890', '1234567891', true, 'The passwords do not match.'],
+])('a password %s', async (_, password, repeated, isDisabled, problem) => {
+  const part = await openPassword()
+  await typePasswords(part, password, repeated)
+  expect([part.save.disabled, screen.queryByRole('alert')?.textContent ?? null]).toEqual([isDisabled, problem])
+})
+
+test('a password is shown and hidden', async () => {
+  const { user } = await openPassword()
+  const types = () => ['Password', 'Confirm password'].map((name) => screen.getByLabelText<HTMLInputElement>(name).type)
+  expect(types()).toEqual(['password', 'password'])
+  await user.click(screen.getByRole('button', { name: 'Show password' }))
+  expect(types()).toEqual(['text', 'text'])
+  await user.click(screen.getByRole('button', { name: 'Hide password' }))
+  expect(types()).toEqual(['password', 'password'])
+})
+
+test('another machine needs a setup code', async () => {
+  const part = await openPassword({ isLocal: false })
+  await typePasswords(part, 'correct horse')
+  expect(part.save.disabled).toBe(true)
+  await part.user.type(screen.getByLabelText('Setup code'), ' 123-456 ')
+  expect(part.save.disabled).toBe(false)
+  await part.user.click(part.save)
+  expect(part.sent).toEqual([{ operation: 'setOwnerPassword', params: {}, body: { password: 'correct horse', setup_code: '123-456' } }])
+})
+
+test('a refused request asks for a setup code', async () => {
+  const part = await openPassword({ answers: { setOwnerPassword: problemResponse('forbidden', 'A code is needed.') } })
+  expect(screen.queryByLabelText('Setup code')).toBeNull()
+  await typePasswords(part, 'correct horse')
+  await part.user.click(part.save)
+  expect(await screen.findByLabelText('Setup code')).toBeTruthy()
+  expect(screen.getByRole('alert').textContent).toContain('A code is needed.')
+})
+
+test('a password dialog is canceled', async () => {
+  const { user } = await openPassword()
+  await user.click(screen.getByRole('button', { name: 'Cancel' }))
+  expect(dialog()).toBeNull()
 })

@@ -171,3 +171,88 @@ test('the services of a diagram are connected', () => {
       .join(' | '),
   ).toBe('M 168 25 H 168 C 190 25 190 25 212 25 | M 380 25 H 380 C 402 25 402 25 424 25')
 })
+
+const dockerfile = { path: 'Dockerfile', text: 'FROM node', is_generated: true }
+test.each<[string, PlannedSource['builds'], string[]]>([
+  ['one build', [{ ...webBuild, dockerfile }], ['Generated Dockerfile']],
+  [
+    'one of two builds',
+    [
+      { ...webBuild, dockerfile },
+      { ...webBuild, services: ['api'] },
+    ],
+    ['Generated Dockerfile of web, worker'],
+  ],
+  ['no build, if it is in the source', [{ ...webBuild, dockerfile: { ...dockerfile, is_generated: false } }], []],
+])('a Dockerfile is generated for %s', (_, builds, expected) => {
+  showPlan(createPlan({ builds }))
+  expect(screen.queryAllByText(/^Generated Dockerfile/).map(({ textContent }) => textContent)).toEqual(expected)
+})
+
+test.each<[string, PlanSource, Partial<PlannedSource>, string[]]>([
+  ['a folder', folder, {}, ['Download homeport.yaml', 'Save into the folder…']],
+  ['a repository', repository, {}, ['Download homeport.yaml']],
+  ['a source with another file', folder, { file: 'compose.yaml' }, ['Download homeport.yaml', 'Save into the folder…']],
+  ['a source that has the file', folder, { file: 'homeport.yaml' }, []],
+  ['a source that no file describes', folder, { homeport_yaml: null }, []],
+])('the plan of %s is saved as a file', (_, source, own, expected) => {
+  showPlan(createPlan({ homeport_yaml: 'services: {}', ...own }), source)
+  expect(screen.queryAllByRole('button').map(({ textContent }) => textContent)).toEqual(expected)
+})
+
+test.each<[string, PlanChoice, object]>([
+  ['a whole folder', whole, { path: '/srv/shop', apps: [] }],
+  ['one app', { root_directory: 'apps/web', apps: [] }, { path: '/srv/shop', apps: [], root_directory: 'apps/web' }],
+])('the plan of %s is written into the folder after a question', async (_, choice, body) => {
+  const { user, sent, text } = showPlan(createPlan({ homeport_yaml: 'services: {}' }), folder, choice, { saveFolderPlan: { file: 'homeport.yaml' } })
+  await user.click(screen.getByRole('button', { name: 'Save into the folder…' }))
+  expect(text()).toContain('Write homeport.yaml into /srv/shop? An existing file is not replaced.')
+  await user.click(screen.getByRole('button', { name: 'Cancel' }))
+  await user.click(screen.getByRole('button', { name: 'Save into the folder…' }))
+  await user.click(screen.getByRole('button', { name: 'Write file' }))
+  expect(sent).toEqual([{ operation: 'saveFolderPlan', params: {}, body }])
+  expect(await screen.findByRole('button', { name: 'Save into the folder…' })).toBeTruthy()
+})
+
+const apps = ['apps/web', 'apps/api'].map((directory) => ({ directory, name: directory.slice(5), framework: 'vite' }))
+test.each<[string, PlanSource, string[], PlannedSource['problems'], string]>([
+  ['without a choice', folder, [], [], 'Other apps in this repository: Use one app, or select several to plan them as services of one project.'],
+  [
+    'without an app in its root',
+    folder,
+    [],
+    [problem],
+    'Apps in this repository: Use one app, or select several to plan them as services of one project.',
+  ],
+  [
+    'in a folder',
+    folder,
+    ['apps/web'],
+    [],
+    'Other apps in this repository: Save the plan as homeport.yaml in the root of the folder: a deployment then runs these apps together.',
+  ],
+  [
+    'in a repository',
+    repository,
+    ['apps/web'],
+    [],
+    'Other apps in this repository: These apps are deployed together as services of one project. A homeport.yaml in the repository is optional.',
+  ],
+])('the apps of a source %s', (_, source, chosen, problems, expected) => {
+  showPlan(createPlan({ services: [], apps, problems }), source, { root_directory: null, apps: chosen })
+  const group = screen.getByRole('group')
+  expect([group.firstChild, group.lastChild].map((one) => one?.textContent).join(': ')).toBe(expected)
+  expect(screen.queryAllByRole('checkbox', { checked: true }).length).toBe(chosen.length)
+})
+
+test('apps are chosen', async () => {
+  const { user, onChoose } = showPlan(createPlan({ services: [], apps }), folder, { root_directory: null, apps: ['apps/web'] })
+  await user.click(screen.getByRole('checkbox', { name: /api/ }))
+  await user.click(screen.getByRole('checkbox', { name: /web/ }))
+  await user.click(screen.getByRole('button', { name: 'Use this app: apps/api' }))
+  expect(onChoose.mock.calls).toEqual([
+    [{ root_directory: null, apps: ['apps/web', 'apps/api'] }],
+    [{ root_directory: null, apps: [] }],
+    [{ root_directory: 'apps/api', apps: [] }],
+  ])
+})

@@ -197,3 +197,43 @@ test('why the source or the target cannot be loaded', async () => {
   await expect.poll(text).toContain('The token is not allowed to read it.')
   expect(text()).not.toContain('Loading')
 })
+const started = () => usePromotions.getState().promotions.map(({ key, to, steps }) => ({ key, to: to.slug, steps: steps.map(({ name }) => name) }))
+
+test('a promotion starts with its steps, and the dialog closes', async () => {
+  const variables = [{ key: 'API_URL', environment: null }]
+  const { user, onOpenChange } = openDialog({ source: createSource({ variables }) })
+  await user.click(screen.getByRole('checkbox', { name: 'API_URL' }))
+  submit()
+  await expect.poll(started).toEqual([{ key: 'local my-shop', to: 'my-shop', steps: ['source', 'project', 'variables', 'upload'] }])
+  expect(onOpenChange.mock.calls).toEqual([[false]])
+  const [stored] = JSON.parse(localStorage.getItem('homeport.promotions') ?? '[]')
+  expect(stored).toMatchObject({
+    request: {
+      source: { kind: 'archive', deployment_id: 'dpl_1', commit: { commit_sha: 'abc', commit_message: 'Add cart' } },
+      new_name: 'My shop',
+      variables: ['API_URL'],
+    },
+  })
+})
+test.each<[string, Partial<SourceProject>, Partial<TargetProject>, object]>([
+  [
+    'of a folder',
+    { deployment: { ...ready, commit_sha: null, commit_message: null, commit_author: 'Ada' } },
+    {},
+    { kind: 'archive', deployment_id: 'dpl_1', commit: { commit_message: 'Promoted from This machine', commit_author: 'Ada' } },
+  ],
+  ['to a hosted account', {}, { is_instance: false, project: createProject() }, { kind: 'archive', deployment_id: 'dpl_1' }],
+  [
+    'of a repository',
+    { is_instance: false, project: createProject({ repo_url: git, repo_branch: 'main' }) },
+    { project: createProject({ repo_url: git }) },
+    { kind: 'git', repo_url: git, repo_branch: 'main' },
+  ],
+])('the source of a promotion %s', async (_, from, to, expected) => {
+  openDialog({ source: createSource(from), target: createTarget(to) })
+  submit()
+  await expect.poll(started).toHaveLength(1)
+  const [stored] = JSON.parse(localStorage.getItem('homeport.promotions') ?? '[]')
+  expect(stored.request.source).toEqual(expected)
+  expect(stored.request.new_name).toBe(to.project ? null : 'My shop')
+})

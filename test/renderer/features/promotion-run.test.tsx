@@ -1,8 +1,8 @@
 import { act } from '@testing-library/react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { toPromotionClient } from '../../../renderer/api/promotion-sides.ts'
-import { readStoredPromotions } from '../../../renderer/features/promotion/promotion-storage.ts'
-import { startPromotion } from '../../../renderer/features/promotion/run-promotion.ts'
+import { readStoredPromotions, storePromotion } from '../../../renderer/features/promotion/promotion-storage.ts'
+import { startPromotion, resumePromotions } from '../../../renderer/features/promotion/run-promotion.ts'
 import { type InstanceConnection, localConnection, useConnection } from '../../../renderer/stores/connection.ts'
 import { usePromotions } from '../../../renderer/stores/promotions.ts'
 import { useUi } from '../../../renderer/stores/ui.ts'
@@ -179,4 +179,53 @@ test('a second promotion of the project does not start until the first is done',
   startPromotion(localConnection, server, createRequest(), [])
   await Promise.resolve()
   expect(promotion()).toBe(failed)
+})
+
+/** Another page holds the locks of all promotions. */
+function lockInAnotherWindow(): void {
+  const request = (_name: string, _options: object, callback: (lock: null) => unknown) => Promise.resolve(callback(null))
+  Object.defineProperty(navigator, 'locks', { configurable: true, value: { request } })
+}
+
+test('a promotion that runs in another window does not start', async () => {
+  lockInAnotherWindow()
+  const { sent } = start()
+  await expect.poll(toasts).toEqual(['local failed: Another dashboard window is already promoting my-shop.'])
+  expect(promotion()).toBeUndefined()
+  expect(sent).toEqual([])
+})
+
+const stored = {
+  key: 'local my-shop',
+  from: { id: 'local', slug: 'my-shop' },
+  to: { id: 'server', slug: 'shop' },
+  request: { source: { kind: 'archive' as const, deployment_id: 'dpl_1' }, new_name: null, settings: {}, before: {}, variables: ['API_URL'] },
+  done: {},
+  steps_done: ['source' as const, 'project' as const],
+  is_given_up: false,
+}
+
+test.each([true, false])('a promotion of a closed page is shown, and was being undone: %s', async (is_given_up) => {
+  renderPart(<></>)
+  storePromotion({ ...stored, is_given_up })
+  await resumePromotions()
+  await expect.poll(state).toBe('cut')
+  expect(promotion()).toMatchObject({ is_given_up, to: { id: 'server', name: 'Server', slug: 'shop' } })
+  expect(stepStates()).toEqual(['source waiting', 'project done', 'variables waiting', 'upload waiting'])
+  const shown = promotion()
+  await resumePromotions()
+  await Promise.resolve()
+  expect(promotion()).toBe(shown)
+})
+
+test.each([
+  ['from', { ...stored, from: { id: 'other', slug: 'my-shop' } }],
+  ['to', { ...stored, to: { id: 'other', slug: 'shop' } }],
+])('a promotion %s an instance that is gone is not shown', async (_, other) => {
+  renderPart(<></>)
+  storePromotion(other)
+  storePromotion({ ...stored, key: 'local docs' })
+  await resumePromotions()
+  await expect.poll(() => usePromotions.getState().promotions.map(({ from }) => from.slug)).toEqual(['my-shop'])
+  expect(usePromotions.getState().promotions).toHaveLength(1)
 })
