@@ -3,6 +3,7 @@ import type { ApiError } from '../../server/client/api-error.ts'
 import type { PromotionReportLine } from '../../server/client/promotion/report.ts'
 import type { PromotionStepName } from '../../server/client/promotion/request.ts'
 import type { Transfer } from '../api/use-upload.ts'
+import { askBeforeUnload } from '../lib/ask-before-unload.ts'
 
 export interface PromotionStep {
   name: PromotionStepName
@@ -49,6 +50,8 @@ export const usePromotions = create<PromotionStore>((set) => ({
     })),
   remove: (key) => set(({ promotions }) => ({ promotions: promotions.filter((one) => one.key !== key) })),
 }))
+
+askBeforeUnload(() => usePromotions.getState().promotions.some(({ state }) => state === 'running' || state === 'undoing'))
 
 /** Storage key prefix of unfinished promotions. */
 export const promotionsStorageKey = 'homeport.promotions'

@@ -5,6 +5,7 @@ import type { ApiError } from '../../server/client/api-error.ts'
 import { toApiError } from '../lib/api-error.ts'
 import { isAbortError } from '../api/send-file.ts'
 import { type Transfer, createRateEstimator } from '../api/use-upload.ts'
+import { askBeforeUnload } from '../lib/ask-before-unload.ts'
 import { isSafePath } from '../lib/instance-path.ts'
 import type { InstanceConnection } from './connection.ts'
 import { useUi } from './ui.ts'
@@ -28,6 +29,8 @@ export const useUploads = create<UploadStore>((set) => ({
       return { uploads: upload ? { ...others, [key]: upload } : others }
     }),
 }))
+
+askBeforeUnload(() => Object.values(useUploads.getState().uploads).some(({ state }) => state === 'sending'))
 
 export const uploadKey = (connection: InstanceConnection, slug: string) => `${connection.id} ${slug}`
 
@@ -55,7 +58,6 @@ export async function uploadArchive(connection: InstanceConnection, base: string
     void window.homeport?.setProgress(file.size === 0 ? null : Math.min(1, sent / file.size))
   }
   reportProgress(0)
-  window.addEventListener('beforeunload', preventUnload)
   try {
     const { deployment } = await client.upload('uploadProject', { params: { slug }, query: { name: file.name } }, file, {
       type,
@@ -79,12 +81,6 @@ export async function uploadArchive(connection: InstanceConnection, base: string
     if (location.pathname.startsWith(projectPath)) navigate(`${base}/`)
     removeProject(cache, slug)
   } finally {
-    window.removeEventListener('beforeunload', preventUnload)
     void window.homeport?.setProgress(null)
   }
-}
-
-/** The browser warns before leaving the page, because the upload would be lost. */
-function preventUnload(event: BeforeUnloadEvent): void {
-  event.preventDefault()
 }

@@ -123,7 +123,6 @@ function createPromotion({
   const run = async () => {
     controller = new AbortController()
     update({ state: 'running', problem: null })
-    window.addEventListener('beforeunload', preventUnload)
     let started: Deployment | undefined
     try {
       for (const [index, { name, state }] of promotion.steps.entries()) {
@@ -157,7 +156,6 @@ function createPromotion({
       updateStep(failed, { state: 'failed' })
       update({ state: 'failed', problem: toApiError(error) })
     } finally {
-      window.removeEventListener('beforeunload', preventUnload)
       void window.homeport?.setProgress(null)
     }
   }
@@ -199,8 +197,3 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
     const timer = setTimeout(resolve, ms)
     signal.addEventListener('abort', () => (clearTimeout(timer), reject(signal.reason as Error)), { once: true })
   })
-
-/** The browser warns before leaving the page, because the promotion would stop halfway. */
-function preventUnload(event: BeforeUnloadEvent): void {
-  event.preventDefault()
-}

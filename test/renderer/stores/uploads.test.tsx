@@ -36,7 +36,6 @@ afterEach(() => {
   vi.restoreAllMocks()
   useUploads.setState({ uploads: {} })
   usePromotions.setState({ promotions: [] })
-  useUi.setState({ toasts: [] })
   openPath('/app/')
 })
 
@@ -75,6 +74,21 @@ test('the browser warns before the page is left, until the upload has ended', as
   expect(leave()).toBe(true)
   upload.resolve(answer)
   await ended
+  expect(leave()).toBe(false)
+})
+
+test('the browser warns until the last of several uploads has ended', async () => {
+  const [first, second] = [Promise.withResolvers<typeof answer>(), Promise.withResolvers<typeof answer>()]
+  vi.spyOn(localConnection.client, 'upload').mockReturnValueOnce(first.promise).mockReturnValueOnce(second.promise)
+  const leave = () => !window.dispatchEvent(new Event('beforeunload', { cancelable: true }))
+  const startAt = (slug: string) =>
+    uploadArchive(localConnection, '/app', { slug, file: new File(['a'], 'a.zip'), type: 'application/zip', is_new: false })
+  const ended = [startAt('one'), startAt('two')]
+  first.resolve(answer)
+  await ended[0]
+  expect(leave()).toBe(true)
+  second.resolve(answer)
+  await ended[1]
   expect(leave()).toBe(false)
 })
 
