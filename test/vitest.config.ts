@@ -55,6 +55,7 @@ export default defineConfig({
           testTimeout: partTimeout_ms,
           expect: { poll: { timeout: partTimeout_ms - 10_000 } },
           name: 'dashboard',
+          setupFiles: [shared.setupFiles, fileURLToPath(new URL('support/dashboard-setup.ts', import.meta.url))],
           pool: 'threads',
           isolate: false,
           environment: 'happy-dom',

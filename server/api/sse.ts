@@ -69,6 +69,7 @@ export function createStreams({ clock, log }: { clock: Clock; log: Log }) {
         const stream: OpenStream = { access, end() {}, cut: () => void res.destroy() }
         open.add(stream)
         const isOver = () => void open.delete(stream)
+        // A stream of a file closes it even if the client leaves before the first read, which an iterator over it would not.
         // The headers were sent, so an error can only be shown by destroying the connection.
         pipeline(chunks instanceof Readable ? chunks : Readable.from(chunks, { objectMode: false }), res).then(isOver, () => {
           isOver()

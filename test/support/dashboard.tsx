@@ -1,11 +1,9 @@
 import { QueryClientProvider, type QueryKey } from '@tanstack/react-query'
-import { cleanup, configure, render } from '@testing-library/react'
+import { configure, render } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
 import type { ReactElement } from 'react'
-import { onTestFinished, vi } from 'vitest'
-import { localConnection, useConnection } from '../../renderer/stores/connection.ts'
-import { useSession } from '../../renderer/stores/session.ts'
-import { useUi } from '../../renderer/stores/ui.ts'
+import { vi } from 'vitest'
+import { localConnection } from '../../renderer/stores/connection.ts'
 import type { CallOutput } from '../../server/client/operation-types.ts'
 import { type ErrorCode, errorStatus } from '../../server/contract/errors.ts'
 import { allOperations, type OperationId } from '../../server/contract/index.ts'
@@ -46,18 +44,6 @@ export function renderPart(element: ReactElement, { data = [], answers = {} }: P
     const answer = answers[request.operation as OperationId]
     if (answer === undefined) return new Promise(() => {})
     return answer instanceof Response ? answer.clone() : Response.json(answer)
-  })
-  // Not `afterEach`, because files share this module, which is loaded once.
-  onTestFinished(() => {
-    cleanup()
-    document.body.replaceChildren()
-    cache.clear()
-    useConnection.setState(useConnection.getInitialState(), true)
-    useSession.setState(useSession.getInitialState(), true)
-    useUi.setState(useUi.getInitialState(), true)
-    localStorage.clear()
-    history.replaceState(null, '', '/app/')
-    vi.unstubAllGlobals()
   })
   const main = document.createElement('main')
   main.id = 'main'

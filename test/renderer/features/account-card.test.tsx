@@ -38,7 +38,6 @@ beforeEach(() => history.replaceState(null, '', '/app/account/card?plan=pro&inte
 afterEach(() => {
   vi.restoreAllMocks()
   delete document.documentElement.dataset.theme
-  history.replaceState(null, '', '/app/')
 })
 
 test('a script that cannot be loaded says so', async () => {

@@ -1,5 +1,5 @@
 import { screen, waitFor } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { OneTimeLinkDialog } from '../../../renderer/features/account/member-dialogs.tsx'
 import { Members } from '../../../renderer/features/account/members.tsx'
@@ -34,11 +34,6 @@ const pageData: PartOptions['data'] = [
   [queryKeys.team, members],
 ]
 const headings = () => screen.getAllByRole('heading', { level: 2 }).map(({ textContent }) => textContent)
-
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  useConnection.setState({ current: localConnection })
-})
 
 test('the page of an instance has members and notifications', () => {
   const { text } = renderPart(<AccountPage />, { data: pageData })

@@ -23,11 +23,7 @@ const renderPlan = (own: Partial<BillingStatus> = {}, answers: PartOptions['answ
 const button = (name: string) => screen.getByRole('button', { name })
 const toasts = () => useUi.getState().toasts.map(({ text }) => text)
 
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  useConnection.setState({ current: localConnection })
-  vi.restoreAllMocks()
-})
+afterEach(() => vi.restoreAllMocks())
 
 const ended = '2026-01-31T12:00:00.000Z'
 const isNew = { plan: 'starter', subscription_status: null, has_payment_method: false } as const

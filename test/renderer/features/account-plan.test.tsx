@@ -1,5 +1,5 @@
 import { screen, within } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { PlanAndCard } from '../../../renderer/features/account/plan-and-card.tsx'
 import { subscriptionBadge } from '../../../renderer/features/account/subscription-badge.ts'
@@ -49,10 +49,6 @@ const optionTexts = (label: string) =>
   within(screen.getByLabelText(label))
     .getAllByRole('option')
     .map(({ textContent }) => textContent)
-
-afterEach(() => {
-  useConnection.setState({ current: localConnection })
-})
 
 const [basic, pro, starter] = [
   '10 projects, 512 MB each, up to 5 replicas, 2 concurrent builds, optionally always warm',

@@ -1,5 +1,5 @@
 import { screen, within } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Tokens } from '../../../renderer/features/account/tokens.tsx'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { localConnection, useConnection } from '../../../renderer/stores/connection.ts'
@@ -26,12 +26,6 @@ const renderTokens = (tokens: ScopedToken[], options: PartOptions = {}) =>
 const button = (name: string) => screen.getByRole('button', { name })
 const options = (label: string) => within(screen.getByLabelText(label)).getAllByRole('option')
 const toasts = () => useUi.getState().toasts.map(({ text }) => text)
-
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  useConnection.setState({ current: localConnection })
-  history.replaceState(null, '', '/app/')
-})
 
 test.each<[string, Partial<ScopedToken>, string]>([
   ['with full access', {}, 'Full access Never used No expiration'],

@@ -1,11 +1,10 @@
 import { screen, waitFor } from '@testing-library/react'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { ActivityList } from '../../../renderer/features/activity/activity-list.tsx'
 import { ActivityView } from '../../../renderer/features/activity/activity-view.tsx'
 import ActivityPage from '../../../renderer/features/activity/page.tsx'
 import ProjectActivityPage from '../../../renderer/features/activity/project-page.tsx'
-import { localConnection, useConnection } from '../../../renderer/stores/connection.ts'
 import { type ActivityEntry, activityEntry } from '../../../server/contract/activity.ts'
 import { instanceOperations, user } from '../../../server/contract/instance.ts'
 import { project } from '../../../server/contract/projects.ts'
@@ -49,10 +48,6 @@ const search = () => Object.fromEntries(new URLSearchParams(location.search))
 const valueOf = (label: string) => screen.getByLabelText<HTMLSelectElement>(label).value
 
 beforeEach(() => history.replaceState(null, '', '/app/activity'))
-afterEach(() => {
-  useConnection.setState({ current: localConnection })
-  history.replaceState(null, '', '/app/')
-})
 
 test.each<[string, Partial<ActivityEntry>, boolean, string[]]>([
   ['of a user', {}, false, ['ada@example.com created the project']],

@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from '@testing-library/react'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { Inspector } from '../../../renderer/features/cache/inspector.tsx'
 import { useUi } from '../../../renderer/stores/ui.ts'
 import type { CacheInspectionResult } from '../../../server/contract/network.ts'
@@ -49,10 +49,6 @@ const button = (name: string) => screen.getByRole('button', { name })
 const inspectCall = (body: object) => ({ operation: 'inspectCache', params: { slug: 'shop' }, body })
 
 beforeEach(() => history.replaceState(null, '', '/app/projects/shop/cache'))
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  history.replaceState(null, '', '/app/')
-})
 
 test('a path is inspected without a request', async () => {
   const { user, sent, text } = renderInspector({ inspectCache: createInspection() })

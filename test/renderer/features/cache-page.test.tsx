@@ -1,5 +1,5 @@
 import { screen, waitFor } from '@testing-library/react'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import CachePage from '../../../renderer/features/cache/page.tsx'
 import { PurgeLog } from '../../../renderer/features/cache/purge-log.tsx'
@@ -34,11 +34,6 @@ const toasts = () => useUi.getState().toasts.map(({ text }) => text)
 const becomeRemote = () => useConnection.setState({ current: { ...localConnection, id: 'rem_1', origin: 'https://deploy.example.com' } })
 
 beforeEach(() => history.replaceState(null, '', '/app/projects/shop/cache'))
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  useConnection.setState({ current: localConnection })
-  history.replaceState(null, '', '/app/')
-})
 
 test.each<[string, Partial<CacheEvent>, string]>([
   ['everything', { kind: 'purge_all', purged: 1200, source: 'api' }, 'Everything: 1,200 stored responsesby the API'],

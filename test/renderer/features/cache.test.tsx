@@ -1,5 +1,5 @@
 import { screen, waitFor } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { Purge } from '../../../renderer/features/cache/purge.tsx'
 import { Summary } from '../../../renderer/features/cache/summary.tsx'
@@ -19,11 +19,6 @@ const renderSummary = (own: Partial<Metrics['cache']> = {}, caching_enabled = tr
 const button = (name: string) => screen.getByRole('button', { name })
 const toasts = () => useUi.getState().toasts.map(({ text }) => text)
 const isRemote = () => useConnection.setState({ current: { ...localConnection, id: 'rem_1', origin: 'https://deploy.example.com' } })
-
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  useConnection.setState({ current: localConnection })
-})
 
 const cachingHint = 'Responses that the app marks as cacheable are served by the edge, even while the app sleeps.'
 test.each<[string, Partial<Metrics['cache']>, string, number]>([

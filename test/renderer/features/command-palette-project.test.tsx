@@ -68,9 +68,7 @@ beforeEach(() => {
 afterEach(() => {
   localStorage.removeItem('homeport.palette.recent')
   useUi.setState({ palette_open: false, toasts: [] })
-  useConnection.setState({ current: localConnection })
   vi.restoreAllMocks()
-  history.replaceState(null, '', '/app/')
 })
 
 test('at first a project has its main commands', async () => {

@@ -54,8 +54,6 @@ afterEach(() => {
   applyTheme('system')
   useUi.setState({ palette_open: false, new_project_open: false, toasts: [], theme: 'system' })
   useKeyboard.setState({ is_shortcuts_open: false })
-  useConnection.setState({ current: localConnection, connections: [localConnection] })
-  history.replaceState(null, '', '/app/')
 })
 
 test('at first the palette has the main commands', () => {

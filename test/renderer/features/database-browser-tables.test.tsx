@@ -62,10 +62,7 @@ beforeEach(() => {
   history.replaceState(null, '', '/app/projects/shop/database/tables')
   vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(400)
 })
-afterEach(() => {
-  vi.restoreAllMocks()
-  history.replaceState(null, '', '/app/')
-})
+afterEach(() => vi.restoreAllMocks())
 
 test('the page loads', () => {
   expect(renderPart(<TablesPage slug="shop" />, { data: [[queryKeys.project('shop'), createExample(project, { name: 'Shop' })]] }).text()).toBe(

@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { columnWidths, cellText, isNumberType, prettyText, shortCellText } from '../../../renderer/features/database-browser/cell-text.ts'
 import { addToHistory, clearHistory, readHistory } from '../../../renderer/features/database-browser/query-history.ts'
-import { localConnection, useConnection } from '../../../renderer/stores/connection.ts'
 import type { DatabaseCell } from '../../../server/contract/database-browser.ts'
 
 beforeEach(() => localStorage.removeItem('homeport.sql.shop'))
 afterEach(() => {
-  useConnection.setState({ current: localConnection })
   localStorage.removeItem('homeport.sql.shop')
   vi.restoreAllMocks()
 })

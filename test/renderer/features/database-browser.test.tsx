@@ -42,7 +42,6 @@ const button = (name: string) => screen.getByRole('button', { name })
 
 beforeEach(() => localStorage.removeItem('homeport.sql.shop'))
 afterEach(() => {
-  useConnection.setState({ current: localConnection })
   localStorage.removeItem('homeport.sql.shop')
   vi.restoreAllMocks()
 })

@@ -60,11 +60,7 @@ const openMenu = async (options: DumpOptions = {}) => {
 }
 
 beforeEach(() => history.replaceState(null, '', '/app/projects/shop/database'))
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  vi.restoreAllMocks()
-  history.replaceState(null, '', '/app/')
-})
+afterEach(() => vi.restoreAllMocks())
 
 const actions = 'Import SQL… Create dump…'
 const about =

@@ -1,5 +1,5 @@
 import { screen, waitFor, act } from '@testing-library/react'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { DumpTarget } from '../../../renderer/api/databases.ts'
 import { RestoreDialog } from '../../../renderer/features/database/restore-dialog.tsx'
 import { formatDateTime } from '../../../renderer/lib/format.ts'
@@ -56,7 +56,6 @@ class FakeUpload extends EventTarget {
 beforeEach(() => {
   FakeUpload.latest = undefined
 })
-afterEach(() => useUi.setState({ toasts: [] }))
 
 test.each<[string, DumpTarget | undefined, string | null, string, string]>([
   ['a dump', undefined, null, 'the database with the dump from', 'Restore database'],

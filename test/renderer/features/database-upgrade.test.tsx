@@ -1,5 +1,5 @@
 import { screen, waitFor } from '@testing-library/react'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { UpgradeDatabase } from '../../../renderer/features/database/upgrade.tsx'
 import { useUi } from '../../../renderer/stores/ui.ts'
@@ -20,8 +20,6 @@ function renderUpgrade(own: Partial<DatabaseUpgrade> | null, answers: PartOption
 }
 const button = (name: string) => screen.getByRole('button', { name })
 const toasts = () => useUi.getState().toasts.map(({ text }) => text)
-
-afterEach(() => useUi.setState({ toasts: [] }))
 
 test.each<[string, Partial<DatabaseUpgrade> | null, string]>([
   ['no database', null, ''],

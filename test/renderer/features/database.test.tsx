@@ -1,5 +1,5 @@
 import { screen } from '@testing-library/react'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import DatabasePage from '../../../renderer/features/database/page.tsx'
 import { localConnection, useConnection } from '../../../renderer/stores/connection.ts'
@@ -41,11 +41,6 @@ const toasts = () => useUi.getState().toasts.map(({ text }) => text)
 const becomeRemote = () => useConnection.setState({ current: { ...localConnection, id: 'rem_1', origin: 'https://deploy.example.com' } })
 
 beforeEach(() => history.replaceState(null, '', '/app/projects/shop/database'))
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  useConnection.setState({ current: localConnection })
-  history.replaceState(null, '', '/app/')
-})
 
 test('the page loads', () => {
   expect(renderPage().text()).toBe('Loading')

@@ -4,7 +4,6 @@ import { Route } from 'wouter'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import DeploymentPage from '../../../renderer/features/deployments/detail-page.tsx'
 import { formatDateTime } from '../../../renderer/lib/format.ts'
-import { useUi } from '../../../renderer/stores/ui.ts'
 import {
   type Deployment,
   type DeploymentDetail,
@@ -67,11 +66,7 @@ const timing = () => screen.getByTestId('report-head').lastElementChild?.textCon
 const facts = () => screen.getAllByRole('definition').map((one) => `${one.previousElementSibling?.textContent} ${one.textContent}`)
 
 beforeEach(() => history.replaceState(null, '', '/app/projects/shop/deployments/dpl_1'))
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  vi.restoreAllMocks()
-  history.replaceState(null, '', '/app/')
-})
+afterEach(() => vi.restoreAllMocks())
 
 test('the page loads', () => {
   expect(renderPage().text()).toBe('Loading')

@@ -50,10 +50,7 @@ beforeEach(() => {
   vi.spyOn(window, 'scrollTo').mockImplementation(() => {})
   vi.spyOn(HTMLElement.prototype, 'offsetHeight', 'get').mockReturnValue(50)
 })
-afterEach(() => {
-  vi.restoreAllMocks()
-  history.replaceState(null, '', '/app/')
-})
+afterEach(() => vi.restoreAllMocks())
 
 test('the list loads', () => {
   expect(renderList().text()).toBe('[Status] [Target] [Branch] [Deployments] Loading')

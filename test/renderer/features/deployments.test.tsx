@@ -1,5 +1,5 @@
 import { screen, waitFor } from '@testing-library/react'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { DeploymentActions } from '../../../renderer/features/deployments/deployment-actions.tsx'
 import { RollbackConfirmDialog } from '../../../renderer/features/deployments/rollback-confirm-dialog.tsx'
@@ -43,11 +43,6 @@ const becomeRemote = () => useConnection.setState({ current: { ...localConnectio
 const opensNew = () => waitFor(() => expect(location.pathname).toMatch(/\/projects\/shop\/deployments\/dpl_9$/))
 
 beforeEach(() => history.replaceState(null, '', '/app/projects/shop/deployments/dpl_1'))
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  useConnection.setState({ current: localConnection })
-  history.replaceState(null, '', '/app/')
-})
 
 test.each<[string, Partial<Deployment>, string]>([
   ['queued', { status: 'queued', can_rollback: true }, 'Cancel deployment'],

@@ -1,5 +1,5 @@
 import { act, screen, waitFor } from '@testing-library/react'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Bridge, DesktopChange, DesktopState } from '../../../preload/bridge.ts'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import DesktopPage from '../../../renderer/features/desktop/page.tsx'
@@ -47,11 +47,6 @@ const renderPage = () => renderPart(<DesktopPage />, { data: [[queryKeys.session
 const isOn = (label: string) => screen.getByLabelText(label).getAttribute('aria-checked') === 'true'
 const labels = ['Open at login', 'Keep running when the window closes', 'Notifications', 'Download updates automatically']
 const toasts = () => useUi.getState().toasts.map(({ kind, text }) => [kind, text])
-
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  useConnection.setState({ current: localConnection })
-})
 
 const onlyInApp =
   'Instance Only in the desktop app This page is open in a browser or shows another instance. Open the Homeport app on the machine itself and go to Instance, Desktop.'

@@ -34,8 +34,6 @@ const renderDialog = (createElement: (onClose: () => void) => ReactElement, answ
 const button = (name: string) => screen.getByRole<HTMLButtonElement>('button', { name })
 const toasts = () => useUi.getState().toasts.map(({ text }) => text)
 
-afterEach(() => useUi.setState({ toasts: [] }))
-
 const details = { ...createDomain(), verified_at: null, auto_renew: null, transfer_requested_at: null, registrar: null, registrant: null }
 const registrant = {
   name: 'Ada',

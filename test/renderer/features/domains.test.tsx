@@ -1,5 +1,5 @@
 import { act, screen, waitFor } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import AllDomainsPage from '../../../renderer/features/domains/all-domains-page.tsx'
 import { DomainRows } from '../../../renderer/features/domains/domain-rows.tsx'
@@ -47,8 +47,6 @@ const renderView = (
     ],
     answers,
   })
-
-afterEach(() => history.replaceState(null, '', '/app/'))
 
 test.each<[string, Partial<Domain>, string]>([
   ['is new', {}, 'Waiting for DNS Set up…'],

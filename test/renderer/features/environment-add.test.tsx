@@ -1,5 +1,5 @@
 import { fireEvent, screen } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { AddVariableDialog } from '../../../renderer/features/environment/add-variable-dialog.tsx'
 import { isSecretName, type StagedVariable } from '../../../renderer/features/environment/change-set.ts'
@@ -17,8 +17,6 @@ const button = (name: string) => screen.getByRole<HTMLButtonElement>('button', {
 const fill = (label: string, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } })
 const isChecked = (label: string) => screen.getByLabelText(label).getAttribute('aria-checked') === 'true'
 const switches = () => screen.getAllByRole('switch').map((one) => document.querySelector(`label[for="${one.id}"]`)?.textContent)
-
-afterEach(() => useConnection.setState({ current: localConnection }))
 
 const renderAdd = (existing: StagedVariable[] = [], initialKey = '', data: [readonly string[], unknown][] = []) => {
   const added: unknown[] = []

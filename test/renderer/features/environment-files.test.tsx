@@ -22,10 +22,7 @@ const paste = (text: string, target: Element = document.body) => fireEvent.paste
 beforeEach(() => {
   vi.spyOn(HTMLAnchorElement.prototype, 'click').mockReturnValue()
 })
-afterEach(() => {
-  history.replaceState(null, '', '/app/')
-  vi.restoreAllMocks()
-})
+afterEach(() => vi.restoreAllMocks())
 
 test.each([
   ['?do=add&key=PORT', 'Add variable', 'PORT'],

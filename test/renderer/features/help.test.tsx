@@ -30,7 +30,6 @@ afterEach(() => {
   open('/app/')
   useKeyboard.setState({ is_shortcuts_open: false })
   useTour.setState({ visibility: 'automatic', should_scroll_into_view: false })
-  localStorage.clear()
   vi.restoreAllMocks()
 })
 

@@ -1,5 +1,5 @@
 import { screen, waitFor } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import BackupsPage from '../../../renderer/features/instance/backups-page.tsx'
 import { CreateBackup } from '../../../renderer/features/instance/create-backup.tsx'
@@ -29,8 +29,6 @@ const renderPage = (backups: Backup[], answers = {}) =>
 const section = (name: string) => screen.getByRole('region', { name }).textContent
 const click = (user: { click(element: Element): Promise<void> }, name: string) => user.click(screen.getByRole('button', { name }))
 const toasts = () => useUi.getState().toasts.map(({ kind, text }) => [kind, text])
-
-afterEach(() => useUi.setState({ toasts: [] }))
 
 test('a page without backups', () => {
   const { text } = renderPage([])

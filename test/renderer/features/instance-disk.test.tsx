@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { CleanUpDialog } from '../../../renderer/features/instance/clean-up-dialog.tsx'
 import { safeKinds } from '../../../renderer/features/instance/disk-kinds.ts'
@@ -25,8 +25,6 @@ const renderCleanUp = (chosen: readonly CleanableKind[], rows: DiskUsage[], answ
   return { closed, ...renderPart(<CleanUpDialog rows={rows} chosen={chosen} onOpenChange={() => closed.push('closed')} />, { answers }) }
 }
 const afterTabs = (text: string) => text.split('Backups ').slice(1).join('Backups ')
-
-afterEach(() => history.replaceState(null, '', '/app/'))
 
 const summary = '6.0 GB used by Homeport 9.0 GB free on the disk of /data Clean up…'
 test.each<[string, DiskUsage[], string]>([

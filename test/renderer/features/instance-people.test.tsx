@@ -1,5 +1,5 @@
 import { fireEvent, screen, waitFor } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { People } from '../../../renderer/features/instance/people.tsx'
 import InstanceSettingsPage from '../../../renderer/features/instance/settings-page.tsx'
@@ -24,8 +24,6 @@ const openAction = async (action: string, answers = {}) => {
 const fill = (label: string, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } })
 const lastButton = (name: string) => screen.getAllByRole<HTMLButtonElement>('button', { name }).at(-1) ?? document.body
 const toasts = () => useUi.getState().toasts.map(({ kind, text }) => [kind, text])
-
-afterEach(() => useUi.setState({ toasts: [] }))
 
 test.each([
   [true, true, 'ada@example.com Instance owner', ['Mark email as verified', 'Remove…']],

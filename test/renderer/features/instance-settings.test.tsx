@@ -1,5 +1,5 @@
 import { fireEvent, screen, waitFor } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { InstanceSettings } from '../../../renderer/features/instance/instance-settings.tsx'
 import { useUi } from '../../../renderer/stores/ui.ts'
@@ -37,8 +37,6 @@ const renderSettings = (own: Partial<Settings> = {}, answers = {}) =>
 const fill = (label: string, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } })
 const valueOf = (label: string) => screen.getByLabelText<HTMLInputElement>(label).value
 const saveButton = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Save settings' })
-
-afterEach(() => useUi.setState({ toasts: [] }))
 
 test('the settings have their units, and nothing to save', () => {
   renderSettings()

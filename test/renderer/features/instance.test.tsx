@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from '@testing-library/react'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { InstanceHeader } from '../../../renderer/features/instance/instance-header.tsx'
 import { OwnerPage } from '../../../renderer/features/instance/owner-page.tsx'
@@ -25,8 +25,6 @@ const createRuntime = (own: Partial<RuntimeStatus>): RuntimeStatus => ({
   ...own,
 })
 const usage = { cpu: { percent: 12.4, cores: 8 }, memory: { used_bytes: 4e9, total_bytes: 16e9 }, apps: { live: 1200, asleep: 3, failed: 0 } }
-
-afterEach(() => history.replaceState(null, '', '/app/'))
 
 const ownerTabs = ['Overview', 'Settings', 'Network', 'Disk', 'Backups']
 test.each<[string, ReturnType<typeof createSession> | null, boolean, string[]]>([

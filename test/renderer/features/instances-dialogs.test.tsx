@@ -38,10 +38,7 @@ const colors = () =>
 const toasts = () => useUi.getState().toasts.map(({ text }) => text)
 const params = { id: 'rem_1' }
 
-afterEach(() => {
-  useConnection.getState().reset()
-  useUi.setState({ toasts: [] })
-})
+afterEach(() => useConnection.getState().reset())
 
 test('an instance is added with its name and color', async () => {
   const { user, sent, closed } = renderDialog((onClose) => <AddInstanceDialog onClose={onClose} />, { addRemote: { remote } })

@@ -10,10 +10,7 @@ import { problemResponse, renderPart } from '../../support/dashboard.tsx'
 
 const remote = { ...createExample(allOperations.updateRemote.success.json).remote, id: 'rem_1' }
 
-afterEach(() => {
-  history.replaceState(null, '', '/app/')
-  useConnection.getState().reset()
-})
+afterEach(() => useConnection.getState().reset())
 
 const outdated =
   'Instance not found The link may be outdated, or the instance was removed from this dashboard. The instance itself is not affected. Back to this machine'

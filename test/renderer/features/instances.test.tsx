@@ -48,10 +48,7 @@ const readRow = (index: number) => {
   return [identity, status, token]
 }
 
-afterEach(() => {
-  history.replaceState(null, '', '/app/')
-  useConnection.getState().reset()
-})
+afterEach(() => useConnection.getState().reset())
 
 const unreachable: InstanceState = { name: 'silent', message: 'It does not respond.' }
 test.each<[string, InstanceState, InstanceState, string, string]>([

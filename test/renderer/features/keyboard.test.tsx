@@ -40,8 +40,6 @@ afterEach(() => {
   vi.restoreAllMocks()
   useUi.setState({ palette_open: false, new_project_open: false })
   useKeyboard.setState({ has_single_keys: true, is_shortcuts_open: false })
-  localStorage.clear()
-  history.replaceState(null, '', '/app/')
 })
 
 test.each([

@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DrainList } from '../../../renderer/features/log-drains/drain-list.tsx'
 import LogDrainsPage from '../../../renderer/features/log-drains/page.tsx'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
@@ -31,11 +31,6 @@ const openList = async (drains: LogDrain[], button: string, answers = {}) => {
   return part
 }
 const isDisabled = (name: string) => screen.getByRole<HTMLButtonElement>('button', { name }).disabled
-
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  useConnection.setState({ current: localConnection })
-})
 
 test.each<[string, object | undefined, string]>([
   ['while loading', undefined, 'Loading'],
@@ -138,8 +133,6 @@ test('a page that cannot be loaded is tried again', async () => {
   await waitFor(() => expect(text()).toContain('No log drains yet'))
   expect(document.title).toBe('Log drains · Shop · Homeport')
 })
-
-afterEach(() => useUi.setState({ toasts: [] }))
 
 test('adds an HTTP drain with headers and shows its secret once', async () => {
   const { user, sent, text } = await openList([], 'Add log drain', { createLogDrain: { log_drain: createDrain(), signing_secret: 'whsec_1' } })

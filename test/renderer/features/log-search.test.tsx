@@ -27,10 +27,7 @@ const createLine = (own: Partial<FoundLogLine> = {}): FoundLogLine => ({
 })
 const withoutTimes = (text: string | null | undefined) => text?.replace(/, \d\d:\d\d:\d\d/g, '')
 
-afterEach(() => {
-  vi.useRealTimers()
-  history.replaceState(null, '', '/app/')
-})
+afterEach(() => vi.useRealTimers())
 
 const matches = (text: string, search: string) =>
   highlightWords(text, search)

@@ -1,5 +1,5 @@
 import { screen, waitFor } from '@testing-library/react'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { LogLinesPage, LogName, LogPosition } from '../../../renderer/api/log-search.ts'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { LogHistory } from '../../../renderer/features/logs/log-history.tsx'
@@ -14,11 +14,6 @@ const createPage = (records: number[], has_earlier = false, has_later = false): 
   lines: records.map((record) => ({ ...example!, record, line: `line ${record}`, time: `2026-01-31T12:00:${String(record).padStart(2, '0')}.000Z` })),
   has_earlier,
   has_later,
-})
-
-afterEach(() => {
-  history.replaceState(null, '', '/app/')
-  useUi.setState({ toasts: [] })
 })
 
 const showHistory = (

@@ -18,9 +18,7 @@ const createLine = (text: string, own: Partial<NewLine> = {}): NewLine => ({
 })
 const withoutTimes = (text: string | null | undefined) => text?.replace(/,? ?\d\d:\d\d:\d\d(\.\d+)?/g, '')
 
-afterEach(() => {
-  vi.useRealTimers()
-})
+afterEach(() => vi.useRealTimers())
 
 test.each<[string, Partial<LogLine>, string]>([
   ['without a time', { ts: null }, 'Line 7 level warn [Copy level] [Close]'],

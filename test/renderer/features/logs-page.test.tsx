@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from '@testing-library/react'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import LogsPage from '../../../renderer/features/logs/page.tsx'
 import { localConnection, useConnection } from '../../../renderer/stores/connection.ts'
@@ -35,11 +35,6 @@ const streamOf = (events: [name: string, data: object][]) =>
 const log = (line: string, deployment_id: string | null = 'dpl_1') =>
   ['log', { seq: 1, ts, stream: 'stdout', line, deployment_id }] as [string, object]
 const state = (name: string, deployment_id = 'dpl_1') => ['state', { state: name, ts, exit_code: null, deployment_id }] as [string, object]
-
-afterEach(() => {
-  history.replaceState(null, '', '/app/')
-  useConnection.setState({ current: localConnection })
-})
 
 interface State {
   search?: string
@@ -171,7 +166,6 @@ test('a hosted account has no search and no download', async () => {
   expect(screen.queryAllByRole('link')).toEqual([])
 })
 
-afterEach(() => history.replaceState(null, '', '/app/'))
 test.each<[string, State, string]>([
   ['one service and no preview', {}, ''],
   ['replicas', { services: [createService('web', true, [1, 2])] }, 'Replica: All replicas, Replica 1, Replica 2'],

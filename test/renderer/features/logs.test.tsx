@@ -13,11 +13,7 @@ const createLine = (text: string, own: Partial<NewLine> = {}): NewLine => ({
   ...own,
 })
 
-afterEach(() => {
-  history.replaceState(null, '', '/app/')
-  localStorage.clear()
-  vi.restoreAllMocks()
-})
+afterEach(() => vi.restoreAllMocks())
 
 const showLog = (lines: NewLine[], own: Partial<Parameters<typeof LogPanel>[0]> = {}) => {
   const store = createLogStore()

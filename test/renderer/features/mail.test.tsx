@@ -33,8 +33,6 @@ const createMessage = (own: Partial<MailMessage> = {}) =>
     ...own,
   })
 
-afterEach(() => history.replaceState(null, '', '/app/'))
-
 const showPage = (messages: MailMessage[], own: Partial<MailCatcherStatus> = {}, answers: PartOptions['answers'] = {}) =>
   renderPart(<MailPage slug="my-shop" />, { data: [[queryKeys.mail('my-shop'), { catcher: { ...catcher, ...own }, messages }]], answers })
 
@@ -135,10 +133,7 @@ test('mail that cannot be loaded is explained', async () => {
   expect((await screen.findByRole('alert')).textContent).toContain('There is no such project.')
 })
 
-afterEach(() => {
-  history.replaceState(null, '', '/app/')
-  vi.restoreAllMocks()
-})
+afterEach(() => vi.restoreAllMocks())
 
 const createDetails = (own: Partial<MailMessageDetails> = {}) =>
   createExample(mailMessageDetails, {

@@ -1,5 +1,5 @@
 import { screen, within } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import MetricsPage from '../../../renderer/features/metrics/page.tsx'
 import { localConnection, useConnection } from '../../../renderer/stores/connection.ts'
@@ -28,11 +28,6 @@ const createMetrics = (range: HistoryRange, requests: number, own: Partial<Metri
   return { ...example, range, buckets, bucket_seconds: seconds, totals: { ...example.totals, requests }, usage: [], deployments: [], ...own }
 }
 const withoutTimes = (text: string | null | undefined) => text?.replace(/,? \d\d:\d\d:\d\d/g, '')
-
-afterEach(() => {
-  history.replaceState(null, '', '/app/')
-  useConnection.setState({ current: localConnection })
-})
 
 interface State {
   search?: string

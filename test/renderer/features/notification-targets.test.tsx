@@ -32,10 +32,7 @@ const createTarget = (own: Partial<NotificationTarget> = {}) =>
     is_enabled: true,
     ...own,
   })
-afterEach(() => {
-  useConnection.setState({ current: localConnection })
-  useBrowserNotifications.setState({ state: 'unsupported' })
-})
+afterEach(() => useBrowserNotifications.setState({ state: 'unsupported' }))
 
 test.each<[string, Partial<NotificationRules>, string]>([
   ['no rule', { deployment_failed: false, app_crashed: false }, 'No events'],

@@ -32,7 +32,6 @@ afterEach(() => {
   useHealthNotices.setState({ lists: {} })
   useBrowserNotifications.setState({ state: 'unsupported' })
   sessionStorage.clear()
-  history.replaceState(null, '', '/app/')
   vi.useRealTimers()
   vi.restoreAllMocks()
 })

@@ -31,7 +31,6 @@ beforeEach(() => useHealthNotices.setState({ lists: {} }))
 afterEach(() => {
   useHealthNotices.setState({ lists: {} })
   sessionStorage.clear()
-  history.replaceState(null, '', '/app/')
 })
 
 interface State {

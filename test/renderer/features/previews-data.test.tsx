@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { ForksCard } from '../../../renderer/features/previews/forks-card.tsx'
 import { useUi } from '../../../renderer/stores/ui.ts'
@@ -9,7 +9,6 @@ import { project } from '../../../server/contract/projects.ts'
 import { createExample } from '../../support/contract-example.ts'
 import { type PartOptions, problemResponse, renderPart } from '../../support/dashboard.tsx'
 
-afterEach(() => useUi.setState({ toasts: [] }))
 const readToasts = () => useUi.getState().toasts.map(({ text }) => text)
 
 const shop = createExample(project, { repo_url: 'https://git.example.com/shop.git' })

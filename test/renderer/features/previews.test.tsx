@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { describeData } from '../../../renderer/features/previews/describe-data.ts'
 import { PreviewRows, SkippedPushes } from '../../../renderer/features/previews/index.ts'
@@ -23,8 +23,6 @@ const createPreview = (own: Partial<Preview> = {}) =>
 const createProject = (own: Partial<Project> = {}) => createExample(project, { repo_url: 'https://git.example.com/shop.git', ...own })
 const createWatching = (own: Partial<Watching> = {}) =>
   createExample(watching, { deploys_pushes: true, previews: true, pull_requests: false, message: null, skipped: [], state: 'watching', ...own })
-
-afterEach(() => history.replaceState(null, '', '/app/'))
 
 test.each<[string, Partial<Preview>, string]>([
   [

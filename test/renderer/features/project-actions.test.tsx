@@ -1,5 +1,5 @@
 import { screen, waitFor } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { ProjectActions } from '../../../renderer/features/project/project-actions.tsx'
 import { localConnection, useConnection } from '../../../renderer/stores/connection.ts'
@@ -42,11 +42,6 @@ const choose = (name: string) => screen.getByRole('menuitem', { name })
 const readMenu = () =>
   screen.getAllByRole('menuitem').map((item) => `${item.textContent}${item.getAttribute('aria-disabled') === 'true' ? ' (disabled)' : ''}`)
 const remote = { ...localConnection, id: 'remote_1' }
-
-afterEach(() => {
-  useConnection.setState({ connections: [localConnection], current: localConnection })
-  history.replaceState(null, '', '/app/')
-})
 
 test.each<[string, State, string]>([
   ['a live project', {}, 'Deploy without cache, Upload archive…, Open terminal, Roll back…, Restart, Stop…, Delete…'],

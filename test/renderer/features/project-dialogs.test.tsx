@@ -1,5 +1,5 @@
 import { screen, waitFor } from '@testing-library/react'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { DeployFolderDialog } from '../../../renderer/features/project/deploy-folder-dialog.tsx'
 import { RollbackDialog } from '../../../renderer/features/project/rollback-dialog.tsx'
@@ -11,11 +11,6 @@ import { type PartOptions, problemResponse, renderPart } from '../../support/das
 const shop = createExample(project, { id: 'prj_1', is_connected: false })
 const createDeployment = (own: Partial<Deployment> = {}) => createExample(deployment, { id: 'dpl_2', number: 2, status: 'ready', ...own })
 const queued = createDeployment({ id: 'dpl_9', status: 'queued' })
-
-afterEach(() => {
-  history.replaceState(null, '', '/app/')
-  localStorage.clear()
-})
 
 const openFolderDialog = (latest: Deployment | null, answers: PartOptions['answers'] = {}) => {
   const actions = { onOpenChange: vi.fn(), onUpload: vi.fn() }

@@ -25,8 +25,6 @@ const showActions = (isLive = true) => {
 }
 
 afterEach(() => {
-  history.replaceState(null, '', '/app/')
-  useConnection.setState({ connections: [localConnection], current: localConnection })
   useUploads.setState({ uploads: {} })
   vi.restoreAllMocks()
 })

@@ -1,5 +1,5 @@
 import { screen } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { CurrentDeployment } from '../../../renderer/features/project/current-deployment.tsx'
 import { LatestDeployment } from '../../../renderer/features/project/latest-deployment.tsx'
@@ -68,7 +68,6 @@ test.each<[Project['status'], string, number]>([
   expect(screen.queryAllByRole('link', { name: 'Open my-shop' }).length).toBe(count)
 })
 
-afterEach(() => useConnection.setState({ connections: [localConnection], current: localConnection }))
 const remote = { ...localConnection, id: 'remote_1' }
 test.each([
   ['this machine', localConnection, 'Promote…', '/projects/my-shop?do=promote'],

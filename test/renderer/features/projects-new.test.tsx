@@ -29,8 +29,6 @@ const answers = {
 } as const
 
 afterEach(() => {
-  history.replaceState(null, '', '/app/')
-  useConnection.setState({ connections: [localConnection], current: localConnection })
   useDroppedSource.getState().setSource(null)
   useUi.setState({ new_project_open: false })
 })

@@ -19,10 +19,7 @@ const createProject = (slug: string, own: Partial<Project> = {}) =>
   createExample(project, { id: `prj_${slug}`, slug, name: slug.toUpperCase(), repo_url: null, is_cold: false, ...own })
 const createDeployment = (own: Partial<Deployment> = {}) => createExample(deployment, { id: 'dpl_2', number: 2, status: 'ready', ...own })
 
-afterEach(() => {
-  localStorage.clear()
-  useProjectList.setState({ favorites: {} })
-})
+afterEach(() => useProjectList.setState({ favorites: {} }))
 
 interface Row {
   project?: Partial<Project>

@@ -22,7 +22,6 @@ const accepted: PartOptions['answers'] = {
 }
 
 afterEach(() => {
-  history.replaceState(null, '', '/app/')
   for (const upload of Object.values(useUploads.getState().uploads)) if (upload.state === 'sending') upload.cancel()
   useUploads.setState({ uploads: {} })
 })

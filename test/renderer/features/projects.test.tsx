@@ -17,8 +17,6 @@ const createProject = (slug: string, own: Partial<Project> = {}) =>
   createExample(project, { id: `prj_${slug}`, slug, name: slug.toUpperCase(), repo_url: null, is_cold: false, ...own })
 
 afterEach(() => {
-  history.replaceState(null, '', '/app/')
-  localStorage.clear()
   useProjectList.setState({ view: 'list', favorites: {} })
   useUi.setState({ new_project_open: false })
 })

@@ -65,12 +65,7 @@ function openDialog({
 }
 const button = (name: string) => screen.getByRole('button', { name })
 const submit = () => fireEvent.submit(document.querySelector('form') ?? document.body)
-afterEach(() => {
-  useConnection.setState({ connections: [localConnection], current: localConnection })
-  usePromotions.setState({ promotions: [] })
-  localStorage.clear()
-  history.replaceState(null, '', '/app/')
-})
+afterEach(() => usePromotions.setState({ promotions: [] }))
 
 test('without another instance there is nothing to promote to', () => {
   expect(openDialog({ remotes: [] }).text()).toBe(
@@ -181,6 +176,7 @@ test.each<[string, Partial<SourceProject>, Partial<TargetProject>, string, strin
   expect(text()).toContain(summary)
   expect(screen.queryByRole('alert')?.textContent ?? null).toBe(blocker)
   expect(button('Promote to server')).toHaveProperty('disabled', blocker !== null)
+  if (blocker === null) return
   submit()
   expect(usePromotions.getState().promotions).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { formatEnvironments, formatSetting, promotionWarnings } from '../../../renderer/features/promotion/promotion-format.ts'
 import {
   acquirePromotionLock,
@@ -27,8 +27,6 @@ const createStored = (key: string, own: Partial<StoredPromotion> = {}): StoredPr
   is_given_up: false,
   ...own,
 })
-
-afterEach(() => localStorage.clear())
 
 test.each<[SettingName, SettingComparison['source'], string]>([
   ['always_warm', true, 'on'],

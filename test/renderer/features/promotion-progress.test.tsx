@@ -40,10 +40,7 @@ const done: PromotionStep[] = [
 ]
 const problem = new ApiError('storage_full', 'The disk is full.', { status: 507 })
 
-afterEach(() => {
-  usePromotions.setState({ promotions: [] })
-  history.replaceState(null, '', '/app/')
-})
+afterEach(() => usePromotions.setState({ promotions: [] }))
 
 const head = '[my-shop to Server] my-shop from Laptop [to] Server'
 test.each<[string, Partial<Promotion>, string]>([

@@ -15,12 +15,7 @@ const createRemote = (id: string, own: Partial<InstanceConnection> = {}): Instan
   ...own,
 })
 const button = (name: string) => screen.getByRole('button', { name })
-afterEach(() => {
-  useConnection.setState({ connections: [localConnection], current: localConnection })
-  usePromotions.setState({ promotions: [] })
-  localStorage.clear()
-  history.replaceState(null, '', '/app/')
-})
+afterEach(() => usePromotions.setState({ promotions: [] }))
 
 test('a project to pull is chosen by its slug', async () => {
   useConnection.setState({ connections: [localConnection, createRemote('server', { is_signed_in: false }), createRemote('cloud')] })

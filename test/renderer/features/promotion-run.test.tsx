@@ -51,9 +51,6 @@ const openPath = (path: string) => act(() => history.replaceState(null, '', path
 beforeEach(() => useConnection.setState({ connections: [localConnection, server] }))
 afterEach(() => {
   usePromotions.setState({ promotions: [] })
-  useConnection.setState({ connections: [localConnection], current: localConnection })
-  useUi.setState({ toasts: [] })
-  localStorage.clear()
   openPath('/app/')
   Reflect.deleteProperty(navigator, 'locks')
   vi.restoreAllMocks()

@@ -1,5 +1,5 @@
 import { fireEvent, screen } from '@testing-library/react'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { CaptureControl } from '../../../renderer/features/requests/capture-control.tsx'
 import { useUi } from '../../../renderer/stores/ui.ts'
@@ -11,7 +11,6 @@ const fill = (label: string, value: string) => fireEvent.change(screen.getByLabe
 const send = () => fireEvent.submit(document.querySelector('form') ?? document.body)
 const button = (name: string) => screen.getByRole('button', { name })
 const toasts = () => useUi.getState().toasts.map(({ kind, text }) => `${kind}: ${text}`)
-afterEach(() => useUi.setState({ toasts: [] }))
 
 const off: RequestCaptureSettings = { until: null, path: null, method: null, status: null, masked_fields: ['email', 'phone'] }
 const openControl = (capture: RequestCaptureSettings | null, answers: Answers = {}) =>

@@ -1,5 +1,5 @@
 import { fireEvent, screen } from '@testing-library/react'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { ReplayForm } from '../../../renderer/features/requests/replay-form.tsx'
 import { ReplayResult } from '../../../renderer/features/requests/replay-result.tsx'
@@ -58,8 +58,6 @@ const button = (name: string) => screen.getByRole('button', { name })
 const toasts = () => useUi.getState().toasts.map(({ kind, text }) => `${kind}: ${text}`)
 const original: OriginalResponse = { ...createMessage({ headers: [], body: '{"a":1}' }), status: 200, duration_ms: 12, deployment_id: null }
 const replayed: ReplayedResponse = { ...original, request_id: 'req_2', host: 'my-shop.localhost', duration_ms: 8 }
-
-afterEach(() => useUi.setState({ toasts: [] }))
 
 test('the form has what was captured, without headers that the new connection has of its own', () => {
   const { text } = openForm()

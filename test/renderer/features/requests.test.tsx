@@ -3,7 +3,6 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import RequestsPage from '../../../renderer/features/requests/page.tsx'
 import { localConnection, useConnection } from '../../../renderer/stores/connection.ts'
-import { useUi } from '../../../renderer/stores/ui.ts'
 import { allOperations } from '../../../server/contract/index.ts'
 import { loggedRequest, type LoggedRequest } from '../../../server/contract/requests.ts'
 import { createExample } from '../../support/contract-example.ts'
@@ -58,12 +57,7 @@ function openPage({
 const buttons = () => screen.queryAllByRole('button').map(({ textContent }) => textContent)
 const button = (name: string | RegExp) => screen.getByRole('button', { name })
 
-afterEach(() => {
-  vi.restoreAllMocks()
-  useConnection.setState({ current: localConnection })
-  useUi.setState({ toasts: [] })
-  history.replaceState(null, '', '/app/')
-})
+afterEach(() => vi.restoreAllMocks())
 
 test.each<[string, PageState, string]>([
   ['none yet', {}, 'No requests yet Open the app once: the request appears here within a second, with its status, duration and cache result.'],

@@ -1,5 +1,5 @@
 import { screen } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { ManagedServices } from '../../../renderer/features/services/managed-services.tsx'
 import { useUi } from '../../../renderer/stores/ui.ts'
@@ -28,11 +28,6 @@ const openManaged = (services: ManagedService[] | null, unavailable: string | nu
     answers,
   })
 const toasts = () => useUi.getState().toasts.map(({ kind, text }) => `${kind}: ${text}`)
-
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  history.replaceState(null, '', '/app/')
-})
 
 const managed = 'Managed services How they work'
 test.each<[string, ManagedService[] | null, string | null, string]>([

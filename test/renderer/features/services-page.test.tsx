@@ -1,10 +1,9 @@
 import { screen } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { CronRuns } from '../../../renderer/features/services/cron-runs.tsx'
 import { AutoscalingSection } from '../../../renderer/features/services/autoscaling.tsx'
 import ServicesPage from '../../../renderer/features/services/page.tsx'
-import { useUi } from '../../../renderer/stores/ui.ts'
 import type { ScalingDecision } from '../../../server/contract/autoscaling.ts'
 import { preview } from '../../../server/contract/previews.ts'
 import { project } from '../../../server/contract/projects.ts'
@@ -65,11 +64,6 @@ const openScaling = (decisions: Pick<ScalingDecision, 'time' | 'message'>[] | nu
     data: decisions ? [[queryKeys.scalingDecisions('my-shop'), { decisions }]] : [],
     answers,
   })
-
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  history.replaceState(null, '', '/app/')
-})
 
 const cron = createService({ name: 'report', kind: 'cron' })
 test.each<[string, PageState, string[]]>([

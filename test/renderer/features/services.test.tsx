@@ -48,10 +48,7 @@ function openRow(own: Partial<Service> = {}, { branch = null, answers = {} }: { 
 const toasts = () => useUi.getState().toasts.map(({ kind, text }) => `${kind}: ${text}`)
 const links = '[Log of worker] [Terminal of worker]'
 
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  vi.restoreAllMocks()
-})
+afterEach(() => vi.restoreAllMocks())
 
 test.each<[string, Partial<Service>, string]>([
   ['a worker', { command: 'node worker.js' }, `workerWorker node worker.js Running Restart ${links}`],

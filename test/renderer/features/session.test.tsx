@@ -1,5 +1,5 @@
 import { fireEvent, screen } from '@testing-library/react'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { SignIn } from '../../../renderer/features/session/sign-in.tsx'
 import { useSession } from '../../../renderer/stores/session.ts'
 import { allOperations } from '../../../server/contract/index.ts'
@@ -22,11 +22,6 @@ const signIn = () => {
   fireEvent.submit(screen.getByRole('form', { name: 'Sign in with a password' }))
 }
 const openLink = 'I have opened the link'
-
-afterEach(() => {
-  useSession.setState({ signed_out: false })
-  localStorage.clear()
-})
 
 test('a user signs in with a password', async () => {
   useSession.setState({ signed_out: true })

@@ -1,5 +1,5 @@
 import { fireEvent, screen } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { DeployHooksSection } from '../../../renderer/features/settings/deploy-hooks.tsx'
 import { useUi } from '../../../renderer/stores/ui.ts'
@@ -25,11 +25,6 @@ const button = (name: string) => screen.getByRole('button', { name })
 const fill = (label: string, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } })
 const submit = () => fireEvent.submit(document.querySelector('[role=dialog] form') ?? document.body)
 const toasts = () => useUi.getState().toasts.map(({ kind, text }) => `${kind}: ${text}`)
-
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  history.replaceState(null, '', '/app/')
-})
 
 const aboutHooks = 'A URL that deploys the newest commit of a branch when it is called, for example by a CMS. How it works'
 test.each<[string, DeployHook[] | null, string]>([

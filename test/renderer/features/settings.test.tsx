@@ -1,5 +1,5 @@
 import { fireEvent, screen } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import SettingsPage from '../../../renderer/features/settings/page.tsx'
 import { useUi } from '../../../renderer/stores/ui.ts'
@@ -67,11 +67,6 @@ const fill = (label: string, value: string) => fireEvent.change(field(label), { 
 const save = () => fireEvent.submit(screen.getByRole('form', { name: 'Settings' }))
 const toast = () => useUi.getState().toasts.map(({ kind, text }) => ({ kind, text }))
 const change = (operation: string, body: object) => [{ operation, params: { slug: 'my-shop' }, body }]
-
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  history.replaceState(null, '', '/app/')
-})
 
 test.each<[string, string, string, object]>([
   ['Name', 'Shop', 'updateProject', { name: 'Shop' }],

@@ -1,5 +1,5 @@
 import { screen } from '@testing-library/react'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { Introduction } from '../../../renderer/features/terminal/introduction.tsx'
 import TerminalPage from '../../../renderer/features/terminal/page.tsx'
@@ -38,11 +38,6 @@ function openPage({ search = '', serving = 'live', isRemote = false, isKnown = t
     ],
   })
 }
-
-afterEach(() => {
-  useConnection.setState({ current: localConnection })
-  history.replaceState(null, '', '/app/')
-})
 
 test.each<[string, PageState, string]>([
   ['a live version', {}, 'It runs in a new replica of the main service, next to the live version'],

@@ -52,8 +52,6 @@ const states = () => screen.getAllByRole('img').map((icon) => icon.getAttribute(
 afterEach(() => {
   useTour.setState({ visibility: 'automatic', done: [], should_scroll_into_view: false })
   useUi.setState({ palette_open: false })
-  useConnection.setState({ current: localConnection })
-  localStorage.clear()
 })
 
 test('the first steps with their links', () => {

@@ -1,5 +1,5 @@
 import { screen } from '@testing-library/react'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { Route } from 'wouter'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { SpanDialog } from '../../../renderer/features/traces/span-dialog.tsx'
@@ -64,7 +64,6 @@ const openSpan = (span: TraceSpanDetails | null, answers: PartOptions['answers']
     data: [[queryKeys.traceSpan('my-shop', 'trace_1', 'span_1'), span ?? undefined]],
     answers,
   })
-afterEach(() => history.replaceState(null, '', '/app/'))
 
 test.each<[string, TraceState, RegExp]>([
   ['of a job', {}, /^GET \/cart Jan \d+, 2026, [\d:]+12 ms1 span/],

@@ -1,5 +1,5 @@
 import { screen } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { parseTraceFilters } from '../../../renderer/features/traces/filters.ts'
 import TracesPage from '../../../renderer/features/traces/list-page.tsx'
@@ -48,11 +48,6 @@ function openPage({
   })
 }
 const filtered = { search: '?status=5xx', filters: { status: '5xx' } }
-
-afterEach(() => {
-  useConnection.setState({ current: localConnection })
-  history.replaceState(null, '', '/app/')
-})
 
 test.each<[string, PageState, string, boolean]>([
   [

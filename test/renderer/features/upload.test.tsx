@@ -31,7 +31,6 @@ const isHighlighted = () => screen.queryByText('Drop here') !== null
 afterEach(() => {
   vi.restoreAllMocks()
   useUploads.setState({ uploads: {} })
-  history.replaceState(null, '', '/app/')
 })
 
 test.each<[string, number, string]>([

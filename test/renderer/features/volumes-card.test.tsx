@@ -36,11 +36,7 @@ const confirm = (name = 'data') => {
 }
 const toasts = () => useUi.getState().toasts.map(({ kind, text }) => `${kind}: ${text}`)
 
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  history.replaceState(null, '', '/app/')
-  vi.restoreAllMocks()
-})
+afterEach(() => vi.restoreAllMocks())
 
 const head = '[Browse data] Browse [Take snapshot of data] Take snapshot [Actions for data]'
 test.each<[string, Partial<Volume>, string]>([

@@ -35,11 +35,7 @@ const savedNames = () =>
 beforeEach(() => {
   vi.spyOn(HTMLAnchorElement.prototype, 'click').mockReturnValue()
 })
-afterEach(() => {
-  vi.restoreAllMocks()
-  useUi.setState({ toasts: [] })
-  history.replaceState(null, '', '/app/')
-})
+afterEach(() => vi.restoreAllMocks())
 
 test.each<[string, VolumeEntry[] | null, string]>([
   ['loading', null, 'All volumes data Loading'],

@@ -1,5 +1,5 @@
 import { screen } from '@testing-library/react'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { UnsavedFilesCard } from '../../../renderer/features/volumes/unsaved-files-card.tsx'
 import { UnsavedFilesNotice } from '../../../renderer/features/volumes/unsaved-files-notice.tsx'
@@ -34,8 +34,6 @@ const openCard = (reports: UnsavedFiles[] | undefined, answers: Answers = {}) =>
 }
 const button = (name: string) => screen.getByRole('button', { name })
 const toasts = () => useUi.getState().toasts.map(({ kind, text }) => `${kind}: ${text}`)
-
-afterEach(() => useUi.setState({ toasts: [] }))
 
 const intro =
   'The app wrote files outside of a volume. The next deployment starts without them. Keeping a path redeploys the project, and its volume starts with these files.'

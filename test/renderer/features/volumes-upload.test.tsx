@@ -19,10 +19,7 @@ const selectFiles = (...names: string[]) =>
 const typeName = (name: string) => fireEvent.change(screen.getByLabelText('Type data to confirm'), { target: { value: name } })
 const toasts = () => useUi.getState().toasts.map(({ kind, text }) => `${kind}: ${text}`)
 
-afterEach(() => {
-  vi.restoreAllMocks()
-  useUi.setState({ toasts: [] })
-})
+afterEach(() => vi.restoreAllMocks())
 
 test.each<[string[], string]>([
   [['shop.tar.gz'], 'shop.tar.gz'],

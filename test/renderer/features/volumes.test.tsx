@@ -1,5 +1,5 @@
 import { fireEvent, screen } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import VolumesPage from '../../../renderer/features/volumes/page.tsx'
 import { useUi } from '../../../renderer/stores/ui.ts'
@@ -36,11 +36,6 @@ function openPage({ search = '', volumes = [], services = [], branches = [], ans
 }
 const button = (name: string) => screen.getByRole('button', { name })
 const toasts = () => useUi.getState().toasts.map(({ kind, text }) => `${kind}: ${text}`)
-
-afterEach(() => {
-  useUi.setState({ toasts: [] })
-  history.replaceState(null, '', '/app/')
-})
 
 test.each<[string, PageState, string[], boolean]>([
   ['production without volumes', {}, ['Add volume'], true],

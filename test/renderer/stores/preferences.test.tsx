@@ -28,15 +28,12 @@ function stubNotifications(permission: string, answer = permission) {
 }
 
 afterEach(() => {
-  vi.unstubAllGlobals()
   vi.restoreAllMocks()
-  localStorage.clear()
   useUi.setState({ theme: 'system', palette_open: false, sidebar_open: false, new_project_open: false, toasts: [] })
   useTour.setState({ visibility: 'automatic', done: [], should_scroll_into_view: false })
   useKeyboard.setState({ has_single_keys: true, is_shortcuts_open: false })
   useProjectList.setState({ view: 'list', favorites: {} })
   useBrowserNotifications.setState({ state: 'off' })
-  useConnection.setState({ current: localConnection })
   delete document.documentElement.dataset.theme
 })
 
