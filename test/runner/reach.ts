@@ -15,7 +15,7 @@ export async function findTestsByMutant(copy: string, mutants: readonly Mutant[]
   const setup = join(copy, 'test/support/setup.ts')
   const saved = [{ path: setup, source: readFileSync(setup, 'utf8') }, ...mutants.map(({ file, source }) => ({ path: join(copy, file), source }))]
   try {
-    appendFileSync(setup, "\nimport { noteTestFile } from './reach-setup.mjs'\nnoteTestFile()\n")
+    appendFileSync(setup, "\nimport { noteTestFile } from '../runner/reach-setup.mjs'\nnoteTestFile()\n")
     for (const [index, mutant] of mutants.entries()) {
       const code = await instrumentMutant(mutant)
       writeFileSync(join(copy, mutant.file), code.replaceAll(/\bstryCov_9fa48\([^()]*\)(?! \{)/g, `globalThis.reachedFault?.(${index})`))
@@ -25,7 +25,8 @@ export async function findTestsByMutant(copy: string, mutants: readonly Mutant[]
       await runScript(command, { cwd: copy, is_shown: true, env: { NODE_OPTIONS: `--import=${recorder}`, FAULT_REACH: folder } })
     const reached = new Map(mutants.map((mutant) => [mutant, new Set<string>()]))
     const notes = join(folder, 'reached')
-    for (const line of existsSync(notes) ? readFileSync(notes, 'utf8').split('\n').filter(Boolean) : []) {
+    if (!existsSync(notes)) throw new Error('No test executed the position of a fault: the run above failed as a whole.')
+    for (const line of readFileSync(notes, 'utf8').split('\n').filter(Boolean)) {
       const [index, file] = line.split(' ') as [string, string]
       reached.get(mutants[Number(index)]!)!.add(file)
     }
