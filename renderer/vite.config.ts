@@ -64,12 +64,8 @@ function precompressAssets(): Plugin {
           [constants.BROTLI_PARAM_LGWIN]: Math.min(22, Math.max(10, Math.ceil(Math.log2(bytes.length + 16)))),
           [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
         }
-        const variants = {
-          br: brotliCompressSync(bytes, { params }),
-          gz: gzipSync(bytes, { level: 9 }),
-        }
-        for (const [extension, variant] of Object.entries(variants))
-          if (variant.length < bytes.length * 0.9) writeFileSync(`${file}.${extension}`, variant)
+        writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params }))
+        writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }))
       }
     },
   }
