@@ -10,12 +10,19 @@ test('the environment names the mail server; an invalid value is refused without
     expect(() => readOptions({}, { HOMEPORT_SMTP_URL: url })).toThrow(/^HOMEPORT_SMTP_URL is an address such as (?!.*hidden)/)
 })
 
-test('without a mail server the owner gets the link, and is told that no email was sent', async () => {
+test('without a mail server the owner gets the link, and each page and response says that no email is sent', async () => {
   const quiet = await sharedPlatform()
   const { body } = await quiet.api<{ url: string; was_sent: boolean }>('POST', '/instance/verification-links', {
     email: 'by-hand@example.com',
   })
   expect([body.was_sent, body.url.startsWith(`${quiet.handle.api_url}/verify?code=`)]).toEqual([false, true])
   await quiet.api('DELETE', '/instance/users/by-hand%40example.com')
+  const { body: added } = await quiet.api<{ target: { id: string }; warning: string }>('POST', '/instance/notifications/targets', {
+    type: 'email',
+    address: 'by-hand@example.com',
+  })
+  expect(added.warning).toContain('this instance has no mail server')
+  await quiet.api('DELETE', `/instance/notifications/targets/${added.target.id}`)
+  expect(await (await fetch(`${quiet.handle.api_url}/forgot`)).text()).toContain('This instance sends no email. Ask its owner')
   await quiet.remove()
 })
