@@ -83,6 +83,10 @@ test('the command palette goes anywhere by keyboard', { tag: '@full' }, async ({
     await expect(palette.getByRole('combobox')).toBeFocused()
   }
   await open()
+  await dashboard.keyboard.type('lightship redeploy')
+  await expect(palette).toContainText('No results for “lightship redeploy”.')
+  await expect(palette.getByText('In projects')).toBeHidden()
+  await dashboard.keyboard.press('ControlOrMeta+a')
   await dashboard.keyboard.type('lighth')
   await expect(palette.getByRole('option')).toHaveCount(1)
   await dashboard.keyboard.press('Enter')

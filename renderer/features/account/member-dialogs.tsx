@@ -12,7 +12,7 @@ export function InviteMemberDialog({ onClose }: { onClose: () => void }) {
   const form = useForm({
     initial: { email: '' },
     submission: invite,
-    onSubmit: ({ email }) => invite.mutate({ body: { email: email.trim() } }),
+    onSubmit: ({ email }) => invite.mutate({ body: { email } }),
     fieldOf: ({ code }) => code === 'email_taken' && 'email',
   })
   if (invite.data) return <OneTimeLinkDialog title={`Invitation for ${invite.data.invitation.email}`} link={invite.data} onClose={onClose} />

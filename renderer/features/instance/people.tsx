@@ -118,7 +118,7 @@ function AddPersonDialog({ onOpenChange }: { onOpenChange: (open: boolean) => vo
   const form = useForm({
     initial: { email: '', verified: true },
     submission: add,
-    onSubmit: ({ email, verified }) => add.mutate({ body: { email: email.trim(), verified } }),
+    onSubmit: ({ email, verified }) => add.mutate({ body: { email, verified } }),
     fieldOf: ({ code }) => code === 'email_taken' && 'email',
   })
   if (add.data) {
@@ -153,7 +153,7 @@ function ShareProjectsDialog({ person, onOpenChange }: { person: InstanceUser; o
   const form = useForm({
     initial: { member_email: '' },
     submission: share,
-    onSubmit: ({ member_email }) => share.mutate({ body: { owner_email: person.email, member_email: member_email.trim() } }),
+    onSubmit: ({ member_email }) => share.mutate({ body: { owner_email: person.email, member_email } }),
     fieldOf: () => 'member_email',
   })
   return (

@@ -10,7 +10,7 @@ export function PasswordForm({ onSignedIn }: { onSignedIn: () => void }) {
     initial: { email: '', password: '' },
     submission: signIn,
     onSubmit: ({ email, password }) =>
-      signIn.mutate({ email: email.trim(), password }, { onSuccess: onSignedIn, onError: () => form.set({ password: '' }, false) }),
+      signIn.mutate({ email, password }, { onSuccess: onSignedIn, onError: () => form.set({ password: '' }, false) }),
     fieldOf: () => 'password',
   })
   return (

@@ -174,7 +174,7 @@ test.each([
   expect(renderPart(<SkippedPushes slug="my-shop" />, { data: [[queryKeys.watching('my-shop'), state]] }).text()).toBe('')
 })
 
-test('a skipped push is deployed, and only its button is busy', async () => {
+test('a skipped push is deployed', async () => {
   const answer = createExample(deployment, { id: 'dpl_9' })
   const { user, sent } = renderPart(<SkippedPushes slug="my-shop" />, {
     data: [[queryKeys.watching('my-shop'), createWatching({ skipped: [push({}), push({ branch: 'main' })] })]],
@@ -183,4 +183,12 @@ test('a skipped push is deployed, and only its button is busy', async () => {
   await user.click(screen.getByRole('button', { name: 'Deploy anyway: main' }))
   expect(sent).toEqual([{ operation: 'deploySkippedPush', params: { slug: 'my-shop' }, body: { branch: 'main' } }])
   await waitFor(() => expect(location.pathname).toBe('/projects/my-shop/deployments/dpl_9'))
+})
+
+test('only the button of the push that is being deployed is busy', async () => {
+  const { user } = renderPart(<SkippedPushes slug="my-shop" />, {
+    data: [[queryKeys.watching('my-shop'), createWatching({ skipped: [push({}), push({ branch: 'main' })] })]],
+  })
+  await user.click(screen.getByRole('button', { name: 'Deploy anyway: main' }))
+  expect(screen.getAllByRole('button').map((button) => button.getAttribute('aria-busy'))).toEqual([null, 'true'])
 })
