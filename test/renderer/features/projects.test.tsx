@@ -142,6 +142,7 @@ test('the projects are shown as a grid and as a list', async () => {
   expect(pressed()).toEqual(['Show as list'])
   await user.click(screen.getByRole('button', { name: 'Show as grid' }))
   expect([pressed(), screen.getAllByTestId('project-card').length]).toEqual([['Show as grid'], 2])
+  expect(document.querySelector('.card:has([data-testid=project-card])'), 'no card in a card').toBeNull()
   await user.click(screen.getByRole('button', { name: 'Show as list' }))
   expect([pressed(), screen.getAllByTestId('project-row').length]).toEqual([['Show as list'], 2])
 })
