@@ -25,8 +25,8 @@ export function useForm<Values extends object>({ initial, submission = noSubmiss
   const problem = submission.error
   const found = check?.(values, wasSubmitted)
 
-  const set = (patch: Partial<Values>, clearsError = true) => {
-    if (clearsError && problem) submission.reset()
+  const set = (patch: Partial<Values>) => {
+    if (problem) submission.reset()
     setChanges((before) => {
       const next = { ...before, ...patch }
       for (const name in next) if (next[name] === initial[name]) delete next[name]

@@ -30,6 +30,12 @@ describe('one instance per data folder', () => {
     expect(fakeElectron.exits).toEqual([0])
   })
 
+  test('a second instance without a terminal exits as well', async () => {
+    fakeElectron.has_single_instance_lock = false
+    await start()
+    expect(fakeElectron.exits).toEqual([0])
+  })
+
   test('a second start brings the first window to the front', async () => {
     await start()
     const window = onlyWindow()

@@ -9,8 +9,7 @@ export function PasswordForm({ onSignedIn }: { onSignedIn: () => void }) {
   const form = useForm({
     initial: { email: '', password: '' },
     submission: signIn,
-    onSubmit: ({ email, password }) =>
-      signIn.mutate({ email, password }, { onSuccess: onSignedIn, onError: () => form.set({ password: '' }, false) }),
+    onSubmit: ({ email, password }) => signIn.mutate({ email, password }, { onSuccess: onSignedIn, onError: () => form.set({ password: '' }) }),
     fieldOf: () => 'password',
   })
   return (

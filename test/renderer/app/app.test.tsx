@@ -7,6 +7,7 @@ import { InstanceSwitcher } from '../../../renderer/app/instance-switcher.tsx'
 import { ProjectNavigation } from '../../../renderer/app/project-navigation.tsx'
 import { RemoteBanner } from '../../../renderer/app/remote-banner.tsx'
 import { Toasts } from '../../../renderer/app/toasts.tsx'
+import { prefetchPages } from '../../../renderer/routes.ts'
 import { type InstanceConnection, localConnection, useConnection } from '../../../renderer/stores/connection.ts'
 import { type Toast, useUi } from '../../../renderer/stores/ui.ts'
 import { ApiError } from '../../../server/client/api-error.ts'
@@ -188,5 +189,19 @@ describe('the switch of instances', () => {
     const { label, items } = await open(session(false, false))
     expect(label).toBe('127.0.0.1Docker 29.1 [Switch instance]')
     expect(items).toEqual(['127.0.0.1127.0.0.1:4600', 'Serverhomeport.example:4600', 'About this instance'])
+  })
+})
+
+describe('the other pages', () => {
+  const isLoadingPrepared = (connection: { saveData?: boolean } | undefined) => {
+    const idle = vi.fn()
+    vi.stubGlobal('requestIdleCallback', idle)
+    vi.stubGlobal('navigator', { connection })
+    prefetchPages()
+    return idle.mock.calls.length === 1
+  }
+
+  test('are loaded when the browser is idle, unless it saves data', () => {
+    expect([undefined, {}, { saveData: false }, { saveData: true }].map(isLoadingPrepared)).toEqual([true, true, true, false])
   })
 })
