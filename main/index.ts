@@ -78,8 +78,7 @@ runDesktop({
       has_key: public_key !== null,
     }),
     download_page,
-    // macOS and Windows verify their own signatures.
-    public_key: process.platform === 'linux' ? public_key : null,
+    public_key,
     // Installing a .deb asks for a password, which must not happen while quitting.
     installs_on_quit: package_type !== 'deb',
     // Loaded lazily, because electron-updater searches for its feed as soon as it is loaded.

@@ -55,6 +55,8 @@ export async function createDesktopShell({
   })
   const updates = createUpdateService({
     ...options.updates,
+    // macOS and Windows verify their own signatures.
+    public_key: options.platform === 'linux' ? options.updates.public_key : null,
     shouldAutoDownload: () => settings.current().downloads_updates,
     shutDown,
     exit: () => app.quit(),

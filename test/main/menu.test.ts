@@ -106,6 +106,24 @@ test('a new version is announced in the background, and the page gets every step
   ])
 })
 
+test.each([
+  ['linux', 'failed'],
+  ['darwin', 'available'],
+  ['win32', 'available'],
+] as const)('on %s an update without the signature of Homeport is %s', async (platform, name) => {
+  testDesktop.updater.onCheck = () => testDesktop.updater.emitCheckResult('10.0.0')
+  const loadUpdater = async () => testDesktop.updater
+  await testDesktop.start({
+    platform,
+    updates: { disabled_reason: null, download_page: null, public_key: 'another key', installs_on_quit: true, loadUpdater },
+  })
+  await fakeElectron.handlers.get('homeport:update-desktop')?.(
+    { senderFrame: { url: 'http://127.0.0.1:4600/app/', parent: null }, sender: testDesktop.window().webContents } as never,
+    'check',
+  )
+  expect((testDesktop.window().webContents.sent.at(-1)?.[1] as { update: object }).update).toMatchObject({ name })
+})
+
 test('an update restarts the app once, after an orderly shutdown', async () => {
   testDesktop.updater.onCheck = () => testDesktop.updater.emitCheckResult('10.0.0')
   testDesktop.updater.onDownload = async () => void testDesktop.updater.emit('update-downloaded', { version: '10.0.0' })

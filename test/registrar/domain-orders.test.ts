@@ -224,4 +224,15 @@ describe('renewal', () => {
     await round()
     expect([await owned(), await domain()]).toEqual([undefined, undefined])
   })
+
+  test.each([
+    ['acc_1', 366],
+    ['acc_2', 366 + 31],
+  ])('turned off: %s can buy it again after %d days, also before the next round', async (account_id, days) => {
+    await store.db.write((tx) => tx.statement('UPDATE owned_domains SET auto_renew = 0').run())
+    await clock.jump(days * day)
+    porkbun.domains.delete('shop.com')
+    await buy({ account_id })
+    expect(await owned()).toMatchObject({ account_id })
+  })
 })

@@ -8,6 +8,8 @@ import type { RunResult } from './totals.ts'
 export default class CountReporter implements Reporter {
   #suite: Suite | undefined
   readonly #result: RunResult = { passed: 0, failed: 0, failures: [], skipped: {} }
+  /** Of the run as a whole, such as that it stopped early. They come after the tests that failed. */
+  readonly #errors: string[] = []
 
   onBegin(_config: FullConfig, suite: Suite): void {
     this.#suite = suite
@@ -15,7 +17,7 @@ export default class CountReporter implements Reporter {
 
   onError({ message }: TestError): void {
     this.#result.failed += 1
-    this.#result.failures.push(`browser: ${String(message).split('\n')[0]}`)
+    this.#errors.push(`browser: ${String(message).split('\n')[0]}`)
   }
 
   onEnd(): void {
@@ -31,6 +33,7 @@ export default class CountReporter implements Reporter {
         this.#result.failures.push(message === undefined ? nameOf(test) : `${nameOf(test)}\n    ${message}`)
       }
     }
+    this.#result.failures.push(...this.#errors)
     const path = process.env['HOMEPORT_TEST_RESULT']
     if (path !== undefined) writeFileSync(path, JSON.stringify(this.#result))
   }
