@@ -121,7 +121,7 @@ test.each([
     { senderFrame: { url: 'http://127.0.0.1:4600/app/', parent: null }, sender: testDesktop.window().webContents } as never,
     'check',
   )
-  expect((testDesktop.window().webContents.sent.at(-1)?.[1] as { update: object }).update).toMatchObject({ name })
+  expect(testDesktop.window().webContents.sent.at(-1)).toMatchObject(['homeport:desktop', { update: { name } }])
 })
 
 test('an update restarts the app once, after an orderly shutdown', async () => {

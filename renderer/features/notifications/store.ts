@@ -35,7 +35,7 @@ const emptyList: NotificationList = { notices: [], unread: 0 }
 const storageKey = 'homeport.notifications'
 
 export const useHealthNotices = create<HealthNoticeStore>((set) => ({
-  lists: readStored(),
+  lists: parseStoredNotices(readStored()),
   add: (instance, notice) =>
     set(({ lists }) => {
       const { notices, unread } = lists[instance] ?? emptyList
@@ -61,9 +61,17 @@ useHealthNotices.subscribe(({ lists }) => {
 })
 useSession.subscribe(({ signed_out }) => signed_out && useHealthNotices.setState({ lists: {} }))
 
-function readStored(): Record<string, NotificationList> {
+function readStored(): string | null {
   try {
-    const value: unknown = JSON.parse(sessionStorage.getItem(storageKey) ?? '{}')
+    return sessionStorage.getItem(storageKey)
+  } catch {
+    return null
+  }
+}
+
+export function parseStoredNotices(text: string | null): Record<string, NotificationList> {
+  try {
+    const value: unknown = JSON.parse(text ?? '{}')
     const lists = typeof value === 'object' && value !== null ? Object.entries(value) : []
     return Object.fromEntries(lists.filter((entry): entry is [string, NotificationList] => isNotificationList(entry[1])))
   } catch {

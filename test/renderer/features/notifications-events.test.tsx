@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { startHealthMonitor } from '../../../renderer/features/notifications/health-monitor.ts'
 import { toNotification } from '../../../renderer/features/notifications/inbox-notifications.ts'
-import { useHealthNotices } from '../../../renderer/features/notifications/store.ts'
+import { parseStoredNotices, useHealthNotices } from '../../../renderer/features/notifications/store.ts'
 import { useHealthNotifications, useNotificationListener } from '../../../renderer/features/notifications/use-notification-listener.ts'
 import { useBrowserNotifications } from '../../../renderer/stores/browser-notifications.ts'
 import { localConnection } from '../../../renderer/stores/connection.ts'
@@ -152,3 +152,16 @@ test('another user is not told about the health of the instance', async () => {
   await vi.advanceTimersByTimeAsync(5_000)
   expect(fetched).not.toHaveBeenCalled()
 })
+
+test.each<[string, unknown, string[]]>([
+  ['a list', { local: { unread: 1, notices: [{ id: '1', title: 'Disk', text: 'Full.', path: null, at: '2026' }] } }, []],
+  ['a list with paths', { local: { unread: 1, notices: [{ id: '1', title: 'Disk', text: 'Full.', path: '/', at: '2026' }] } }, ['local']],
+  ['a list without a count', { local: { notices: [] } }, []],
+  ['a list without notices', { local: { unread: 0 } }, []],
+  ['nothing in place of a list', { local: null }, []],
+  ['a number', 1, []],
+])('notices of another version of the dashboard: %s', (_, stored, instances) =>
+  expect(Object.keys(parseStoredNotices(JSON.stringify(stored)))).toEqual(instances),
+)
+
+test.each([null, '{', 'null'])('no notices are stored as %s', (text) => expect(parseStoredNotices(text)).toEqual({}))

@@ -129,6 +129,7 @@ test.each<[string, Project[] | null, string | null, boolean]>([
 test.each<[string, () => void, Project[], boolean]>([
   ['were closed', () => useTour.setState({ visibility: 'closed' }), [createProject('a')], false],
   ['were opened again', () => useTour.setState({ visibility: 'reopened' }), [createProject('a', { status: 'failed' })], true],
+  ['were opened again, without a project', () => useTour.setState({ visibility: 'reopened' }), [], false],
   ['belong to another instance', () => useConnection.setState({ current: { ...localConnection, id: 'server' } }), [createProject('a')], false],
 ])('first steps that %s', async (_, arrange, projects, isShown) => {
   arrange()
