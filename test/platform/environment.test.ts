@@ -1,6 +1,6 @@
 /** Windows ignores the case of variable names, a copied environment does not. Child processes must still get their variables. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { resolveDataFolder, resolveHostsPath, resolveNodePath } from '../../server/options.ts'
@@ -45,6 +45,15 @@ test('builds and apps on Windows get PATH, and the real SystemRoot', () => {
 test('Windows folders are found in a copy of the environment', () => {
   expect(resolveDataFolder(undefined, { LocalAppData: 'D:\\me' }, 'win32')).toBe('D:\\me\\Homeport')
   expect(resolveHostsPath({ SYSTEMROOT: 'D:\\Windows' }, 'win32')).toBe('D:\\Windows\\System32\\drivers\\etc\\hosts')
+})
+
+test('the data folder is that of the flag, of the environment, of the desktop, or of the system', () => {
+  const env = { HOMEPORT_DATA: '/srv/data', XDG_DATA_HOME: '/srv/xdg' }
+  expect(resolveDataFolder('/srv/flag', env, 'linux')).toBe('/srv/flag')
+  expect(resolveDataFolder(undefined, env, 'linux')).toBe('/srv/data')
+  expect(resolveDataFolder('', env, 'linux')).toBe('/srv/xdg/homeport')
+  expect(resolveDataFolder(undefined, {}, 'linux')).toBe(join(homedir(), '.local', 'share', 'homeport'))
+  expect(resolveDataFolder(undefined, {}, 'darwin')).toBe(join(homedir(), 'Library', 'Application Support', 'Homeport'))
 })
 
 test('in Electron apps run on the bundled Node, or on the one that npm start uses', () => {

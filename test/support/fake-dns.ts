@@ -4,7 +4,7 @@ import packet from 'dns-packet'
 
 /** Records of a name: addresses, or the name that it is an alias of. A name without an entry does not exist. */
 export interface DnsZone {
-  [name: string]: { A?: string[]; AAAA?: string[]; CNAME?: string; ttl?: number } | 'silent' | 'SERVFAIL' | 'REFUSED'
+  [name: string]: { A?: string[]; AAAA?: string[]; CNAME?: string; TXT?: string[][]; ttl?: number } | 'silent' | 'SERVFAIL' | 'REFUSED'
 }
 
 export interface FakeDns {
@@ -64,6 +64,8 @@ function resolveQuery(zone: DnsZone, name: string, type: string): { answers: pac
     const { answers, code } = resolveQuery(zone, entry.CNAME, type)
     return { answers: [alias, ...answers], code }
   }
+  // Each record is a list of character strings.
+  if (type === 'TXT') return { answers: (entry.TXT ?? []).map((data) => ({ type, name, data, ttl })), code: 0 }
   if (type !== 'A' && type !== 'AAAA') return { answers: [], code: 0 }
   return { answers: (entry[type] ?? []).map((data) => ({ type, name, data, ttl })), code: 0 }
 }
