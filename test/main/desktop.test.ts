@@ -259,12 +259,14 @@ describe('a deep link', () => {
     expect(sent()).toEqual([['homeport:navigate', '/projects/shop', null]])
   })
 
-  test('reopens a closed window', async () => {
+  test('reopens a closed window, which shows the progress of builds', async () => {
     await start()
     onlyWindow().close()
+    testDesktop.feed.emitUpdate({ active_deployments: 1 })
     app.emit('open-url', { preventDefault: () => {} }, 'homeport://projects/shop')
     await flushPromises()
     expect(sent()).toEqual([['homeport:navigate', '/projects/shop', null]])
+    expect(onlyWindow().progress).toBe(2)
   })
 
   test.each(['homeport://evil.example/', 'homeport:projects/shop', 'homeport://projects/shop/../../sign-in?code=x', 'HOMEPORT://sign-in'])(

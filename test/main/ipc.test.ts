@@ -149,7 +149,8 @@ test('progress is between 0 and 1, anything else hides it; builds show when no u
 })
 
 test('a URL must be a string, and one of the web', async () => {
-  for (const url of ['file:///etc/passwd', 'shop']) expect(await call(channels.openExternal, url)).toBe(false)
+  for (const url of ['file:///etc/passwd', 'shop', 'https://ada@example.com/', 'https://:secret@example.com/'])
+    expect(await call(channels.openExternal, url)).toBe(false)
   expect(await call(channels.openExternal, { toString: () => 'http://shop.localhost:4680/' })).toBe(false)
   expect(await call(channels.openExternal, 'http://shop.localhost:4680/')).toBe(true)
   expect(fakeElectron.opened_urls).toEqual(['http://shop.localhost:4680/'])

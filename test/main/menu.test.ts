@@ -26,6 +26,11 @@ describe.each(['darwin', 'win32', 'linux'] as const)('on %s', (name) => {
 
   test('every accelerator is used once, and every item has an action', () => {
     const accelerators = all().flatMap(({ accelerator }) => (accelerator ? [accelerator] : []))
+    expect([item('Settings…').accelerator, item('Domains').accelerator, 'accelerator' in item('Keyboard Shortcuts')]).toEqual([
+      'CmdOrCtrl+,',
+      'CmdOrCtrl+2',
+      false,
+    ])
     expect(new Set(accelerators).size).toBe(accelerators.length)
     // Accelerators of roles: zoom, reload, close, quit, editing.
     expect(accelerators.filter((one) => /^CmdOrCtrl\+([RWQMHZXCVAY0]|Plus|=|-)$/.test(one))).toEqual([])

@@ -1,12 +1,15 @@
-import { act, fireEvent, screen } from '@testing-library/react'
+import { act, fireEvent, renderHook, screen } from '@testing-library/react'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { CopyButton, copyText, CopyText, CopyTextButton } from '../../../renderer/components/copy.tsx'
 import { ConfirmByNameDialog } from '../../../renderer/components/dialog.tsx'
 import { DownloadButton } from '../../../renderer/components/download-button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../../renderer/components/feedback.tsx'
+import { NotFound } from '../../../renderer/components/not-found.tsx'
 import { Prose } from '../../../renderer/components/prose.tsx'
 import { SecretDialog } from '../../../renderer/components/secret-dialog.tsx'
 import { Sparkline } from '../../../renderer/components/sparkline.tsx'
+import { VirtualList } from '../../../renderer/components/virtual-list.tsx'
+import { useScrollToSection } from '../../../renderer/lib/use-scroll-to-section.ts'
 import { ApiError } from '../../../server/client/api-error.ts'
 import { Server } from 'lucide-react'
 import { renderPart } from '../../support/dashboard.tsx'
@@ -202,4 +205,34 @@ test('a download shows what has arrived, and saves the file', async () => {
   expect(text()).toContain('2.0 MB')
   await act(async () => file.resolve(new Blob(['sql'])))
   expect([text(), saved]).toEqual(['Download', ['dump.sql blob:file']])
+})
+
+test.each([true, false])('a page that is not found leads on (the whole page: %s)', (isPage) => {
+  const { text } = renderPart(<NotFound isPage={isPage} />)
+  expect(text()).toBe('Page not found The link may be outdated, or the page was deleted. Go to projects · Help')
+  expect([screen.queryAllByRole('heading', { level: 1 }).length, document.title]).toEqual([isPage ? 1 : 0, 'Not found · Homeport'])
+})
+
+test.each<[string, boolean, string[]]>([
+  ['?at=dumps', false, []],
+  ['?at=dumps', true, ['dumps']],
+  ['?at=none', true, []],
+  ['', true, []],
+])('the section that %s names is scrolled to once it is there (%s)', (search, isReady, expected) => {
+  history.replaceState(null, '', `/app/${search}`)
+  const scrolled: string[] = []
+  vi.spyOn(Element.prototype, 'scrollIntoView').mockImplementation(function (this: Element) {
+    scrolled.push(this.id)
+  })
+  document.body.append(Object.assign(document.createElement('section'), { id: 'dumps' }))
+  renderHook(() => useScrollToSection(isReady))
+  expect(scrolled).toEqual(expected)
+})
+
+test('a list that is near its end asks for more', () => {
+  const onEndReached = vi.fn()
+  const items = ['GET /', 'GET /favicon.ico']
+  const parts = { label: 'Requests', getKey: (item: string) => item, renderItem: (item: string) => item, isComplete: false }
+  renderPart(<VirtualList items={items} onEndReached={onEndReached} {...parts} />)
+  expect(onEndReached).toHaveBeenCalled()
 })

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { DeployFolderDialog } from '../../../renderer/features/project/deploy-folder-dialog.tsx'
 import { RollbackDialog } from '../../../renderer/features/project/rollback-dialog.tsx'
+import { useUi } from '../../../renderer/stores/ui.ts'
 import { type Deployment, deployment } from '../../../server/contract/deployments.ts'
 import { project } from '../../../server/contract/projects.ts'
 import { createExample } from '../../support/contract-example.ts'
@@ -40,6 +41,7 @@ test('a folder that cannot be deployed is explained', async () => {
   const { user, field } = openFolderDialog(null, { deployFolder: problemResponse('slug_taken', 'There is no such folder.') })
   await user.type(field, '/srv/none{Enter}')
   expect((await screen.findByRole('alert')).textContent).toContain('There is no such folder.')
+  expect(useUi.getState().toasts).toEqual([])
   expect(location.pathname).toBe('/app/')
 })
 

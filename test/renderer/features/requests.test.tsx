@@ -1,9 +1,11 @@
 import { screen, fireEvent } from '@testing-library/react'
 import { afterEach, expect, test, vi } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
+import { loadRequests } from '../../../renderer/api/requests.ts'
 import RequestsPage from '../../../renderer/features/requests/page.tsx'
 import { localConnection, useConnection } from '../../../renderer/stores/connection.ts'
 import { allOperations } from '../../../server/contract/index.ts'
+import { limits } from '../../../server/contract/limits.ts'
 import { loggedRequest, type LoggedRequest } from '../../../server/contract/requests.ts'
 import { createExample } from '../../support/contract-example.ts'
 import { type PartOptions, problemResponse, renderPart } from '../../support/dashboard.tsx'
@@ -230,4 +232,16 @@ test('a request of the address opens in a dialog, which closes', async () => {
   expect(screen.getByRole('dialog', { name: 'Request' })).toBeTruthy()
   await user.click(button('Close'))
   expect(location.search).toBe('?method=GET')
+})
+
+test('a file has the newest requests up to the limit, oldest first', async () => {
+  const most = limits.request_log.exported
+  let calls = 0
+  vi.spyOn(localConnection.client, 'call').mockImplementation(async () => {
+    if (++calls > 4) throw new Error('It asked for more than a file may have.')
+    const requests = Array.from({ length: most / 4 }, (_, index) => createRequest({ id: `req_${calls}_${index}` }))
+    return { requests, next_cursor: 'older' } as never
+  })
+  const found = await loadRequests(localConnection.client, 'my-shop', {})
+  expect([found.length, found[0]?.id, found.at(-1)?.id]).toEqual([most, `req_4_${most / 4 - 1}`, 'req_1_0'])
 })
