@@ -57,7 +57,7 @@ export function createRequestCaptureHandlers(deps: FeatureDeps): Pick<OperationH
       })
       deps.capture.setCapture(project.id, null)
       await deps.requests.flush()
-      if (captured === 'delete') requests.removeCaptures(project.id)
+      if (captured === 'delete') await requests.removeCaptures(project.id)
       return { capture: present(await read(project.id)) }
     },
 

@@ -44,7 +44,7 @@ export interface RequestStore {
   /** What was captured of a request. */
   findCapture(id: string): Uint8Array | undefined
   /** Deletes everything that was captured of a project. */
-  removeCaptures(projectId: string): void
+  removeCaptures(projectId: string): Promise<void>
   /** Above this size of the file, deletes at most `rows` of the oldest requests of the largest project. True if the file is still larger. */
   trim(bytes: number, rows: number): boolean
   /** Deletes at most `rows` requests of a project. True if more remain. */
@@ -223,7 +223,7 @@ export function createRequestStore(db: SqliteDatabase): RequestStore {
     findCapture: (id) => db.readSync((tx) => findCapturedRow(tx, id)?.sealed_exchange),
 
     removeCaptures: (projectId) =>
-      db.writeSync((tx) => {
+      db.write((tx) => {
         const project = rangeOf(tx, projectId)
         if (project) deleteCaptures(tx, project.key, project.base, project.end)
       }),

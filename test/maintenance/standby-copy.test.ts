@@ -22,7 +22,7 @@ beforeEach(async () => {
   mkdirSync(join(folder, 'standby'))
   db = openSqlite({ path: join(folder, 'a.db'), durable: false })
   db.raw.exec('CREATE TABLE notes (id INTEGER PRIMARY KEY, value INTEGER, padding TEXT)')
-  db.writeSync((tx) => {
+  await db.write((tx) => {
     for (let id = 0; id < rows; id++) tx.statement('INSERT INTO notes VALUES (?, 0, ?)').run(id, 'x'.repeat(1_000))
   })
   stream = await createWalStream({ ...db, takeOverCheckpoints: async () => () => {} })
@@ -34,7 +34,7 @@ afterEach(async () => {
 })
 
 /** All rows have the same value, in every state of the instance. */
-const write = () => db.writeSync((tx) => void tx.statement('UPDATE notes SET value = ?').run(++value))
+const write = () => db.write((tx) => void tx.statement('UPDATE notes SET value = ?').run(++value))
 
 /** Follows until it is in step, or until the instance is lost at its n-th read of changes. */
 async function follow(lostAt = Infinity): Promise<string> {
@@ -52,7 +52,7 @@ async function follow(lostAt = Infinity): Promise<string> {
       return { changes: found?.bytes ?? (position ? null : new Uint8Array()), next, is_end, instance_id: 'one' }
     },
     async copyDatabase() {
-      write()
+      await write()
       rmSync(join(folder, 'sent.db'), { force: true })
       await copyDatabaseFile(join(folder, 'a.db'), join(folder, 'sent.db'))
       return createReadStream(join(folder, 'sent.db'))
@@ -87,13 +87,13 @@ const readCopy = (): unknown[] => {
 }
 
 test('at every read', async () => {
-  write()
+  await write()
   expect(await follow()).toBe('synced')
   let copied = readCopy()
   expect(copied).toEqual([value])
   let lostAt = 1
   for (let status = ''; status !== 'synced'; lostAt++) {
-    for (let i = 0; i < 5; i++) write()
+    for (let i = 0; i < 5; i++) await write()
     const before = copied[0]
     status = await follow(lostAt)
     copied = readCopy()
