@@ -90,12 +90,12 @@ async function cleanUpProject(context: DeploymentContext, projectId: string): Pr
     // Removes the other resources of the attempt.
     await cleanUpAttempt(context, { deployment_id: row.id, runtime: row.runtime })
     await rm(getSnapshotFolder(context.data_dir, row.id), { recursive: true, force: true })
-    context.store.logs.remove(row.id)
+    await context.store.logs.remove(row.id)
   }
   await context.deleteScreenshots({ project_id: projectId })
   await deleteProjectArchives(context.data_dir, projectId)
-  for (const name of new Set(rows.map(getEnvironmentId))) removeRuntimeLogs(context, name)
-  context.store.logs.remove(projectId)
+  for (const name of new Set(rows.map(getEnvironmentId))) await removeRuntimeLogs(context, name)
+  await context.store.logs.remove(projectId)
   context.edge.metrics.forgetProject(projectId)
   context.store.metrics.remove(projectId)
   context.store.usage.remove(projectId)
@@ -109,9 +109,9 @@ async function cleanUpProject(context: DeploymentContext, projectId: string): Pr
 }
 
 /** The logs of an environment's main service and of its others. */
-function removeRuntimeLogs(context: DeploymentContext, environmentId: string): void {
-  context.store.logs.remove(environmentId)
-  context.store.logs.removeAll(getServiceLogName(environmentId, ''))
+async function removeRuntimeLogs(context: DeploymentContext, environmentId: string): Promise<void> {
+  await context.store.logs.remove(environmentId)
+  await context.store.logs.removeAll(getServiceLogName(environmentId, ''))
 }
 
 async function cleanUpPreview(context: DeploymentContext, task: Extract<CleanupTask, { kind: 'preview' }>): Promise<void> {
@@ -137,7 +137,7 @@ async function cleanUpPreview(context: DeploymentContext, task: Extract<CleanupT
   if (!isReopened) await createVolumeSnapshots(context.data_dir).removeAll(`${getEnvironmentId({ project_id, target: 'preview', branch })}.`)
   for (const row of rows) if (row.artifact !== null) await releaseBuild(context, row)
   for (const row of rows) await context.deleteScreenshots({ project_id, deployment_id: row.id })
-  if (!isReopened) removeRuntimeLogs(context, getEnvironmentId({ project_id, target: 'preview', branch }))
+  if (!isReopened) await removeRuntimeLogs(context, getEnvironmentId({ project_id, target: 'preview', branch }))
   if (!isReopened) await context.databases.dropPreview(project_id, branch)
   if (!isHostReused) await context.edge.cache.purgeHost(project_id, task.host)
 }

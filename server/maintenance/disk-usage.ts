@@ -187,7 +187,7 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
     const known = new Set(await store.db.read(listLogOwnerIds))
     // Log streams of previews and of services start with the id of their project.
     const orphaned = store.logs.listStreams().filter((stream) => !known.has(stream.replace(/(_[0-9a-f]{12})?(\..*)?$/, '')))
-    for (const stream of orphaned) store.logs.remove(stream)
+    for (const stream of orphaned) await store.logs.remove(stream)
     await store.logs.vacuum()
     return { kind: 'logs', bytes: Math.max(0, before - (await size())), count: orphaned.length, note: null }
   }

@@ -18,9 +18,9 @@ export interface LogStore {
   readTail(stream: string, bytes: number): LogChunk[]
   /** Drops the middle of a stream that is larger than head and tail together. Readers are told how much is missing. */
   trim(stream: string, keep_head_bytes: number, keep_tail_bytes: number): void
-  remove(stream: string): void
+  remove(stream: string): Promise<void>
   /** Removes the streams that start with a text that ends with a dot. */
-  removeAll(prefix: string): void
+  removeAll(prefix: string): Promise<void>
   /** The ids of the streams of a project: those of its environments and their services. */
   listStreamsOfProject(projectId: string): string[]
   /** The ids of all streams. */
@@ -149,13 +149,13 @@ export function createLogStore(db: SqliteDatabase): LogStore {
       db.writeSync((tx) => deleteMiddle(tx, stream, keep_head_bytes, keep_tail_bytes))
     },
 
-    remove(stream) {
+    async remove(stream) {
       recent.delete(stream)
-      db.writeSync((tx) => deleteStream(tx, stream))
+      await db.write((tx) => deleteStream(tx, stream))
     },
 
-    removeAll(prefix) {
-      for (const { stream } of db.readSync((tx) => listStreamIds(tx))) if (stream.startsWith(prefix)) this.remove(stream)
+    async removeAll(prefix) {
+      for (const { stream } of db.readSync((tx) => listStreamIds(tx))) if (stream.startsWith(prefix)) await this.remove(stream)
     },
 
     listStreamsOfProject: (projectId) =>

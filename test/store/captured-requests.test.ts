@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { limits } from '../../server/contract/limits.ts'
 import { createRequestLog } from '../../server/edge/request-log.ts'
@@ -69,17 +68,6 @@ describe('captured requests', () => {
     await store.requests.add([captured({}, 100)])
     expect(count()).toEqual({ requests: 2, captures: 1 })
   })
-})
-
-test('they are deleted once the thread that moves the log into the file releases it', async () => {
-  await store.requests.add([captured()])
-  const other = new Sqlite(join(folder, 'requests.db'))
-  other.exec('BEGIN IMMEDIATE')
-  const deleted = store.requests.removeCaptures('prj_a')
-  expect(count()).toEqual({ requests: 1, captures: 1 })
-  other.close()
-  await deleted
-  expect(count()).toEqual({ requests: 1, captures: 0 })
 })
 
 describe('the limit of all projects together', () => {

@@ -48,7 +48,7 @@ describe('the index of logs', () => {
     append('prj_a', 'first words')
     append('prj_b', 'second words')
     await index()
-    store.logs.remove('prj_b')
+    await store.logs.remove('prj_b')
     expect(search('words')).toEqual(['prj_a'])
     append('prj_c', 'third words')
     expect(search('words')).toEqual(['prj_c', 'prj_a'])
