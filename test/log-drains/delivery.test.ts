@@ -18,6 +18,7 @@ afterAll(() => talker?.close())
 describe('HTTP', () => {
   test('gets the next lines of the app as NDJSON, signed, with its headers', async () => {
     await talker.say('before the drain')
+    await talker.untilStored('before the drain')
     const { id, secret } = await talker.addHttp({ headers: [{ name: 'Authorization', value: 'Bearer of-the-receiver' }] })
     await talker.say('hello \u00e9')
     await talker.say('ERROR out of cheese')

@@ -94,6 +94,12 @@ export async function startTalker() {
     async say(text: string, query = '') {
       expect((await home.fetchEdge('talker.localhost', `/${encodeURIComponent(text)}${query}`)).body).toBe('said')
     },
+    /** Waits until a line is in the stored log: the app has answered once it is in the pipe. */
+    async untilStored(text: string) {
+      const url = `${home.handle.api_url}/instance/projects/talker/runtime-log`
+      const readLog = async () => (await fetch(url, { headers: { authorization: `Bearer ${home.handle.instance.token}` } })).text()
+      await until(async () => ((await readLog()).includes(text) ? true : undefined), { what: `“${text}” in the log` })
+    },
     waitForLines: (isReached: (lines: ReceivedLine[]) => boolean) =>
       untilAdvanced(() => (isReached(receivedLines()) ? receivedLines() : undefined), 'lines at the receiver'),
     /** Kills the platform and starts it again. `meanwhile` runs while it is down. */
