@@ -150,8 +150,10 @@ export function createLogStore(db: SqliteDatabase): LogStore {
     },
 
     async remove(stream) {
-      recent.delete(stream)
-      await db.write((tx) => deleteStream(tx, stream))
+      await db.write((tx) => {
+        deleteStream(tx, stream)
+        recent.delete(stream)
+      })
     },
 
     async removeAll(prefix) {

@@ -21,11 +21,12 @@ export async function findTestsByMutant(copy: string, mutants: readonly Mutant[]
       writeFileSync(join(copy, mutant.file), code.replaceAll(/\bstryCov_9fa48\([^()]*\)(?! \{)/g, `globalThis.reachedFault?.(${index})`))
     }
     const recorder = pathToFileURL(join(copy, 'test/runner/reach-recorder.mjs')).href
-    for (const command of commands)
-      await runScript(command, { cwd: copy, is_shown: true, env: { NODE_OPTIONS: `--import=${recorder}`, FAULT_REACH: folder } })
-    const reached = new Map(mutants.map((mutant) => [mutant, new Set<string>()]))
     const notes = join(folder, 'reached')
-    if (!existsSync(notes)) throw new Error('No test executed the position of a fault: the run above failed as a whole.')
+    for (const command of commands) {
+      await runScript(command, { cwd: copy, is_shown: true, env: { NODE_OPTIONS: `--import=${recorder}`, FAULT_REACH: folder } })
+      if (!existsSync(notes)) throw new Error('No test executed the position of a fault: the run above failed as a whole.')
+    }
+    const reached = new Map(mutants.map((mutant) => [mutant, new Set<string>()]))
     for (const line of readFileSync(notes, 'utf8').split('\n').filter(Boolean)) {
       const [index, file] = line.split(' ') as [string, string]
       reached.get(mutants[Number(index)]!)!.add(file)

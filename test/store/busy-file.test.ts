@@ -28,3 +28,18 @@ test.each<[string, string, (store: Store) => Promise<void>, (store: Store) => un
   await store.close()
   rmSync(folder, { recursive: true })
 })
+
+test('a log that is written to while its deletion waits has no line left in memory either', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'homeport-busy-'))
+  const store = await openStore({ data_dir: folder, after_crash: false })
+  store.logs.append(chunk)
+  const other = new Sqlite(join(folder, 'logs.db'))
+  other.exec('BEGIN IMMEDIATE')
+  const removed = store.logs.remove(chunk.stream)
+  other.close()
+  store.logs.append({ ...chunk, first: 2, last_line: 2 })
+  await removed
+  expect([store.logs.readAfter(chunk.stream, 1), store.logs.readEnd(chunk.stream)]).toEqual([undefined, { record: 0, line: 0 }])
+  await store.close()
+  rmSync(folder, { recursive: true })
+})

@@ -69,6 +69,7 @@ function readStored(): string | null {
   }
 }
 
+/** The lists by the id of their instance. */
 export function parseStoredNotices(text: string | null): Record<string, NotificationList> {
   try {
     const value: unknown = JSON.parse(text ?? '{}')

@@ -193,7 +193,7 @@ describe('the switch of instances', () => {
 })
 
 describe('the other pages', () => {
-  const isLoadingPrepared = (connection: { saveData?: boolean } | undefined) => {
+  const isPrefetching = (connection: { saveData?: boolean } | undefined) => {
     const idle = vi.fn()
     vi.stubGlobal('requestIdleCallback', idle)
     vi.stubGlobal('navigator', { connection })
@@ -202,6 +202,6 @@ describe('the other pages', () => {
   }
 
   test('are loaded when the browser is idle, unless it saves data', () => {
-    expect([undefined, {}, { saveData: false }, { saveData: true }].map(isLoadingPrepared)).toEqual([true, true, true, false])
+    expect([undefined, {}, { saveData: false }, { saveData: true }].map(isPrefetching)).toEqual([true, true, true, false])
   })
 })

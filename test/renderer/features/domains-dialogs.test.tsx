@@ -220,7 +220,7 @@ test('a check shows what was found, and that it continues', async () => {
   expect(text()).not.toContain('Last checked')
 })
 
-test('a failed check is repeated by itself, but not a successful one', async () => {
+test('a failed check is repeated automatically, a successful one is not', async () => {
   vi.useFakeTimers({ shouldAdvanceTime: true, toFake: ['setInterval', 'clearInterval'] })
   const answers: { verifyDomain: object } = { verifyDomain: { domain: createDomain({ status: 'failed' }), checks: [] } }
   const { user, sent, text } = renderCheck({}, { answers })

@@ -10,6 +10,7 @@ import { deployment } from '../../../server/contract/deployments.ts'
 import { project, type Project } from '../../../server/contract/projects.ts'
 import { createExample } from '../../support/contract-example.ts'
 import { type PartOptions, problemResponse, renderPart } from '../../support/dashboard.tsx'
+import { createPromotion } from '../../support/promotion.ts'
 
 const createRemote = (id: string, own: Partial<InstanceConnection> = {}): InstanceConnection => ({
   ...localConnection,
@@ -82,26 +83,12 @@ test('a project that is pulled to this machine', () => {
   expect(button('Pull to this machine')).toHaveProperty('disabled', false)
 })
 
-const running: Promotion = {
-  key: 'local my-shop',
-  from: { id: 'local', name: 'Laptop', slug: 'my-shop' },
-  to: { id: 'server', name: 'Server', slug: 'my-shop' },
-  state: 'running',
-  is_given_up: false,
-  steps: [],
-  transfer: null,
-  problem: null,
-  report: [],
-  deployment_id: null,
-  cancel() {},
-  retry() {},
-}
 test.each<[string, Partial<Promotion>, boolean]>([
   ['in progress', {}, true],
   ['done', { state: 'done' }, false],
   ['in progress for another project', { key: 'local docs' }, false],
 ])('a promotion that is %s', (_, own, isRunning) => {
-  usePromotions.setState({ promotions: [{ ...running, ...own }] })
+  usePromotions.setState({ promotions: [createPromotion(own)] })
   expect(openDialog().text().includes('A promotion of this project is already in progress.')).toBe(isRunning)
 })
 

@@ -4,29 +4,15 @@ import Promotions from '../../../renderer/features/promotion/promotions.tsx'
 import { type Promotion, type PromotionStep, usePromotions } from '../../../renderer/stores/promotions.ts'
 import { ApiError } from '../../../server/client/api-error.ts'
 import { renderPart } from '../../support/dashboard.tsx'
+import { createPromotion } from '../../support/promotion.ts'
 
 const steps: PromotionStep[] = [
   { name: 'source', state: 'done', note: '' },
   { name: 'project', state: 'running', note: '' },
   { name: 'upload', state: 'waiting', note: '' },
 ]
-const createPromotion = (own: Partial<Promotion> = {}): Promotion => ({
-  key: 'local my-shop',
-  from: { id: 'local', name: 'Laptop', slug: 'my-shop' },
-  to: { id: 'server', name: 'Server', slug: 'shop' },
-  state: 'running',
-  is_given_up: false,
-  steps,
-  transfer: null,
-  problem: null,
-  report: [],
-  deployment_id: null,
-  cancel: vi.fn(),
-  retry: vi.fn(),
-  ...own,
-})
 function open(own: Partial<Promotion> = {}) {
-  const promotion = createPromotion(own)
+  const promotion = createPromotion({ steps, cancel: vi.fn(), retry: vi.fn(), ...own })
   usePromotions.setState({ promotions: [promotion] })
   return { ...renderPart(<Promotions />), promotion }
 }

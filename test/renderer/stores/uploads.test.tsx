@@ -1,7 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { localConnection } from '../../../renderer/stores/connection.ts'
-import { usePromotions, type Promotion } from '../../../renderer/stores/promotions.ts'
 import { useUi } from '../../../renderer/stores/ui.ts'
 import { uploadArchive, uploadKey, useUploads } from '../../../renderer/stores/uploads.ts'
 import { ApiError } from '../../../server/client/api-error.ts'
@@ -35,7 +34,6 @@ async function cancel(is_new: boolean, answers: PartOptions['answers'] = {}) {
 afterEach(() => {
   vi.restoreAllMocks()
   useUploads.setState({ uploads: {} })
-  usePromotions.setState({ promotions: [] })
   openPath('/app/')
 })
 
@@ -123,28 +121,4 @@ test('a project that cannot be deleted stays open', async () => {
   openPath('/app/projects/my-shop')
   await cancel(true, { deleteProject: problemResponse('forbidden', 'Only the owner can delete it.') })
   expect(location.pathname).toBe('/app/projects/my-shop')
-})
-
-test('a promotion replaces the one of its key, and is removed', () => {
-  const promotion: Promotion = {
-    key: 'local a',
-    from: { id: 'local', name: 'Laptop', slug: 'a' },
-    to: { id: 'server', name: 'Server', slug: 'a' },
-    state: 'running',
-    is_given_up: false,
-    steps: [],
-    transfer: null,
-    problem: null,
-    report: [],
-    deployment_id: null,
-    cancel() {},
-    retry() {},
-  }
-  const { put, remove } = usePromotions.getState()
-  put(promotion)
-  put({ ...promotion, key: 'local b' })
-  put({ ...promotion, state: 'done' })
-  expect(usePromotions.getState().promotions.map(({ key: one, state }) => `${one} ${state}`)).toEqual(['local a done', 'local b running'])
-  remove('local a')
-  expect(usePromotions.getState().promotions.map(({ key: one }) => one)).toEqual(['local b'])
 })
