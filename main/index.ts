@@ -75,7 +75,7 @@ runDesktop({
       exec_path: process.execPath,
       app_image,
       package_type,
-      has_key: public_key !== null,
+      public_key,
     }),
     download_page,
     public_key,

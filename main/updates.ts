@@ -194,15 +194,15 @@ export function updatesDisabledReason(facts: {
   exec_path: string
   app_image: string | null
   package_type: string | null
-  /** Whether the package contains a key for the signature of its feed. */
-  has_key: boolean
+  /** The key in the package that verifies the signature of its feed. */
+  public_key: string | null
 }): string | null {
   if (!facts.is_packaged) return 'This is a checkout. Update it with git.'
   if (isTranslocated(facts.exec_path)) return 'macOS is running a temporary copy. Quit Homeport, move it to Applications, and open it again.'
   if (!facts.has_feed) return 'This copy was built without an update server. Install the new version the same way as this one.'
   if (facts.platform === 'linux' && facts.app_image === null && facts.package_type !== 'deb')
     return 'Only the AppImage and the .deb package update themselves. Install the new version the same way as this one.'
-  if (facts.platform === 'linux' && !facts.has_key)
+  if (facts.platform === 'linux' && facts.public_key === null)
     return 'This copy was built without a key to verify updates, so it does not download any. Install the new version the same way as this one.'
   return null
 }

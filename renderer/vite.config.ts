@@ -59,9 +59,8 @@ function precompressAssets(): Plugin {
         const file = join(entry.parentPath, entry.name)
         const bytes = readFileSync(file)
         const params = {
-          // Quality 11 takes twice as long for two percent. A window larger than the file costs as much time as one that is used.
+          // Quality 11 takes twice as long for two percent.
           [constants.BROTLI_PARAM_QUALITY]: 10,
-          [constants.BROTLI_PARAM_LGWIN]: Math.min(22, Math.max(10, Math.ceil(Math.log2(bytes.length + 16)))),
           [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
         }
         writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params }))

@@ -220,8 +220,8 @@ test.each([
   [{ platform: 'linux' as const, app_image: null, package_type: 'rpm' }, /Only the AppImage/],
   [{ platform: 'linux' as const, app_image: null, package_type: 'deb' }, null],
   [{ platform: 'linux' as const }, null],
-  [{ platform: 'linux' as const, has_key: false }, /without a key/],
-  [{ has_key: false }, null],
+  [{ platform: 'linux' as const, public_key: null }, /without a key/],
+  [{ public_key: null }, null],
   [{}, null],
 ])('the reason why a copy does not update: %j', (facts, expected) => {
   const exec_path = '/Applications/Homeport.app/Contents/MacOS/Homeport'
@@ -232,7 +232,7 @@ test.each([
     exec_path,
     app_image: '/x.AppImage',
     package_type: null,
-    has_key: true,
+    public_key: 'key',
   }
   const why = updatesDisabledReason({ ...usual, ...facts })
   if (expected === null) expect(why).toBeNull()
