@@ -50,6 +50,12 @@ async function leftovers(context: Pick<KillContext, 'data' | 'engine'>): Promise
   const kept = new Set(readDeploymentsWithArtifact(context.data))
   const found: string[] = []
   for (const name of ['work', 'sources']) found.push(...entries(join(context.data, name)).map((entry) => `folder ${name}/${entry}`))
+  const caches = ['dependencies', 'frameworks'].flatMap((kind) =>
+    entries(join(context.data, 'cache', kind)).map((project) => `cache/${kind}/${project}`),
+  )
+  for (const folder of ['toolchains', 'volumes', ...caches])
+    for (const entry of entries(join(context.data, folder)))
+      if (entry.startsWith('.half-') || entry.startsWith('.removed-')) found.push(`folder ${folder}/${entry}`)
   for (const entry of entries(join(context.data, 'bundles'))) if (!kept.has(entry)) found.push(`folder bundles/${entry}`)
   for (const one of findProcessesIn(context.data))
     if (![...current].some((id) => one.cwd.includes(id))) found.push(`process ${one.pid} ${one.command} in ${one.cwd}`)

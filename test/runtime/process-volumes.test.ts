@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { packFiles } from '../../server/lib/pack-files.ts'
-import { importLocalVolume, removeLocalVolume } from '../../server/runtime/process/volumes.ts'
+import { importLocalVolume, removeLocalVolume, removeLocalVolumes } from '../../server/runtime/process/volumes.ts'
 import { until } from '../support/until.ts'
 
 let folder: string
@@ -46,4 +46,11 @@ test('a volume is removed although the copy of a killed platform goes on', async
   expect(await removeLocalVolume(folder, 'vol')).toBe(true)
   await ended
   expect(readdirSync(join(folder, 'volumes'))).toEqual([])
+})
+
+test('removing the volumes of a project removes incomplete copies of them, and those of no other', async () => {
+  for (const name of ['prj_a.data', '.prj_a.data.part', 'prj_b.data', '.prj_b.data.part'])
+    mkdirSync(join(folder, 'volumes', name, 'files'), { recursive: true })
+  await removeLocalVolumes(folder, 'prj_a.')
+  expect(readdirSync(join(folder, 'volumes')).toSorted()).toEqual(['.prj_b.data.part', 'prj_b.data'])
 })

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../server/lib/id.ts'
@@ -45,6 +46,22 @@ describe('process runtime', () => {
     } finally {
       delete process.env.HOST_SECRET
     }
+  })
+
+  test('a new platform removes what a killed one left incomplete or half removed, and nothing else', async () => {
+    const dataDir = await mkdtemp(join(suite.options.data_dir, 'killed-'))
+    const left = ['toolchains/.half-1', 'volumes/.removed-1', 'cache/dependencies/prj_a/.half-1', 'cache/frameworks/prj_a/.half-1']
+    const kept = [
+      'toolchains/node-22',
+      'volumes/prj_a.data',
+      'volumes/.prj_a.data.part',
+      'cache/dependencies/prj_a/key',
+      'cache/frameworks/prj_a/.next',
+    ]
+    for (const path of [...left, ...kept]) await mkdir(join(dataDir, path, 'files'), { recursive: true })
+    void createRuntimes({ ...suite.options, data_dir: dataDir })
+    await eventually(() => expect(left.filter((path) => existsSync(join(dataDir, path)))).toEqual([]))
+    expect(kept.filter((path) => existsSync(join(dataDir, path, 'files')))).toEqual(kept)
   })
 
   test('processes started by an app end with it, even those that left its group', async () => {

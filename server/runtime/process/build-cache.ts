@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promi
 import { dirname, join } from 'node:path'
 import { copyFolder } from '../copy-folder.ts'
 import { isFolder, moveFolder, toPathSegment } from '../files.ts'
+import { partialPrefix } from './leftovers.ts'
 
 /** Dependencies and framework folders that outlive a build, per project. */
 export interface BuildCache {
@@ -65,7 +66,7 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
       if (!(await isFolder(set))) return false
       const now = new Date()
       await utimes(set, now, now).catch(() => {})
-      const temporary = await mkdtemp(join(getDependencyFolder(projectId), '.half-'))
+      const temporary = await mkdtemp(join(getDependencyFolder(projectId), partialPrefix))
       try {
         // Of two concurrent builds, one moves the copy and the other copies the set.
         await rename(join(getDependencyFolder(projectId), sparePrefix + key), join(temporary, 'set')).catch(() => {})
@@ -115,7 +116,7 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
       const set = join(folder, toPathSegment(key))
       if (!replaces && (await isFolder(set))) return
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      const partial = await mkdtemp(join(folder, '.half-'))
+      const partial = await mkdtemp(join(folder, partialPrefix))
       await mkdir(join(partial, 'new'))
       try {
         for (const name of folders) await copyFolder(join(source, name), join(partial, 'new', encodeURIComponent(name)), { signal })
@@ -143,7 +144,7 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
         if (!(await isFolder(join(app, folder)))) continue
         const cached = join(getFrameworkFolder(projectId), encodeURIComponent(folder))
         await mkdir(dirname(cached), { recursive: true, mode: 0o700 })
-        const partial = await mkdtemp(join(dirname(cached), '.half-'))
+        const partial = await mkdtemp(join(dirname(cached), partialPrefix))
         try {
           await copyFolder(join(app, folder), join(partial, 'new'), { signal })
           // Another build may do the same at this moment; the second rename fails harmlessly.
@@ -161,7 +162,7 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
       const current = join(getFrameworkFolder(projectId), toolCacheName)
       await mkdir(current, { recursive: true, mode: 0o700 })
       if (!isFresh) return { folder: current, keep: async () => {}, close: async () => {} }
-      const temporary = await mkdtemp(join(getFrameworkFolder(projectId), '.half-'))
+      const temporary = await mkdtemp(join(getFrameworkFolder(projectId), partialPrefix))
       const folder = join(temporary, 'new')
       await mkdir(folder)
       return {

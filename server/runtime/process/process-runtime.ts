@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { delimiter, join, relative, sep } from 'node:path'
 import { sleep, systemClock } from '../../lib/clock.ts'
@@ -31,9 +31,11 @@ import {
   linkVolumes,
   listLocalVolumes,
   removeLocalVolume,
+  removeLocalVolumes,
   restoreClone,
 } from './volumes.ts'
-import { createToolchains, removePartialToolchains } from './toolchains.ts'
+import { createToolchains } from './toolchains.ts'
+import { removeLeftovers } from './leftovers.ts'
 import type { SandboxCommand } from '../sandbox/sandbox.ts'
 import {
   BuildFailure,
@@ -91,7 +93,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
   /** The folder of a deployment's build output; a rollback runs the output of an earlier deployment. */
   const getArtifactFolder = (directory: string) =>
     join(options.data_dir, 'bundles', relative(join(options.data_dir, 'bundles'), directory).split(sep)[0] ?? '')
-  void removePartialToolchains(options).catch((error: unknown) => options.log.warn('toolchain_cleanup_failed', { error }))
+  void removeLeftovers(options.data_dir).catch((error: unknown) => options.log.warn('leftover_cleanup_failed', { error }))
 
   /** A program of an artifact with its environment, folder and port, in a sandbox if there is one. */
   const prepare = async (request: ProgramRequest, command: string[] | null): Promise<PreparedProgram> => {
@@ -351,11 +353,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     listWrittenFiles: async (owner) =>
       owner.artifact.kind === 'bundle' ? listWrittenLocalFiles(owner, getArtifactFolder(owner.artifact.directory)) : undefined,
 
-    async removeVolumes(prefix) {
-      const root = join(options.data_dir, 'volumes')
-      for (const name of await readdir(root).catch((): string[] => []))
-        if (name.startsWith(prefix)) await rm(join(root, name), { recursive: true, force: true, maxRetries: 5 })
-    },
+    removeVolumes: (prefix) => removeLocalVolumes(options.data_dir, prefix),
 
     async removeProjectCaches(projectId) {
       for (const owner of [projectId, getUntrustedOwner(projectId)]) await cache.removeProject(owner)

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import type { BuildRequest, RuntimeOptions } from '../runtime.ts'
 import { raceAbort } from '../race-abort.ts'
 import { classifyFetchError, findNearestVersion, createUnavailableFailure } from '../unavailable-failure.ts'
+import { partialPrefix } from './leftovers.ts'
 
 export type PackageManagerVersion = { name: 'npm' | 'pnpm' | 'yarn'; version: string | null }
 
@@ -57,7 +58,7 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
     const packageFolder = join(folder, 'node_modules', ...packageName.split('/'))
     if (await exists(packageFolder)) return packageFolder
     await mkdir(root, { recursive: true, mode: 0o700 })
-    const partial = await mkdtemp(join(root, '.half-'))
+    const partial = await mkdtemp(join(root, partialPrefix))
     try {
       await writeFile(join(partial, 'package.json'), '{"private":true}')
       const args = [
@@ -266,11 +267,3 @@ const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   )
-
-/** Removes partial installs of a crash. */
-export async function removePartialToolchains(options: RuntimeOptions): Promise<void> {
-  const root = join(options.data_dir, 'toolchains')
-  for (const name of await readdir(root).catch((): string[] => [])) {
-    if (name.startsWith('.half-')) await rm(join(root, name), { recursive: true, force: true })
-  }
-}

@@ -7,6 +7,7 @@ import { packFiles } from '../../lib/pack-files.ts'
 import { cloneFolder, copyFolder } from '../copy-folder.ts'
 import { isFolder, measureFolder, resolveInside, toPathSegment } from '../files.ts'
 import { type ServiceRequest, StartFailure } from '../runtime.ts'
+import { removedPrefix } from './leftovers.ts'
 
 /**
  * Links the volumes of a service into its app's folder; returns the folders of the volumes. A new volume starts with the files that
@@ -79,11 +80,22 @@ export async function removeLocalVolume(dataDir: string, id: string): Promise<bo
   return true
 }
 
-/** A program that a killed platform had started may still copy into the folder; it fails once the folder has another name. */
+/** Removes the volumes whose ids start with the prefix, and incomplete copies of them. */
+export async function removeLocalVolumes(dataDir: string, prefix: string): Promise<void> {
+  const root = getVolumesFolder(dataDir)
+  for (const name of await readdir(root).catch((): string[] => []))
+    if (name.startsWith(prefix) || name.startsWith(`.${prefix}`)) await removeFolder(join(root, name))
+}
+
 async function removeFolder(folder: string): Promise<void> {
-  const renamed = join(dirname(folder), `.removed-${randomUUID()}`)
+  for (const path of [await setAside(folder), folder]) await rm(path, { recursive: true, force: true, maxRetries: 5 })
+}
+
+/** A program that a killed platform had started may still copy into the folder; it fails once the folder has another name. */
+async function setAside(folder: string): Promise<string> {
+  const renamed = join(dirname(folder), `${removedPrefix}${randomUUID()}`)
   await rename(folder, renamed).catch(() => {})
-  for (const path of [renamed, folder]) await rm(path, { recursive: true, force: true, maxRetries: 5 })
+  return renamed
 }
 
 /** A copy gets the name of its volume once it is complete. */
@@ -132,8 +144,9 @@ export async function copyLocalVolume(dataDir: string, from: string, to: string,
 
 async function replaceVolume(dataDir: string, id: string): Promise<void> {
   const folder = join(getVolumesFolder(dataDir), toPathSegment(id))
-  await removeFolder(folder)
+  const previous = await setAside(folder)
   await rename(getPartFolder(dataDir, id), folder)
+  await rm(previous, { recursive: true, force: true, maxRetries: 5 })
 }
 
 /** A folder next to the volumes that shares the blocks of the files; resolves with their size, or undefined if the file system cannot. */
