@@ -21,7 +21,7 @@ test('a service is removed as soon as the swarm accepts it, and the caller waits
   await pass(5_000)
   expect(swarm.services).toEqual(new Set(['of another instance']))
   expect(removals.isRemoving('one')).toBe(false)
-  expect(swarm.networks).toEqual(['other'])
+  expect([...swarm.networks.keys()]).toEqual(['other'])
 })
 
 test('a swarm that does not answer is asked again', async () => {
@@ -62,7 +62,11 @@ test('nothing is tried again once it is closed', async () => {
 function create() {
   const swarm = {
     services: new Set(['one', 'of another instance']),
-    networks: ['homeport-me-services-app', 'other'],
+    /** Names by id. An earlier network of a name can still be there, so that only the ids are unique. */
+    networks: new Map([
+      ['new', 'homeport-me-services-app'],
+      ['other', 'other'],
+    ]),
     attempts: [] as string[],
     logged: [] as string[],
     refuses: false,
@@ -73,7 +77,7 @@ function create() {
     getService: (id: string) => ({
       async inspect() {
         if (!swarm.services.has(id)) throw fail(404, 'no such service')
-        const Networks = swarm.networks.map((Target) => ({ Target }))
+        const Networks = [...swarm.networks.keys()].map((Target) => ({ Target }))
         return { Spec: { Labels: { 'homeport.instance': id === 'one' ? 'me' : 'other' }, TaskTemplate: { Networks } } }
       },
       async remove() {
@@ -83,9 +87,12 @@ function create() {
         swarm.services.delete(id)
       },
     }),
-    getNetwork: (name: string) => ({
-      inspect: async () => ({ Name: name, Containers: {}, Scope: 'swarm' }),
-      remove: async () => void (swarm.networks = swarm.networks.filter((one) => one !== name)),
+    getNetwork: (id: string) => ({
+      async inspect() {
+        if (!swarm.networks.has(id)) throw fail(400, `2 matches found based on name: network ${id} is ambiguous`)
+        return { Name: swarm.networks.get(id), Containers: {}, Scope: 'swarm' }
+      },
+      remove: async () => void swarm.networks.delete(id),
     }),
   } as unknown as Docker
   const engine = {

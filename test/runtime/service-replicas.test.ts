@@ -72,6 +72,14 @@ test('a start waits for a swarm that elects a leader', async () => {
   await close()
 })
 
+test('a start waits while a network that has just been removed is found beside the new one of its name', async () => {
+  const { swarm, start, close } = await create()
+  swarm.ambiguities = 2
+  expect(await start()).toMatchObject({ id: 'service-0' })
+  expect(swarm.ambiguities).toBe(0)
+  await close()
+})
+
 test('a start takes what the swarm has accepted although it answered with an error, and one that is given up leaves nothing', async () => {
   const { swarm, start, close } = await create()
   swarm.refusals = 1
@@ -112,6 +120,8 @@ async function create() {
     acceptsRefused: false,
     onRefused() {},
     refusesRemovals: false,
+    /** So many lookups find two networks of the name. */
+    ambiguities: 0,
   }
   const fail = (statusCode: number, text: string) => Object.assign(new Error(text), { statusCode })
   const withoutLeader = 'rpc error: code = Unknown desc = raft: failed to process the request: node lost leader status'
@@ -154,7 +164,13 @@ async function create() {
         return { ID: 'task', ServiceID: id, NodeID, CreatedAt: '1', DesiredState: 'running', Status: { State, Err, PortStatus: { Ports } } }
       })
     },
-    getNetwork: () => ({ inspect: async () => ({ Id: 'network', Name: 'network', Scope: 'swarm' }) }),
+    getNetwork: () => ({
+      async inspect() {
+        if (swarm.ambiguities === 0) return { Id: 'network', Name: 'network', Scope: 'swarm' }
+        swarm.ambiguities--
+        throw fail(400, '2 matches found based on name: network network is ambiguous')
+      },
+    }),
     getImage: () => ({ inspect: () => Promise.reject(new Error('none')) }),
   } as unknown as Docker
   const options = await runtimeOptions()

@@ -95,11 +95,11 @@ export async function holdNetwork<T>(name: string, start: () => Promise<T>): Pro
  * Removes a network that no container uses or is about to use. A removal in progress may have seen the container that has just been removed, so another
  * one follows it.
  */
-export async function removeUnusedNetwork(docker: Docker, name: string): Promise<void> {
+export async function removeUnusedNetwork(docker: Docker, name: string, id = name): Promise<void> {
   if (starting.has(name)) return
   const previous = removing.get(name)?.catch(() => {})
   const removal = (previous ?? Promise.resolve())
-    .then(() => removeOnceFree(docker, name))
+    .then(() => removeOnceFree(docker, id))
     .finally(() => {
       if (removing.get(name) === removal) removing.delete(name)
     })
@@ -108,8 +108,8 @@ export async function removeUnusedNetwork(docker: Docker, name: string): Promise
 }
 
 /** Docker frees the address of a removed container a moment later. */
-async function removeOnceFree(docker: Docker, name: string): Promise<void> {
-  const network = docker.getNetwork(name)
+async function removeOnceFree(docker: Docker, id: string): Promise<void> {
+  const network = docker.getNetwork(id)
   for (let attempt = 0; attempt < 20; attempt++) {
     const found = await network.inspect().catch(ignoreMissing)
     if (!found || (await isAnyThere(docker, Object.keys(found.Containers ?? {})))) return

@@ -49,7 +49,7 @@ export function createServiceRemovals(engine: DockerEngine, { clock = systemCloc
       .getNetwork(id)
       .inspect()
       .catch(() => undefined)
-    if (found?.Name.startsWith(getServiceNetworkName(engine, ''))) await removeUnusedNetwork(docker, found.Name)
+    if (found?.Name.startsWith(getServiceNetworkName(engine, ''))) await removeUnusedNetwork(docker, found.Name, id)
   }
 
   const removeUntilGone = async (service: string): Promise<void> => {

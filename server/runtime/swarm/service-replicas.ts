@@ -192,8 +192,9 @@ export function createServiceReplicas(
           // A swarm that lost its leader meanwhile may have accepted an earlier attempt, although it answered with an error.
           const accepted = getStatusCode(error) === 409 ? await findService(docker, name) : undefined
           if (accepted) return accepted.ID
-          // A network whose removal has just been accepted is still found by its name, for some seconds if one of its nodes is lost.
-          const isPassing = isWithoutLeader(error) || /network .*not found/i.test(String(error))
+          // A network whose removal has just been accepted is still found by its name, for some seconds if one of its nodes is lost: alone, or beside
+          // the new one of that name.
+          const isPassing = isWithoutLeader(error) || /network .*(?:not found|is ambiguous)/i.test(String(error))
           if (!isPassing || performance.now() - began > swarmPatience_ms) throw error
           await sleep(systemClock, creationPause_ms, request.signal)
         }
