@@ -190,11 +190,30 @@ export const findProjectOrDeleted = first((id: string) => tables.selectFrom('pro
 const recordProjectRequest = run((id: string, at: string) => tables.updateTable('projects').set({ last_request_at: at }).where('id', '=', id))
 const recordPreviewRequest = run((host: string, at: string) => tables.updateTable('previews').set({ last_request_at: at }).where('host', '=', host))
 
+/** The first request of an app, and those of a sleeping one, which is listed with its last visit, change what is shown of its project. */
+const findShownProject = first((id: string) =>
+  tables
+    .selectFrom('projects')
+    .select('id')
+    .where('id', '=', id)
+    .where((eb) => eb.or([eb('last_request_at', 'is', null), eb('is_cold', '=', 1)])),
+)
+const findShownPreview = first((host: string) =>
+  tables
+    .selectFrom('previews')
+    .select('project_id as id')
+    .where('host', '=', host)
+    .where((eb) => eb.or([eb('last_request_at', 'is', null), eb('is_cold', '=', 1)])),
+)
+
 /** Stores when apps last received a request: of projects by their id, of previews by their host name, which contains a dot. */
 export function recordRequests(tx: Tx, lastRequests: ReadonlyMap<string, string>): void {
   for (const [id, at] of lastRequests) {
-    if (id.includes('.')) recordPreviewRequest(tx, id, at)
+    const isPreview = id.includes('.')
+    const shown = isPreview ? findShownPreview(tx, id) : findShownProject(tx, id)
+    if (isPreview) recordPreviewRequest(tx, id, at)
     else recordProjectRequest(tx, id, at)
+    if (shown) tx.publish({ type: 'project_changed', id: shown.id })
   }
   tx.publish({ type: 'requests_recorded' })
 }
