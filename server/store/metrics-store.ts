@@ -22,7 +22,7 @@ export interface MetricsStore {
   readHourlyRequests(projectId: string, ts: number): { ts: number; requests: number }[]
   /** Merges aged rows into longer ones and deletes expired ones, at most `rows` rows. True if more remain. */
   downsample(now_s: number, rows: number): boolean
-  remove(projectId: string): void
+  remove(projectId: string): Promise<void>
 }
 
 /** A range shows only rows of its own length or shorter, so each row is kept until no range needs its length. */
@@ -99,8 +99,8 @@ export function createMetricsStore(db: SqliteDatabase): MetricsStore {
       })
     },
 
-    remove(projectId) {
-      db.writeSync((tx) => deleteOfProject(tx, projectId))
+    async remove(projectId) {
+      await db.write((tx) => deleteOfProject(tx, projectId))
     },
   }
 }

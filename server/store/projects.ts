@@ -1,5 +1,6 @@
 import { expressionBuilder, type Insertable } from 'kysely'
 import type { ProjectStatus } from '../contract/projects.ts'
+import { findPreviewByHost } from './previews.ts'
 import { all, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
 import type { ProjectRow, Tables } from './tables.ts'
@@ -190,30 +191,16 @@ export const findProjectOrDeleted = first((id: string) => tables.selectFrom('pro
 const recordProjectRequest = run((id: string, at: string) => tables.updateTable('projects').set({ last_request_at: at }).where('id', '=', id))
 const recordPreviewRequest = run((host: string, at: string) => tables.updateTable('previews').set({ last_request_at: at }).where('host', '=', host))
 
-/** The first request of an app, and those of a sleeping one, which is listed with its last visit, change what is shown of its project. */
-const findShownProject = first((id: string) =>
-  tables
-    .selectFrom('projects')
-    .select('id')
-    .where('id', '=', id)
-    .where((eb) => eb.or([eb('last_request_at', 'is', null), eb('is_cold', '=', 1)])),
-)
-const findShownPreview = first((host: string) =>
-  tables
-    .selectFrom('previews')
-    .select('project_id as id')
-    .where('host', '=', host)
-    .where((eb) => eb.or([eb('last_request_at', 'is', null), eb('is_cold', '=', 1)])),
-)
-
 /** Stores when apps last received a request: of projects by their id, of previews by their host name, which contains a dot. */
 export function recordRequests(tx: Tx, lastRequests: ReadonlyMap<string, string>): void {
   for (const [id, at] of lastRequests) {
     const isPreview = id.includes('.')
-    const shown = isPreview ? findShownPreview(tx, id) : findShownProject(tx, id)
+    const row = isPreview ? findPreviewByHost(tx, id) : findProjectOrDeleted(tx, id)
     if (isPreview) recordPreviewRequest(tx, id, at)
     else recordProjectRequest(tx, id, at)
-    if (shown) tx.publish({ type: 'project_changed', id: shown.id })
+    // Shown are the first request, and the last one before an app fell asleep, which may be stored after that.
+    if (row && (row.last_request_at === null || row.is_cold === 1))
+      tx.publish({ type: 'project_changed', id: 'project_id' in row ? row.project_id : row.id })
   }
   tx.publish({ type: 'requests_recorded' })
 }

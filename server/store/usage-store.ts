@@ -27,7 +27,7 @@ export interface UsageStore {
   readFirst(projectId: string): number | undefined
   /** Merges aged rows into longer ones and deletes expired ones, at most `rows` rows. True if more remain. */
   downsample(now_s: number, rows: number): boolean
-  remove(projectId: string): void
+  remove(projectId: string): Promise<void>
 }
 
 const listSince = all((projectId: string, ts: number) =>
@@ -101,7 +101,9 @@ export function createUsageStore(db: SqliteDatabase): UsageStore {
         return left <= 0
       }),
 
-    remove: (projectId) => void db.writeSync((tx) => deleteOfProject(tx, projectId)),
+    async remove(projectId) {
+      await db.write((tx) => deleteOfProject(tx, projectId))
+    },
   }
 }
 

@@ -2,17 +2,16 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { metricsCounters } from '../../server/contract/metrics-ranges.ts'
 import { historyBuckets, metricsBuckets } from '../../server/contract/metrics-ranges.ts'
 import { createMetricsCollector } from '../../server/edge/metrics.ts'
 import { createMetricsRecorder } from '../../server/features/metrics-recorder.ts'
 import { createHistogram } from '../../server/lib/histogram.ts'
 import { createLog, silentLog } from '../../server/lib/log.ts'
-import type { MetricsReading } from '../../server/store/metrics-store.ts'
 import { openStore, type Store } from '../../server/store/store.ts'
 import type { MetricsRow } from '../../server/store/log-tables.ts'
 import { fixedClock } from '../support/test-clock.ts'
 import { fullTest } from '../support/full-test.ts'
+import { metricsReading } from '../support/metrics-reading.ts'
 
 let folder: string
 let store: Store
@@ -31,13 +30,6 @@ const day = 24 * hour
 const now = Date.UTC(2026, 0, 31, 12, 7) / 1000
 const quarterOf = (at: number) => Math.floor(at / quarter) * quarter
 
-function reading(project_id: string, ts: number, durations: number[], more: Partial<MetricsReading> = {}): MetricsReading {
-  const latencies = createHistogram()
-  for (const ms of durations) latencies.add(ms)
-  const none = Object.fromEntries(metricsCounters.map((name) => [name, 0])) as Record<(typeof metricsCounters)[number], number>
-  return { ...none, project_id, ts, requests: durations.length, latencies, cold_latencies: null, last_cold_start_at: null, ...more }
-}
-
 const all = (projectId: string) => store.metrics.readSince(projectId, 0)
 const total = (rows: MetricsRow[]) => rows.reduce((sum, row) => sum + row.requests, 0)
 const merged = (rows: MetricsRow[]) => {
@@ -55,9 +47,9 @@ describe('stored metrics', () => {
     const ts = quarterOf(now)
     const cold = createHistogram()
     cold.add(120)
-    store.metrics.add([reading('a', ts, [1, 2], { bytes_out: 10, status_2xx: 2 }), reading('b', ts, [5])])
-    store.metrics.add([reading('a', ts, [3], { bytes_out: 7, status_5xx: 1, cold_starts: 1, cold_latencies: cold, last_cold_start_at: 77 })])
-    store.metrics.add([reading('a', ts + quarter, [4])])
+    store.metrics.add([metricsReading('a', ts, [1, 2], { bytes_out: 10, status_2xx: 2 }), metricsReading('b', ts, [5])])
+    store.metrics.add([metricsReading('a', ts, [3], { bytes_out: 7, status_5xx: 1, cold_starts: 1, cold_latencies: cold, last_cold_start_at: 77 })])
+    store.metrics.add([metricsReading('a', ts + quarter, [4])])
     const [first, second, ...rest] = all('a')
     expect(rest).toEqual([])
     expect(first).toMatchObject({
@@ -78,17 +70,17 @@ describe('stored metrics', () => {
 
   test('the readings of one call are stored all or none', () => {
     const ts = quarterOf(now)
-    const broken = { ...reading('b', ts, [1]), requests: Number.NaN }
-    expect(() => store.metrics.add([reading('a', ts, [1]), broken])).toThrow()
+    const broken = { ...metricsReading('b', ts, [1]), requests: Number.NaN }
+    expect(() => store.metrics.add([metricsReading('a', ts, [1]), broken])).toThrow()
     expect([...all('a'), ...all('b')]).toEqual([])
   })
 
   test('survive a restart, and are deleted with the project', async () => {
-    store.metrics.add([reading('a', quarterOf(now), [1]), reading('b', quarterOf(now), [1])])
+    store.metrics.add([metricsReading('a', quarterOf(now), [1]), metricsReading('b', quarterOf(now), [1])])
     await store.close()
     store = await openStore({ data_dir: folder, after_crash: false })
     expect(total(all('a'))).toBe(1)
-    store.metrics.remove('a')
+    await store.metrics.remove('a')
     expect(all('a')).toEqual([])
     expect(total(all('b'))).toBe(1)
   })
@@ -97,7 +89,7 @@ describe('stored metrics', () => {
     await store.close()
     writeFileSync(join(folder, 'metrics.db'), 'this is no database'.repeat(500))
     store = await openStore({ data_dir: folder, after_crash: true })
-    store.metrics.add([reading('a', quarterOf(now), [1])])
+    store.metrics.add([metricsReading('a', quarterOf(now), [1])])
     expect(total(all('a'))).toBe(1)
     expect(readdirSync(folder)).toContain('metrics.db.damaged')
   })
@@ -108,7 +100,7 @@ describe('aging data', () => {
     const first = quarterOf(now - 31 * day)
     let requests = 0
     for (let ts = first; ts <= now; ts += quarter) {
-      store.metrics.add([reading('a', ts, [(requests % 97) + 1])])
+      store.metrics.add([metricsReading('a', ts, [(requests % 97) + 1])])
       requests++
       // Every now and then, as while the platform runs.
       if (requests % 40 === 0) age(ts)
@@ -130,7 +122,7 @@ describe('aging data', () => {
     // Ten hours of a request every ten seconds.
     const first = now - 10 * hour
     for (let ts = Math.floor(first / 10) * 10; ts <= now; ts += 10) {
-      store.metrics.add([reading('a', ts, [5])])
+      store.metrics.add([metricsReading('a', ts, [5])])
       if (ts % 3600 === 0) age(ts)
     }
     age(now)
@@ -149,7 +141,7 @@ describe('aging data', () => {
 
   test('keeps durations exactly', () => {
     const durations = Array.from({ length: 96 }, (_, i) => Array.from({ length: 20 }, (_unused, k) => 1.1 ** ((i * 7 + k) % 100)))
-    for (const [i, some] of durations.entries()) store.metrics.add([reading('a', quarterOf(now - 20 * day) + i * quarter, some)])
+    for (const [i, some] of durations.entries()) store.metrics.add([metricsReading('a', quarterOf(now - 20 * day) + i * quarter, some)])
     const before = merged(all('a'))
     age(now)
     expect(all('a').length).toBeLessThanOrEqual(6)
@@ -159,15 +151,15 @@ describe('aging data', () => {
 
   test('accepts late readings in aggregated rows', () => {
     const old = quarterOf(now - 3 * day)
-    store.metrics.add([reading('a', old, [1])])
+    store.metrics.add([metricsReading('a', old, [1])])
     age(now)
-    store.metrics.add([reading('a', old, [2])])
+    store.metrics.add([metricsReading('a', old, [2])])
     age(now)
     expect(all('a')).toMatchObject([{ ts: Math.floor(old / hour) * hour, seconds: hour, requests: 2 }])
   })
 
   test('is deleted when no range covers it', () => {
-    store.metrics.add([reading('a', quarterOf(now - 40 * day), [1]), reading('b', quarterOf(now - 29 * day), [1])])
+    store.metrics.add([metricsReading('a', quarterOf(now - 40 * day), [1]), metricsReading('b', quarterOf(now - 29 * day), [1])])
     age(now)
     expect(all('a')).toEqual([])
     expect(total(all('b'))).toBe(1)
@@ -179,7 +171,7 @@ describe('aging data', () => {
     for (let exponent = 0; exponent < 500; exponent++) for (let i = 0; i < 3; i++) busy.add(0.1 * 1.02 ** exponent)
     let most = 0
     for (let ts = quarterOf(now - 33 * day), i = 0; ts <= now; ts += quarter, i++) {
-      store.metrics.add([{ ...reading('a', ts, []), requests: 10_000_000, latencies: busy }])
+      store.metrics.add([{ ...metricsReading('a', ts, []), requests: 10_000_000, latencies: busy }])
       if (i % 96 === 0 || ts + quarter > now) age(ts)
       most = Math.max(most, i % 96 === 0 ? all('a').length : 0)
     }
@@ -188,7 +180,7 @@ describe('aging data', () => {
     expect(most).toBeLessThan(450)
     const bytes = all('a').reduce((sum, row) => sum + row.latencies.length, 0)
     expect(bytes).toBeLessThan(600_000)
-    store.metrics.add([reading('quiet', quarterOf(now), [1])])
+    store.metrics.add([metricsReading('quiet', quarterOf(now), [1])])
     expect(all('quiet')).toHaveLength(1)
   })
 })
@@ -244,9 +236,14 @@ describe('the metrics recorder', () => {
   test('reads 30 days of one among 10 000 projects in little time and memory', () => {
     const busy = createHistogram()
     for (let i = 0; i < 400; i++) busy.add(1 + (i % 120) / 4)
-    const rows = Array.from({ length: 340 }, (_, i) => ({ ...reading('busy', quarterOf(now) - i * 2 * hour, []), requests: 400, latencies: busy }))
+    const rows = Array.from({ length: 340 }, (_, i) => ({
+      ...metricsReading('busy', quarterOf(now) - i * 2 * hour, []),
+      requests: 400,
+      latencies: busy,
+    }))
     store.metrics.add(rows)
-    for (let i = 0; i < 100; i++) store.metrics.add(Array.from({ length: 100 }, (_, k) => reading(`p${i * 100 + k}`, quarterOf(now), [1, 2, 3])))
+    for (let i = 0; i < 100; i++)
+      store.metrics.add(Array.from({ length: 100 }, (_, k) => metricsReading(`p${i * 100 + k}`, quarterOf(now), [1, 2, 3])))
     const times: number[] = []
     for (let i = 0; i < 15; i++) {
       const began = performance.now()

@@ -93,7 +93,7 @@ export async function holdNetwork<T>(name: string, start: () => Promise<T>): Pro
 
 /**
  * Removes a network that no container uses or is about to use. A removal in progress may have seen the container that has just been removed, so another
- * one follows it.
+ * one follows it. `id`: of one that may share its name with another.
  */
 export async function removeUnusedNetwork(docker: Docker, name: string, id = name): Promise<void> {
   if (starting.has(name)) return
