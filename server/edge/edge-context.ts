@@ -41,6 +41,8 @@ export interface EdgeContext {
   private_cookie: string | undefined
   https: HttpsState
   challenges: ChallengeTable
+  /** Each connection closes after its next response, or the one that is being sent. */
+  isClosing: boolean
   /** Connections on the fast path. */
   fastPathConnections: Set<{ close(): void }>
   /** Active requests by connection, on the node path. */

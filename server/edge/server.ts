@@ -139,6 +139,7 @@ export function createEdgeServer(options: EdgeOptions): EdgeServer {
     private_cookie: options.private_cookie,
     https: { port: 0, isRedirectEnabled: options.isHttpsRedirectEnabled ?? (() => false), plaintextConnections: new WeakSet() },
     challenges: createChallengeTable(),
+    isClosing: false,
     fastPathConnections: new Set(),
     requestsByConnection: new WeakMap(),
     body_window_ms: options.body_window_ms ?? edgeLimits.body_window_ms,
@@ -200,6 +201,7 @@ export function createEdgeServer(options: EdgeOptions): EdgeServer {
     metrics,
     requests: requestLog,
     async close({ grace_ms = 0 } = {}) {
+      edge.isClosing = true
       server.close()
       server.closeIdleConnections()
       http2.close()

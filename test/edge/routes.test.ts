@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { Agent, request, type Server, type ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
@@ -284,6 +285,21 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     expect(got.port).not.toBe(port)
     await second.close()
     taken.close()
+  })
+
+  test.each(['', 'GET / HTTP/1.1\r\nHost: app'])('close waits for the request of a client that has sent %j, and answers it', async (sent) => {
+    const app = await says('x')
+    await edge.routeToPort(app.port)
+    const client = connect({ host: '127.0.0.1', port: edge.port })
+    client.write(sent)
+    // The edge has accepted it, and read what it has sent, once it has answered a later one.
+    await get(edge.port, '/')
+    const closed = edge.edge.close({ grace_ms: 5_000 })
+    client.write('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n'.slice(sent.length))
+    const answer = await text(client)
+    expect(answer).toContain('HTTP/1.1 200 OK')
+    expect(answer).toContain('Connection: close')
+    await closed
   })
 
   test('close ends idle connections at once, and streams after the grace period', async () => {

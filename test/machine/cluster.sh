@@ -54,7 +54,9 @@ node_net() {
   in_ns $ns ip addr add $NET.10$n/24 dev eth0
   in_ns $ns ip link set eth0 up
   in_ns $ns ip route add default via $NET.1
+  # The second one as in the help page cluster; Linux before 5.14 does not have it.
   in_ns $ns sysctl -qw net.ipv4.ip_forward=1
+  in_ns $ns sysctl -qw net.ipv4.tcp_migrate_req=1 2>/dev/null || true
 }
 registry_up() {
   [ -x "$REG_BIN" ] || return 0

@@ -63,10 +63,11 @@ class FastPathConnection extends RequestLifecycle implements Timeout {
     this.#socket.on('data', this.#onSocketData).on('end', this.#onSocketEnd).on('error', this.#onSocketError).on('close', this.#onSocketClose)
   }
 
-  /** The edge is closing: closes after the current request, or now if there is none. */
+  /** The edge is closing: closes after the current request, or now if there is none. The first request of a client, or the rest of one, may be on its way. */
   close(): void {
-    if (!this.#isBusy) this.#socket.destroy()
-    else if (this.#request) this.#request.wantsClose = true
+    if (!this.#request) return
+    if (this.#isBusy) this.#request.wantsClose = true
+    else this.#socket.destroy()
   }
 
   readonly #onSocketData = (bytes: Buffer): void => {
@@ -110,6 +111,7 @@ class FastPathConnection extends RequestLifecycle implements Timeout {
     this.#isBusy = true
     this.deadline = 0
     this.#request = request
+    if (this.edge.isClosing) request.wantsClose = true
     this.#response.reset()
     this.metrics.start()
     this.id = this.edge.newRequestId()

@@ -104,6 +104,11 @@ class NodePathRequest extends RequestLifecycle {
     writer.on('close', () => this.stop())
   }
 
+  /** HTTP/2 closes its connections itself. */
+  #mustClose(): boolean {
+    return this.#awaitsContinue || (this.edge.isClosing && this.#request.httpVersion === '1.1')
+  }
+
   header(name: string): string | undefined {
     const value = this.#request.headers[name]
     return Array.isArray(value) ? value[0] : value
@@ -186,7 +191,7 @@ class NodePathRequest extends RequestLifecycle {
     const list = parseHeaderLines(stripHsts(this.#request.socket, this.host, response.lines))
     list.push('X-Request-Id', this.id)
     if (response.length >= 0) list.push('Content-Length', String(response.length))
-    if (close || this.#awaitsContinue) list.push('Connection', 'close')
+    if (close || this.#mustClose()) list.push('Connection', 'close')
     writer.writeHead(response.status, list)
     this.metrics.recordStatus(response.status)
     this.metrics.capture?.setResponseHead(response.lines, false)
@@ -305,7 +310,7 @@ class NodePathRequest extends RequestLifecycle {
     this.metrics.capture?.setResponseHead(lines, false)
     const list = parseHeaderLines(lines)
     list.push('X-Request-Id', this.id)
-    if (this.#awaitsContinue) list.push('Connection', 'close')
+    if (this.#mustClose()) list.push('Connection', 'close')
     this.#writer.writeHead(head.status, head.reason, list)
     this.metrics.recordStatus(head.status)
   }
