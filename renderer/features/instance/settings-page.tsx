@@ -10,8 +10,9 @@ import { People } from './people.tsx'
 /** Settings of the instance, and the people who use it. */
 export default function InstanceSettingsPage() {
   useTitle('Instance settings')
-  const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
-  const isLoading = useInitialLoading([useSettings(isOwner), useUsers(isOwner)])
+  const session = useInstanceSession()
+  const isOwner = session.data?.user.is_instance_owner ?? false
+  const isLoading = useInitialLoading([session, useSettings(isOwner), useUsers(isOwner)])
   return (
     <OwnerPage deniedMessage="Only the instance owner can change settings.">
       {isLoading ? (

@@ -57,18 +57,20 @@ export function Overview({ slug }: { slug: string }) {
   const deployments = deploymentList?.pages[0]?.deployments ?? []
 
   if (error) return <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
+  // All data loads before the page renders, because the content at the top decides the position of the rest.
+  if (!project || isLoading) return <OverviewSkeleton />
   if (deploymentList && deployments.length === 0) {
     return (
       <div className="stack">
         <DevServers slug={slug} />
         <div className="card">
           <EmptyState icon={Ship} title="Not deployed yet">
-            {project?.is_connected
+            {project.is_connected
               ? 'Select Deploy: Homeport fetches the branch, builds it and gives it a URL.'
               : 'Select Deploy and choose the app’s folder, or drop a .zip or .tar.gz here.'}
           </EmptyState>
         </div>
-        {project?.is_connected && (
+        {project.is_connected && (
           <Suspense fallback={<Skeleton height={260} />}>
             <ProjectPlan project={project} />
           </Suspense>
@@ -76,8 +78,6 @@ export function Overview({ slug }: { slug: string }) {
       </div>
     )
   }
-  // All data loads before the page renders, because the content at the top decides the position of the rest.
-  if (!project || isLoading) return <OverviewSkeleton />
   const showsLatest = latest && latest.id !== serving?.id && (!isTerminal(latest.status) || latest.status === 'failed')
   return (
     <div className={styles.overview}>

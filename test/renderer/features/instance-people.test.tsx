@@ -4,7 +4,7 @@ import { queryKeys } from '../../../renderer/api/query-keys.ts'
 import { People } from '../../../renderer/features/instance/people.tsx'
 import InstanceSettingsPage from '../../../renderer/features/instance/settings-page.tsx'
 import { useUi } from '../../../renderer/stores/ui.ts'
-import { account, settings, user as userSchema } from '../../../server/contract/instance.ts'
+import { account, instanceOperations, settings, user as userSchema } from '../../../server/contract/instance.ts'
 import { createExample } from '../../support/contract-example.ts'
 import { problemResponse, renderPart } from '../../support/dashboard.tsx'
 
@@ -162,4 +162,14 @@ test.each<[string, [readonly string[], unknown][], string, string]>([
 test('others do not see the settings', () => {
   const { text } = renderPart(<InstanceSettingsPage />, { data: [[queryKeys.session, { ...session, user: { is_instance_owner: false } }]] })
   expect(text()).toContain('Only the instance owner can change settings.')
+})
+
+test('the page waits for the people of an owner whose session has just loaded', async () => {
+  const loaded = createExample(instanceOperations.getSession.success.json)
+  const { text } = renderPart(<InstanceSettingsPage />, {
+    data: [[queryKeys.settings, createExample(settings)]],
+    answers: { getSession: { ...loaded, user: { ...loaded.user, is_instance_owner: true } } },
+  })
+  await screen.findByRole('navigation', { name: 'Instance' })
+  expect(text()).not.toContain('People')
 })

@@ -21,8 +21,10 @@ interface Loaded {
   latest?: Deployment | null
   serving?: Deployment | null
   deployments?: Deployment[]
+  /** Null: not loaded yet. */
+  devServers?: [] | null
 }
-const showOverview = ({ project: own = {}, latest = current, serving = current, deployments = [current] }: Loaded, answers = {}) =>
+const showOverview = ({ project: own = {}, latest = current, serving = current, deployments = [current], devServers = [] }: Loaded, answers = {}) =>
   renderPart(<Overview slug="my-shop" />, {
     data: [
       [queryKeys.session, createSession(true)],
@@ -31,7 +33,7 @@ const showOverview = ({ project: own = {}, latest = current, serving = current, 
       [queryKeys.serving('my-shop'), serving],
       [queryKeys.deployments('my-shop', {}), { pages: [{ deployments, next_cursor: null }], pageParams: [null] }],
       [queryKeys.previews('my-shop'), [createExample(preview)]],
-      [queryKeys.devServers('my-shop'), []],
+      [queryKeys.devServers('my-shop'), devServers ?? undefined],
       [queryKeys.unsavedFiles('my-shop'), null],
     ],
     answers,
@@ -114,6 +116,10 @@ test.each<[string, boolean, string]>([
   ['without a repository', false, 'Not deployed yet Select Deploy and choose the app’s folder, or drop a .zip or .tar.gz here.'],
 ])('a project %s that was never deployed', (_, is_connected, expected) => {
   expect(showOverview({ project: { is_connected }, latest: null, serving: null, deployments: [] }).text()).toBe(expected)
+})
+
+test('a project that was never deployed waits for its development servers, which are above the rest', () => {
+  expect(showOverview({ latest: null, serving: null, deployments: [], devServers: null }).text()).not.toContain('Not deployed yet')
 })
 
 test('only the five newest deployments are listed, and an earlier one can be rolled back to', async () => {
