@@ -79,7 +79,7 @@ export function environmentSuite(runtime: 'process' | 'docker'): void {
   })
 
   test('a cron service runs when due and on demand, never twice at once, and reports how it ended', async () => {
-    // Five minutes from now, and not again for an hour, because the clock of the platform goes on by itself.
+    // In five minutes, and then not for an hour: the clock of the platform also runs in real time.
     const minute = (new Date(await platform.now()).getUTCMinutes() + 5) % 60
     const atMinute = expect.stringMatching(new RegExp(`:${String(minute).padStart(2, '0')}:00\\.000Z$`)) as string
     const cron = (script: string) => ({

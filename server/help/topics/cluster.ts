@@ -13,7 +13,7 @@ export const clusterTopics: HelpArticle[] = [
       {
         steps: [
           'Install Docker (on Debian the package `docker.io`), and write this to `/etc/docker/daemon.json`. Then restart Docker.',
-          'Write this to `/etc/sysctl.d/homeport.conf`, and run `sysctl --system`. With it, an update of the edge of a node also serves the connections that clients are just opening. It needs Linux 5.14.',
+          'Write this to `/etc/sysctl.d/homeport.conf`, and run `sysctl --system`. With it, no connection that a client is just opening is reset by an update of the edge of the node. It needs Linux 5.14.',
           'Let no container open a connection to the nodes. Without it, an app could reach the ports of other apps. Run it after each start of the machine, for example from a unit of systemd after `docker.service`.',
         ],
       },
@@ -80,7 +80,7 @@ export const clusterTopics: HelpArticle[] = [
           'Maintenance: `homeport node drain NAME` replaces its replicas on other nodes, each before the old one stops, so that no request fails. `homeport node activate NAME` lets it take new ones; `homeport node cordon NAME` only keeps new ones away.',
           'A machine leaves: drain it, then `homeport node remove NAME`. One that is lost for good can be removed at once.',
           '[[/instance/nodes|Instance, Nodes]] shows each node and its replicas.',
-          'An update of Homeport: the edges of the other nodes are replaced one after the other, and each serves until the new one listens. Without `net.ipv4.tcp_migrate_req` (above), Linux can reset connections that are just being opened then. WebSockets through it end five seconds later.',
+          'An update of Homeport: the edges of the other nodes are replaced one after the other, and each serves until the new one listens. WebSockets through it end five seconds later. Without `net.ipv4.tcp_migrate_req` (above), connections that are just being opened can be reset.',
           'No quorum: running apps continue, and nothing is deployed, woken or repaired until most managers are back.',
           'The registry is down: running apps continue, and a deployment fails with a message that names it. The one of Homeport is restarted by Docker, and made again by the next deployment if it was removed.',
         ],
