@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { commandLine } from '../support/command.ts'
+import { buildImage } from '../support/docker.ts'
 import { requires } from '../support/requirements.ts'
 import { runProgram } from '../support/runtime.ts'
 import { useSharedDeploymentContext } from './deployment-suite.ts'
@@ -16,7 +17,7 @@ describe.skipIf(!requires('docker').ok)('a project whose source is an image', ()
     const source = mkdtempSync(join(tmpdir(), 'homeport-image-'))
     const server = `require('http').createServer((q, r) => r.end('port ' + process.env.PORT)).listen(process.env.PORT)`
     writeFileSync(join(source, 'Dockerfile'), `FROM node:24-bookworm-slim\nCMD ${JSON.stringify(['node', '-e', server])}\n`)
-    await runProgram('docker', ['build', '--quiet', '--tag', image, source])
+    await buildImage(image, source)
     const run = commandLine(context.platform.handle.instance, source)
     try {
       expect(await run('deploy', '--image', image, '--project', 'ready')).toMatchObject({ code: 0, out: expect.stringContaining('Live at') })

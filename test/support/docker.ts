@@ -1,5 +1,6 @@
 import Docker from 'dockerode'
 import { dockerSocket } from './requirements.ts'
+import { runProgram } from './runtime.ts'
 import { until } from './until.ts'
 
 /** Everything in Docker that belongs to one platform instance, found by its label. */
@@ -16,6 +17,13 @@ export interface DockerView {
 
 /** The last twelve characters of the owner's id, which an instance uses as its label. */
 export const instanceIdOf = (ownerId: string): string => ownerId.slice(-12)
+
+/**
+ * Builds without the cache: its search fails if another test removes any image with the same parent at that moment
+ * (`getLocalCachedImage` in Moby's `image/cache`).
+ */
+export const buildImage = (tag: string, folder: string, options: string[] = []): Promise<string> =>
+  runProgram('docker', ['build', '--quiet', '--no-cache', '--force-rm', ...options, '--tag', tag, folder])
 
 export function createDockerView(instanceId: string, socketPath = dockerSocket): DockerView {
   const docker = new Docker({ socketPath })

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findFreePort } from '../../server/lib/free-port.ts'
+import { buildImage } from './docker.ts'
 import { until } from './until.ts'
 import { runProgram } from './runtime.ts'
 
@@ -51,7 +52,7 @@ export async function startRegistry(): Promise<TestRegistry> {
       const image = `${host}/${name}`
       const source = mkdtempSync(join(folder, 'image-'))
       for (const [path, text] of Object.entries(files)) writeFileSync(join(source, path), text)
-      await runProgram('docker', ['build', '--quiet', '--tag', image, source])
+      await buildImage(image, source)
       await runProgram('docker', ['--config', configFolder, 'push', '--quiet', image])
       await runProgram('docker', ['image', 'rm', '--force', image])
       return image

@@ -1,6 +1,7 @@
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buildImage } from '../../support/docker.ts'
 import { runProgram } from '../../support/runtime.ts'
 
 /** What a stand-in does of the image that it replaces. */
@@ -142,7 +143,7 @@ async function build(name: string, dockerfile: string, files: Record<string, str
     await copyFile(join(import.meta.dirname, 'stand-in.mjs'), join(folder, 'stand-in.mjs'))
     await writeFile(join(folder, 'Dockerfile'), dockerfile)
     for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text, { mode: 0o755 })
-    await runProgram('docker', ['build', '--quiet', '--force-rm', '--label', `${label}=${name}`, '--tag', name, folder])
+    await buildImage(name, folder, ['--label', `${label}=${name}`])
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
