@@ -80,6 +80,7 @@ test('an error without a line names only the file', () => {
 test.each([
   'failed to export image: failed to set parent sha256:1: unknown parent image ID sha256:1',
   'failed to get digest sha256:1: open /var/lib/docker/image/overlay2/imagedb/content/sha256/1: no such file or directory',
+  'unable to find image "sha256:1"',
 ])('a layer that was removed meanwhile: %s', (message) => {
   expect(explainDockerfileFailure({ name: null, text: 'FROM a', built: 'FROM a' }, message, 512)).toBeInstanceOf(LostLayerFailure)
 })

@@ -25,7 +25,7 @@ export function explainDockerfileFailure(file: PreparedDockerfile, message: stri
       'Docker has no disk space left.',
       'Free up space for Docker (`docker system df` shows what uses it), then deploy again.',
     )
-  if (/unknown parent image ID|layer does not exist|failed to get (?:layer|digest) /.test(message))
+  if (/unknown parent image ID|layer does not exist|failed to get (?:layer|digest) |unable to find image "sha256:/.test(message))
     return new LostLayerFailure('build_failed', 'Docker removed a cached layer while this build used it.', 'Deploy again.', new Error(message))
   const line = findFailedLine(file, message)
   const name = file.name ?? 'Generated Dockerfile'
