@@ -50,7 +50,7 @@ export const devOperations = {
     group: 'Instance',
     summary: 'Start a development session',
     description:
-      'Only for programs on the machine of the instance. The address shows a page until the session is `running`. The session ends when the stream of its events closes, or if the stream is not opened within 15 s. A linked worktree, and every session after the first, has its own address. If the branch has its own copy of production’s data, its managed services and prebuilt images are started with that copy, unless its preview runs them; a session that is ended before they have started gets `dev_session_not_found`. `variables` are those of the project with addresses for this machine; write-only ones are left out.',
+      'Only for programs on the machine of the instance. The address shows a page until the session is `running`. The session ends when the stream of its events closes, or if the stream is not opened within 15 s. A linked worktree, and every session after the first, has its own address. If the branch has its own copy of production’s data, its managed services and prebuilt images are started with that copy, unless its preview runs them. If another request ends the session before all of them have started, the response is `dev_session_not_found`. `variables` are those of the project with addresses for this machine; write-only ones are left out.',
     access: 'caller',
     scope: 'deploy',
     params: projectParams,
